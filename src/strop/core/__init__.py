@@ -1,0 +1,1 @@
+"""Records and protocols that every other folder speaks. No torch, no I/O."""

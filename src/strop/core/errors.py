@@ -1,0 +1,33 @@
+"""Errors that Strop raises on purpose.
+
+A `UserError` is the user's to mend: the command line prints its one line, without a traceback, and exits with code 2.
+A `VerificationError` is ours: the grader could not tell, so the rollout is *error*, never a zero.
+"""
+
+
+class StropError(Exception):
+    """Base of every error that Strop raises on purpose."""
+
+
+class UserError(StropError):
+    """Bad input. The message names the cause, the offending value and the remedy in one line."""
+
+
+class ConfigError(UserError):
+    """One or more faults in a recipe or an override; `faults` holds one line each."""
+
+    def __init__(self, faults: list[str]) -> None:
+        self.faults = faults
+        super().__init__("\n".join(faults))
+
+
+class SandboxError(StropError):
+    """The jail could not be built or broke; says which layer and why."""
+
+
+class VerificationError(StropError):
+    """The grader itself failed; becomes a verdict with outcome *error*."""
+
+
+class TooManyErrors(StropError):
+    """The share of rollouts with outcome *error* passed its limit; carries the first cause seen."""

@@ -1,0 +1,82 @@
+"""The seams between folders. An implementation of any of these can be swapped for another without its users noticing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from typing import Protocol, runtime_checkable
+
+from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Score
+from strop.core.task import Task
+from strop.core.verdict import Verdict
+
+
+class Tokenizer(Protocol):
+    """Text to tokens and back, as the policy's model sees them."""
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text, without added special tokens."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of token ids, special tokens left out."""
+
+    def encode_chat(self, messages: Sequence[Message]) -> list[int]:
+        """Token ids of a conversation up to the point where the assistant begins to speak."""
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Who answers: samples completions for prompts given as token ids."""
+
+    name: str
+    version: int
+    tokenizer: Tokenizer
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
+    ) -> Iterator[tuple[int, Completion]]:
+        """Yields (row, completion) as each row finishes, in any order, every row once.
+
+        `seeds` has one seed a row; a row's tokens depend on its prompt, its seed and the weights, and on nothing else
+        that is random. Equal neighbouring prompts are a group and may share their prefill.
+        """
+
+
+class Verifier(Protocol):
+    """Decides about answers, many at a time, outside the caller's process."""
+
+    def submit(self, task: Task, answer: str) -> Future[Verdict]:
+        """Starts verification and returns at once. The future never raises: a failure of ours is outcome *error*."""
+
+    def close(self) -> None:
+        """Ends every process. Safe to call twice."""
+
+
+class Environment(Protocol):
+    """How a task is played. Single use: one environment is one rollout, there is no reset."""
+
+    @property
+    def text(self) -> str:
+        """The first prompt as text, for readers."""
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Stop strings that suit the prompt, used where the recipe names none."""
+
+    def prompt(self, tokenizer: Tokenizer) -> list[int]:
+        """Tokens of the first prompt."""
+
+    def answer(self, completion: Completion) -> str:
+        """The text to verify, taken from what the policy said."""
+
+    def observe(self, completion: Completion, verdict: Verdict | None, tokenizer: Tokenizer) -> list[int] | None:
+        """Tokens to append for the next turn, or None when the play is over."""
+
+
+Reward = Callable[[Task, Rollout, Verdict], float | None]
+"""A pure function of (task, rollout, verdict); None means "not scored". The score's name is the reward's name."""
+
+
+class Rubric(Protocol):
+    """Named, weighted rewards."""
+
+    def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
+        """One score a reward, unsummed."""

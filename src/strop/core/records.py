@@ -1,0 +1,9 @@
+"""The base of every record: frozen, closed to unknown keys, one JSON line each."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Record(BaseModel):
+    """Frozen data that travels between folders and is written to the run folder as one JSON line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")

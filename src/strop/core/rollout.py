@@ -1,0 +1,136 @@
+"""Rollouts: what a policy sampled while it played a task, with exact tokens, masks and log-probabilities."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from strop.core.records import Record
+from strop.core.verdict import Verdict
+
+FinishReason = Literal["stop", "eos", "length"]
+"""stop: a stop string was met; eos: the end-of-sequence token; length: the token limit."""
+
+
+class Message(Record):
+    """One message of a conversation."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+
+
+class SamplingParams(Record):
+    """How to sample. `temperature` 0 means greedy."""
+
+    temperature: float = Field(default=1.0, ge=0)
+    top_p: float = Field(default=1.0, gt=0, le=1)
+    max_tokens: int = Field(default=128, ge=1)
+    """Largest number of sampled tokens in one completion."""
+    stop: tuple[str, ...] = ()
+    """Strings that end a completion; the text from the first one on is dropped from `Completion.text`."""
+
+
+class Completion(Record):
+    """What the policy sampled in one turn.
+
+    token_ids  T  sampled tokens, the one that completed a stop string or EOS included
+    logprobs   T  natural log-probability of each under the sampling distribution (temperature applied)
+    """
+
+    token_ids: list[int]
+    logprobs: list[float]
+    text: str
+    """Decoded tokens without the stop string, EOS and anything behind them."""
+    finish_reason: FinishReason
+    policy_version: int = 0
+    """How many updates the policy had seen when it sampled this."""
+
+    @model_validator(mode="after")
+    def _same_length(self) -> "Completion":
+        if len(self.token_ids) != len(self.logprobs):
+            raise ValueError(f"{len(self.token_ids)} tokens but {len(self.logprobs)} log-probabilities")
+        return self
+
+
+class Turn(Record):
+    """One exchange: tokens the environment gave (P, no loss), then tokens the policy sampled (T, loss).
+
+    `prompt_ids` holds only what is new since the last turn: a rollout's tokens are its turns laid end to end, so a
+    multi-turn prompt is extended by token ids and never decoded and encoded again.
+    """
+
+    prompt_ids: list[int]
+    completion: Completion
+
+
+class Score(Record):
+    """A named number, or None for "not scored"."""
+
+    name: str
+    value: float | None
+    weight: float = 1.0
+
+
+class Rollout(Record):
+    """One play of a task."""
+
+    task_id: str
+    index: int
+    """Which of the group's G rollouts this is."""
+    seed: int
+    prompt: str
+    """The first prompt as text, for readers; training uses the token ids."""
+    turns: list[Turn]
+    answer: str = ""
+    """What was verified: the code taken from the last turn's text."""
+    verdict: Verdict | None = None
+    scores: list[Score] = Field(default_factory=list)
+    reward: float | None = None
+    """Weighted sum of the scores; None when the rollout is not scored."""
+    advantage: float | None = None
+
+    @property
+    def prompt_ids(self) -> list[int]:
+        """Tokens before the first sampled one."""
+        return self.turns[0].prompt_ids
+
+    def flat(self) -> tuple[list[int], list[int], list[float]]:
+        """(completion_ids, mask, logprobs) behind the first prompt, all of one length.
+
+        mask is 1 for sampled tokens and 0 for the environment's; log-probs of the latter are 0.
+        """
+        ids: list[int] = []
+        mask: list[int] = []
+        logprobs: list[float] = []
+        for number, turn in enumerate(self.turns):
+            if number:
+                ids += turn.prompt_ids
+                mask += [0] * len(turn.prompt_ids)
+                logprobs += [0.0] * len(turn.prompt_ids)
+            ids += turn.completion.token_ids
+            mask += [1] * len(turn.completion.token_ids)
+            logprobs += turn.completion.logprobs
+        return ids, mask, logprobs
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the last turn ran into the token limit."""
+        return bool(self.turns) and self.turns[-1].completion.finish_reason == "length"
+
+
+class Group(Record):
+    """The G rollouts of one task that share a baseline."""
+
+    task_id: str
+    step: int
+    rollouts: list[Rollout]
+
+    @property
+    def rewards(self) -> list[float | None]:
+        """Reward of each rollout; None where it was not scored."""
+        return [r.reward for r in self.rollouts]
+
+    @property
+    def has_signal(self) -> bool:
+        """Whether scored rewards differ, so that at least one advantage is not zero."""
+        scored = [r for r in self.rewards if r is not None]
+        return len(scored) > 1 and max(scored) - min(scored) > 1e-9
