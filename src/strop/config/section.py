@@ -1,0 +1,37 @@
+"""The base of every part of a recipe: frozen, closed to unknown keys, with checks across fields."""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+Complaint = tuple[str, str]
+"""(field, what is wrong with it and what to do); the field is relative to the section, dotted where deeper."""
+
+
+class Section(BaseModel):
+    """One part of a recipe. The text under a field is its description: meaning, unit, source."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, validate_default=True
+    )
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _refuse_placeholder(cls, value: Any) -> Any:
+        if value == "???":
+            raise PydanticCustomError("placeholder", "??? stands for a value that is still to be given")
+        return value
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Yields what is wrong between fields that are each valid alone. Sections override this."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _check_across_fields(self) -> Self:
+        found = list(self.complaints())
+        if found:
+            text = "; ".join(f"{field}: {what}" for field, what in found)
+            raise PydanticCustomError("complaints", "{text}", {"text": text, "complaints": found})
+        return self

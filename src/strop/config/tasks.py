@@ -1,0 +1,73 @@
+"""Recipe sections `tasks`, `rewards` and `sandbox`: what is asked, how it is scored, how it is run."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+
+
+class TasksConfig(Section):
+    """Which tasks, and how they are put to the model."""
+
+    source: str = Field(default="python-functions", min_length=1)
+    """Built-in set (python-functions, humaneval), or jsonl:PATH, parquet:PATH, hub:NAME (a Hub id or local folder)."""
+    columns: dict[str, str] = Field(default={})
+    """For foreign data: our field to their column, such as {statement: prompt, check.code: tests}."""
+    hub_subset: str | None = None
+    """Configuration of a Hub data set; null is its default."""
+    hub_split: str = "train"
+    """Split of a Hub data set to read."""
+    topics: list[str] = Field(default=[])
+    """Only tasks of these topics; empty takes all."""
+    levels: list[int] = Field(default=[])
+    """Only tasks of these levels, 1 (very easy) to 5, 0 for unknown; empty takes all."""
+    limit: int | None = Field(default=None, ge=1)
+    """At most this many tasks, chosen by content hash before the split; null takes all."""
+    held_out_fraction: float = Field(default=0.2, ge=0, lt=1)
+    """Share of tasks, chosen by content hash, that is never trained on; tasks that name their split keep it."""
+    style: Literal["continue", "chat"] = "chat"
+    """continue: the model goes on writing the function (small base models); chat: it answers with a fenced block."""
+    template: str | None = None
+    """File with a prompt template that replaces the style's own."""
+    max_prompt_tokens: int = Field(default=1024, ge=1)
+    """Longest prompt in tokens; a longer one stops the run before training and names the task."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Levels lie in 0 to 5."""
+        for level in self.levels:
+            if not 0 <= level <= 5:
+                yield "levels", f"{level} is not a level; levels are 0 (unknown) to 5"
+
+
+class RewardConfig(Section):
+    """One named, weighted part of the reward."""
+
+    name: str = Field(min_length=1)
+    """Built-in reward, or "file.py:function" for one of your own."""
+    weight: float = 1.0
+    """Factor in the sum that is the rollout's reward; 0 only logs the score, a negative weight punishes."""
+
+
+class SandboxConfig(Section):
+    """Limits of one verdict, and what to do where the jail is weak."""
+
+    allow_unsafe: bool = False
+    """Run model-written code even where Landlock and seccomp are both missing. Only on a machine that you can lose."""
+    workers: int | None = Field(default=None, ge=1)
+    """Verdicts worked on at a time; null is one per CPU core."""
+    cpu_seconds: float = Field(default=5.0, gt=0)
+    """CPU time of one answer, in seconds."""
+    wall_seconds: float = Field(default=10.0, gt=0)
+    """Wall time of one answer, in seconds."""
+    memory_mb: int = Field(default=512, ge=16)
+    """Memory of one answer, in MiB."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """CPU time is spent within wall time."""
+        if self.wall_seconds < self.cpu_seconds:
+            yield (
+                "wall_seconds",
+                f"{self.wall_seconds:g} is below cpu_seconds ({self.cpu_seconds:g}); raise it or lower cpu_seconds",
+            )

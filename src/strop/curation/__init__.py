@@ -1,0 +1,1 @@
+"""Audit, filter and build task sets before a GPU sees them."""

@@ -1,0 +1,1 @@
+"""What was learnt, in numbers that hold: pass@k, intervals, paired tests."""

@@ -1,0 +1,62 @@
+"""Chooses next tokens: one uniform number a row and a token, so that a row never depends on its neighbours' randomness."""
+
+from collections.abc import Sequence
+
+import torch
+
+_BLOCK = 256
+
+
+def uniforms(seeds: Sequence[int], length: int) -> torch.Tensor:
+    """(rows, length) numbers in [0, 1), float64; row r depends on seeds[r] alone."""
+    generator = torch.Generator()
+    return torch.stack(
+        [torch.rand(length, generator=generator.manual_seed(seed), dtype=torch.float64) for seed in seeds]
+    )
+
+
+def choose(
+    logits: torch.Tensor, uniform: torch.Tensor, *, temperature: float, top_p: float = 1.0
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Next tokens and their log-probabilities under the sampling distribution.
+
+    logits   (rows, vocabulary), any float type
+    uniform  (rows,) in [0, 1), used to invert the cumulative distribution; ignored when greedy
+    Returns (tokens (rows,) int64, logprobs (rows,) float32). Temperature 0 is greedy: log-probs are then those at
+    temperature 1. top_p keeps the smallest set of most likely tokens whose mass reaches it, renormalised
+    (Holtzman et al. 2020, section 3.1).
+    """
+    logits = logits.float()
+    if temperature == 0:
+        logprobs = torch.log_softmax(logits, dim=-1)
+        tokens = logprobs.argmax(dim=-1)
+        return tokens, logprobs.gather(1, tokens[:, None])[:, 0]
+    logprobs = torch.log_softmax(logits / temperature, dim=-1)
+    if top_p < 1:
+        logprobs = torch.log_softmax(_nucleus(logprobs, top_p), dim=-1)
+    tokens = _invert_cdf(logprobs.exp(), uniform)
+    return tokens, logprobs.gather(1, tokens[:, None])[:, 0]
+
+
+def _nucleus(logprobs: torch.Tensor, top_p: float) -> torch.Tensor:
+    ordered, order = logprobs.sort(dim=-1, descending=True)
+    probabilities = ordered.exp()
+    outside = probabilities.cumsum(dim=-1) - probabilities >= top_p
+    return logprobs.masked_fill(outside.gather(1, order.argsort(dim=-1)), -torch.inf)
+
+
+def _invert_cdf(probabilities: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+    """Two-level search: block sums first, then inside one block, exact to float64 and cheap for large vocabularies."""
+    rows, size = probabilities.shape
+    padded = torch.nn.functional.pad(probabilities, (0, -size % _BLOCK)).view(rows, -1, _BLOCK)
+    block_ends = padded.sum(dim=-1).double().cumsum(dim=-1)
+    target = (uniform.to(block_ends) * block_ends[:, -1])[:, None]
+    block = torch.searchsorted(block_ends, target, right=True).clamp(max=block_ends.shape[1] - 1)
+    before = torch.where(block > 0, block_ends.gather(1, (block - 1).clamp(min=0)), 0.0)
+    inside = padded[torch.arange(rows, device=block.device), block[:, 0]].double()
+    ends = inside.cumsum(dim=-1)
+    rest = (target - before).clamp(max=ends[:, -1:] * (1 - 1e-15))
+    offset = torch.searchsorted(ends, rest, right=True).clamp(max=_BLOCK - 1)
+    # Rounding may end on a token of probability zero: step back to the last possible one.
+    last = (inside > 0).long().mul(torch.arange(_BLOCK, device=inside.device)).amax(dim=-1, keepdim=True)
+    return (block * _BLOCK + torch.minimum(offset, last))[:, 0].clamp(max=size - 1)

@@ -1,0 +1,167 @@
+"""The `transformers` engine: batched sampling for any causal language model that transformers loads.
+
+A group's prompt is prefilled once, finished rows are dropped, a row ends at a stop string. What a row samples depends
+on its prompt, its seed and the weights; the batch around it changes nothing but the last bits of floating point.
+"""
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from transformers import PreTrainedModel
+
+from strop.core.rollout import Completion, FinishReason, SamplingParams
+from strop.policies.attention import GROUPED, register
+from strop.policies.choose import choose, uniforms
+from strop.policies.kv_cache import RowCache
+from strop.policies.tokenizer import HubTokenizer
+
+
+@dataclass
+class _Row:
+    """One completion while it is being sampled."""
+
+    index: int
+    tokens: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+
+
+class TransformersPolicy:
+    """Samples from a transformers model, or from a copy of it in a faster type that `update` brings up to date."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: HubTokenizer,
+        *,
+        name: str = "model",
+        dtype: torch.dtype | None = None,
+        max_rows: int = 96,
+    ) -> None:
+        register()
+        self.name = name
+        self.version = 0
+        self.tokenizer = tokenizer
+        self.max_rows = max_rows
+        self._source = model
+        self._shares_weights = dtype is None or dtype == model.dtype
+        self._model = model if self._shares_weights else copy.deepcopy(model).to(dtype)
+        self._model.requires_grad_(self._model is model and model.training) if not self._shares_weights else None
+        self._device = next(model.parameters()).device
+
+    @torch.no_grad()
+    def update(self, version: int) -> None:
+        """Takes over the trained model's weights; `version` is the number of updates that it has seen."""
+        self.version = version
+        if not self._shares_weights:
+            for ours, theirs in zip(self._model.parameters(), self._source.parameters(), strict=True):
+                ours.copy_(theirs)
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
+    ) -> Iterator[tuple[int, Completion]]:
+        """Yields (row, completion) as rows finish; see `core.protocols.Policy`."""
+        for start in range(0, len(prompts), self.max_rows):
+            chunk = slice(start, start + self.max_rows)
+            for row, completion in self._sample_chunk(prompts[chunk], seeds[chunk], params):
+                yield start + row, completion
+
+    def _sample_chunk(
+        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
+    ) -> Iterator[tuple[int, Completion]]:
+        was_training, attention = self._model.training, self._model.config._attn_implementation
+        self._model.eval()
+        self._model.config._attn_implementation = GROUPED
+        try:
+            yield from self._decode(prompts, seeds, params)
+        finally:
+            self._model.config._attn_implementation = attention
+            self._model.train(was_training)
+
+    @torch.no_grad()
+    def _prefill(self, prompts: Sequence[Sequence[int]], room: int) -> tuple[RowCache, torch.Tensor, torch.Tensor]:
+        """(cache with one row a prompt, mask (rows, longest prompt), logits (rows, vocabulary))."""
+        longest = max(map(len, prompts))
+        ids = torch.full((len(prompts), longest), self.tokenizer.pad_id)
+        mask = torch.zeros((len(prompts), longest), dtype=torch.bool)
+        for row, prompt in enumerate(prompts):
+            ids[row, longest - len(prompt) :] = torch.tensor(prompt)
+            mask[row, longest - len(prompt) :] = True
+        ids, mask = ids.to(self._device), mask.to(self._device)
+        cache = RowCache(self._model.config.get_text_config().num_hidden_layers, longest)
+        out = self._model(
+            input_ids=ids,
+            attention_mask=mask.long(),
+            position_ids=(mask.long().cumsum(dim=1) - 1).clamp(min=0),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        return cache, mask, out.logits[:, -1]
+
+    @torch.no_grad()
+    def _decode(
+        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
+    ) -> Iterator[tuple[int, Completion]]:
+        unique = list(dict.fromkeys(map(tuple, prompts)))
+        where = {prompt: i for i, prompt in enumerate(unique)}
+        share = torch.tensor([where[tuple(p)] for p in prompts], device=self._device)
+        cache, mask, logits = self._prefill(unique, room=0)
+        width = mask.shape[1]
+        cache.select(share, room=width + params.max_tokens)
+        logits = logits[share]
+        seen = torch.ones((len(prompts), width + params.max_tokens), dtype=torch.bool, device=self._device)
+        seen[:, :width] = mask[share]
+        positions = mask.sum(dim=1)[share]
+        draws = uniforms(seeds, params.max_tokens)
+        rows: list[_Row | None] = [_Row(i) for i in range(len(prompts))]
+        for step in range(params.max_tokens):
+            drawn = draws[[r.index if r else 0 for r in rows], step].to(self._device)
+            tokens, logprobs = choose(logits, drawn, temperature=params.temperature, top_p=params.top_p)
+            yield from self._advance(rows, tokens.tolist(), logprobs.tolist(), params)
+            live = [i for i, row in enumerate(rows) if row is not None]
+            if not live or step + 1 == params.max_tokens:
+                return
+            if len(live) <= 0.85 * len(rows) or len(live) <= 4:
+                keep = torch.tensor(live, device=self._device)
+                cache.select(keep)
+                tokens, positions, seen = tokens[keep], positions[keep], seen[keep]
+                rows = [rows[i] for i in live]
+            logits = self._model(
+                input_ids=tokens[:, None],
+                attention_mask=seen[:, None, None, : width + step + 1],
+                position_ids=positions[:, None] + step,
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=1,
+            ).logits[:, -1]
+
+    def _advance(
+        self, rows: list[_Row | None], tokens: list[int], logprobs: list[float], params: SamplingParams
+    ) -> Iterator[tuple[int, Completion]]:
+        """Appends one token a row, yields the rows that are finished and marks them None."""
+        for i, row in enumerate(rows):
+            if row is None:
+                continue
+            row.tokens.append(tokens[i])
+            row.logprobs.append(logprobs[i])
+            text, reason = self._ending(row, params)
+            if reason is not None:
+                rows[i] = None
+                yield row.index, Completion(
+                    token_ids=row.tokens,
+                    logprobs=row.logprobs,
+                    text=text,
+                    finish_reason=reason,
+                    policy_version=self.version,
+                )
+
+    def _ending(self, row: _Row, params: SamplingParams) -> tuple[str, FinishReason | None]:
+        if row.tokens[-1] in self.tokenizer.eos_ids:
+            return self.tokenizer.decode(row.tokens[:-1]), "eos"
+        text = self.tokenizer.decode(row.tokens)
+        cut = min((at for s in params.stop if (at := text.find(s)) >= 0), default=-1)
+        if cut >= 0:
+            return text[:cut], "stop"
+        return text, "length" if len(row.tokens) == params.max_tokens else None

@@ -1,0 +1,168 @@
+"""Files that are whole or absent: atomic writes, and JSON lines that survive a kill.
+
+Every failure to write is a UserError of one line that names the file and the cause.
+"""
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import zstandard
+
+from strop.core.errors import UserError
+
+_PART = ".part"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns an OSError into a UserError that says which file could not be written and why."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes its name only when the block ends well, after an fsync; nothing is left behind otherwise.
+
+    The folder must exist. Raises UserError for what the system refuses.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
+    try:
+        with writing(path):
+            with part.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+            sync_folder(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes names in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_parts(folder: Path) -> None:
+    """Removes what a killed process left of atomic writes in a folder."""
+    for part in folder.glob(f".*{_PART}"):
+        part.unlink(missing_ok=True)
+
+
+def json_line(value: Any) -> bytes:
+    """One line of strict JSON. Numbers that are not finite become null; numpy and torch scalars become numbers."""
+    return (
+        json.dumps(_finite(value), ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")
+        + b"\n"
+    )
+
+
+def json_text(value: Any) -> bytes:
+    """The same over several lines, for people."""
+    return (
+        json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=2).encode(
+            "utf-8", "backslashreplace"
+        )
+        + b"\n"
+    )
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Writes one JSON document, whole or not at all."""
+    with atomic(path) as file:
+        file.write(json_text(value))
+
+
+def write_jsonl_zst(path: Path, lines: Iterable[bytes]) -> None:
+    """Writes lines, each ending in a newline, into one zstandard frame, whole or not at all."""
+    with atomic(path) as file, zstandard.ZstdCompressor(level=3).stream_writer(file, closefd=False) as packed:
+        for line in lines:
+            packed.write(line)
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Appends one line and makes it durable; when that fails, the file is as long as it was."""
+    with writing(path), path.open("ab") as file:
+        length = file.tell()
+        try:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:
+            _cut(file, length)
+            raise
+
+
+def drop_torn_line(path: Path) -> None:
+    """Cuts off a last line that a kill left without its newline, so that the next one starts on a line of its own."""
+    with writing(path):
+        if path.exists():
+            data = path.read_bytes()
+            os.truncate(path, data.rfind(b"\n") + 1)
+
+
+def read_jsonl(path: Path) -> Iterator[Any]:
+    """Values of a JSON-lines file, plain or `.zst`. A last line that was torn by a kill is left out.
+
+    Raises UserError for a file that cannot be read and for a bad line that is not the last.
+    """
+    bad = ""
+    for number, line in enumerate(_lines(path), start=1):
+        if bad:
+            raise UserError(f"{path}:{number - 1}: bad JSON: {bad}")
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            bad = str(error)
+            continue
+        if line.endswith(b"\n"):
+            yield value
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            if path.suffix != ".zst":
+                yield from file
+                return
+            rest = b""
+            reader = zstandard.ZstdDecompressor().stream_reader(file)
+            while block := reader.read(1 << 20):
+                *whole, rest = (rest + block).split(b"\n")
+                yield from (line + b"\n" for line in whole)
+            if rest:
+                yield rest
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    except (OSError, zstandard.ZstdError) as error:
+        raise UserError(f"cannot read {path}: {error}") from error
+
+
+def _cut(file: IO[bytes], length: int) -> None:
+    try:
+        os.ftruncate(file.fileno(), length)
+    except OSError:
+        return  # a reader leaves a torn line out
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    item: Callable[[], Any] | None = getattr(value, "item", None)
+    if callable(item):
+        value = item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

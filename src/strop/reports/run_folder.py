@@ -1,0 +1,246 @@
+"""The run folder: everything that happened in one run, in plain files.
+
+    recipe.yaml                     the resolved recipe
+    versions.json                   code revision and package versions
+    metrics.jsonl                   one line a step, durable when the step is over
+    rollouts/step-000012.jsonl.zst  every rollout of a step, one a line, with its `step` and `group`
+    evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
+    checkpoints/                    the trainer's
+    summary.json                    what came out, written at the end
+
+A process that writes holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line
+of metrics.jsonl, which readers leave out and `resume` removes.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.rollout import Group, Rollout
+from strop.reports import files
+
+RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.jsonl", "summary.json"
+ROLLOUTS, EVALUATION, CHECKPOINTS = "rollouts", "evaluation", "checkpoints"
+_LOCK = ".lock"
+_OURS = (RECIPE, VERSIONS, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CHECKPOINTS)
+
+
+class RunFolder:
+    """One run's files, made by `create`, `resume` or `read`. A context manager that gives up the writer's lock."""
+
+    def __init__(self, path: Path | str, lock: int | None = None) -> None:
+        self.path = Path(path)
+        self._lock = lock
+
+    @classmethod
+    def check_free(cls, path: Path | str, *, overwrite: bool = False) -> None:
+        """Raises UserError when `create` would refuse, and writes nothing: to be asked before a model is loaded."""
+        folder = Path(path)
+        try:
+            taken = any(entry.name != _LOCK for entry in folder.iterdir())
+        except FileNotFoundError:
+            _refuse_unwritable(folder)
+            return
+        except NotADirectoryError as error:
+            raise UserError(f"run folder {folder} is a file; choose another run.dir") from error
+        except OSError as error:
+            raise UserError(f"cannot read the run folder {folder}: {error.strerror}") from error
+        if taken and not overwrite:
+            raise UserError(
+                f"run folder {folder} exists and is not empty; choose another run.name or run.dir, replace it with "
+                f"run.overwrite=true, or go on with: strop train --resume {folder}"
+            )
+        if taken and not (folder / RECIPE).is_file():
+            raise UserError(
+                f"run.overwrite=true, but {folder} is not a run folder (it has no {RECIPE}); choose another run.dir"
+            )
+        _refuse_unwritable(folder)
+
+    @classmethod
+    def create(
+        cls, path: Path | str, *, recipe: str, versions: Mapping[str, Any], overwrite: bool = False
+    ) -> "RunFolder":
+        """A new run folder with its recipe and versions, locked.
+
+        With `overwrite` the files of an older run are removed, other files in the folder stay. Raises UserError for a
+        folder that exists, is in use, or cannot be written to; then no new folder is left behind.
+        """
+        folder = Path(path)
+        cls.check_free(folder, overwrite=overwrite)
+        existed = folder.exists()
+        with files.writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        run = cls(folder, _locked(folder))
+        try:
+            with files.writing(folder):
+                for name in reversed(
+                    _OURS
+                ):  # the recipe last: what is left of an interrupted removal can be removed
+                    _remove(folder / name)
+                for name in (ROLLOUTS, EVALUATION, CHECKPOINTS):
+                    (folder / name).mkdir()
+            with files.atomic(folder / RECIPE) as file:
+                file.write(recipe.encode())
+            files.write_json(folder / VERSIONS, versions)
+        except BaseException:
+            run.close()
+            if not existed:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return run
+
+    @classmethod
+    def resume(cls, path: Path | str) -> "RunFolder":
+        """An existing run folder, locked for writing. Raises UserError when it is none or in use."""
+        run = cls.read(path)
+        run._lock = _locked(run.path)
+        for folder in (run.path, run.path / ROLLOUTS, run.path / EVALUATION):
+            files.remove_parts(folder)
+        files.drop_torn_line(run.path / METRICS)
+        return run
+
+    @classmethod
+    def read(cls, path: Path | str) -> "RunFolder":
+        """An existing run folder, for reading. Raises UserError when it is none."""
+        folder = Path(path)
+        if not (folder / RECIPE).is_file():
+            raise UserError(f"{folder} is not a run folder: it has no {RECIPE}")
+        return cls(folder)
+
+    def close(self) -> None:
+        """Gives up the lock. Safe to call twice."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def recipe_text(self) -> str:
+        """The resolved recipe as YAML."""
+        return (self.path / RECIPE).read_text(encoding="utf-8")
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where the trainer keeps checkpoints."""
+        return self.path / CHECKPOINTS
+
+    def append_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Adds one line, durable on return. `metrics` must have an integer "step"; NaN and infinities become null."""
+        if not isinstance(metrics.get("step"), int):
+            raise ValueError("metrics need an integer 'step'")
+        files.append_line(self.path / METRICS, files.json_line(dict(metrics)))
+
+    def iter_metrics(self) -> Iterator[dict[str, Any]]:
+        """Every line of metrics.jsonl; none when it does not exist yet."""
+        if (self.path / METRICS).exists():
+            yield from files.read_jsonl(self.path / METRICS)
+
+    def truncate_after(self, step: int) -> None:
+        """Forgets what came after a step: later lines of metrics.jsonl, later rollouts, the summary."""
+        kept = [files.json_line(line) for line in self.iter_metrics() if line["step"] <= step]
+        with files.atomic(self.path / METRICS) as file:
+            file.writelines(kept)
+        with files.writing(self.path / ROLLOUTS):
+            for later in self.rollout_steps():
+                if later > step:
+                    self.rollout_file(later).unlink()
+            (self.path / SUMMARY).unlink(missing_ok=True)
+
+    def rollout_file(self, step: int) -> Path:
+        """The file with a step's rollouts."""
+        return self.path / ROLLOUTS / f"step-{step:06d}.jsonl.zst"
+
+    def rollout_steps(self) -> list[int]:
+        """Steps that have rollouts, in order."""
+        found = (self.path / ROLLOUTS).glob("step-*.jsonl.zst")
+        return sorted(int(file.name.removesuffix(".jsonl.zst").removeprefix("step-")) for file in found)
+
+    def write_rollouts(self, step: int, groups: Iterable[Group]) -> None:
+        """Writes every rollout of a step, whole or not at all."""
+        lines = (
+            _rollout_line(rollout, step=step, group=number)
+            for number, group in enumerate(groups)
+            for rollout in group.rollouts
+        )
+        files.write_jsonl_zst(self.rollout_file(step), lines)
+
+    def iter_groups(self, step: int) -> Iterator[Group]:
+        """The groups of a step, as they were written."""
+        members: list[Rollout] = []
+        current = -1
+        for line in files.read_jsonl(self.rollout_file(step)):
+            number = line.pop("group")
+            line.pop("step")
+            if number != current and members:
+                yield Group(task_id=members[0].task_id, step=step, rollouts=members)
+                members = []
+            current = number
+            members.append(Rollout.model_validate(line))
+        if members:
+            yield Group(task_id=members[0].task_id, step=step, rollouts=members)
+
+    def iter_rollouts(self, step: int) -> Iterator[Rollout]:
+        """The rollouts of a step, group by group."""
+        for group in self.iter_groups(step):
+            yield from group.rollouts
+
+    def write_evaluation(self, name: str, result: Mapping[str, Any], rollouts: Iterable[Rollout]) -> None:
+        """Writes an evaluation and its rollouts under a name such as "before"."""
+        folder = self.path / EVALUATION
+        files.write_jsonl_zst(folder / f"{name}.jsonl.zst", map(_rollout_line, rollouts))
+        files.write_json(folder / f"{name}.json", result)
+
+    def iter_evaluation_rollouts(self, name: str) -> Iterator[Rollout]:
+        """The rollouts of an evaluation."""
+        for line in files.read_jsonl(self.path / EVALUATION / f"{name}.jsonl.zst"):
+            yield Rollout.model_validate(line)
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Writes summary.json, whole or not at all."""
+        files.write_json(self.path / SUMMARY, summary)
+
+
+def _rollout_line(rollout: Rollout, **more: int) -> bytes:
+    return files.json_line({**more, **rollout.model_dump(mode="json")})
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    """Raises UserError when the folder, or the nearest one above it that exists, cannot be written to."""
+    nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
+    if not nearest.is_dir():
+        raise UserError(f"cannot create the run folder {folder}: {nearest} is a file")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write to the run folder {folder}: no permission to write in {nearest}")
+
+
+def _locked(folder: Path) -> int:
+    """A descriptor that holds the folder's lock until it is closed, by us or by the end of the process."""
+    with files.writing(folder):
+        handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        raise UserError(
+            f"run folder {folder} is in use by another process; wait for its end or choose another run.dir"
+        ) from error
+    return handle
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

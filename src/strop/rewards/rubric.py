@@ -1,0 +1,85 @@
+"""The rubric: named, weighted rewards, kept unsummed until the last moment."""
+
+import difflib
+import importlib.util
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from strop.core.errors import UserError
+from strop.core.protocols import Reward
+from strop.core.rollout import Rollout, Score
+from strop.core.task import Task
+from strop.core.verdict import Verdict
+from strop.rewards.builtin import BUILTIN
+
+
+class WeightedRubric:
+    """Scores a rollout with every reward; the weighted sum is its reward."""
+
+    def __init__(self, rewards: Sequence[tuple[str, Reward, float]]) -> None:
+        self._rewards = list(rewards)
+
+    @classmethod
+    def from_names(cls, weights: Sequence[tuple[str, float]]) -> "WeightedRubric":
+        """(name, weight) pairs; a name is a built-in reward or `file.py:function`. Raises UserError."""
+        return cls([(_short(name), find_reward(name), weight) for name, weight in weights])
+
+    def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
+        """One score a reward, unsummed; every value is None when the verdict is an *error*.
+
+        Raises UserError when a reward of the user's raises or returns something that is not a finite number or None.
+        """
+        if not verdict.scored:
+            return [Score(name=name, value=None, weight=weight) for name, _, weight in self._rewards]
+        return [
+            Score(name=name, value=_call(name, reward, task, rollout, verdict), weight=weight)
+            for name, reward, weight in self._rewards
+        ]
+
+
+def total(scores: Sequence[Score]) -> float | None:
+    """The weighted sum of what was scored; None when nothing was."""
+    values = [s.value * s.weight for s in scores if s.value is not None]
+    return math.fsum(values) if values else None
+
+
+def find_reward(name: str) -> Reward:
+    """A built-in reward, or the function of a user's file. Raises UserError with a remedy."""
+    if ":" not in name:
+        if name in BUILTIN:
+            return BUILTIN[name]
+        close = difflib.get_close_matches(name, BUILTIN, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"built-in rewards: {', '.join(BUILTIN)}"
+        raise UserError(f"rewards: no reward named {name!r}; {hint} Your own is written file.py:function")
+    path, _, function = name.rpartition(":")
+    if not Path(path).is_file():
+        raise UserError(f"rewards: no file {path!r} for the reward {name!r}; paths start at the current directory")
+    spec = importlib.util.spec_from_file_location(f"strop_user_rewards_{Path(path).stem}", path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"rewards: {path!r} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UserError(f"rewards: {path!r} does not load: {type(error).__name__}: {error}") from error
+    found = getattr(module, function, None)
+    if not callable(found):
+        raise UserError(f"rewards: {path!r} has no function {function!r}")
+    return found  # type: ignore[no-any-return]
+
+
+def _short(name: str) -> str:
+    return name.rpartition(":")[2]
+
+
+def _call(name: str, reward: Reward, task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
+    try:
+        value = reward(task, rollout, verdict)
+    except Exception as error:
+        raise UserError(f"reward {name!r} raised {type(error).__name__}: {error} (task {task.id})") from error
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise UserError(f"reward {name!r} returned {value!r} for task {task.id}; it must be a finite number or None")
+    return float(value)

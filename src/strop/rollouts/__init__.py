@@ -1,0 +1,1 @@
+"""Plays groups of tasks: tokens, masks, log-probabilities, verdicts and scores."""

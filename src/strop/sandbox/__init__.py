@@ -1,0 +1,30 @@
+"""The jail: bounds and confines programs that nobody trusts. Needs no privilege; Linux only.
+
+Light on import, because jailed worker processes import it without site-packages; the names below load when used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from strop.sandbox.limits import Limits
+    from strop.sandbox.report import JailReport, Layer, probe, require_jail
+    from strop.sandbox.run import CommandResult, run_command
+
+__all__ = ["CommandResult", "JailReport", "Layer", "Limits", "probe", "require_jail", "run_command"]
+
+_HOME = {
+    "Limits": "limits",
+    "CommandResult": "run",
+    "run_command": "run",
+    "JailReport": "report",
+    "Layer": "report",
+    "probe": "report",
+    "require_jail": "report",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"strop.sandbox.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

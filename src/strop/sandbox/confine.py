@@ -1,0 +1,101 @@
+"""Puts the calling process into the jail, in two steps that a fork server needs apart.
+
+`enter` is for good and for every descendant: no new privileges, no capabilities, Landlock, the base seccomp filter.
+`seal` is for the process that will run hostile code: its limits and the leaf filter. Threat model: the code is hostile
+and of the same user as the trainer; the kernel is trusted.
+"""
+
+import os
+import sys
+
+from strop.sandbox import kernel, landlock, seccomp
+from strop.sandbox.limits import Limits, apply_rlimits
+
+SYSTEM_READ = (
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/usr/share/zoneinfo",
+    "/dev/null",
+    "/dev/urandom",
+    "/dev/random",
+    "/dev/zero",
+)
+"""Libraries and devices that any program may read; nothing with data of the user or of the host's configuration."""
+
+PROGRAMS_READ = (
+    "/bin",
+    "/usr/bin",
+    "/usr/local/bin",
+    "/usr/share",
+    "/usr/include",
+    "/usr/libexec",
+    "/etc/alternatives",
+)
+"""Programs and what they read, for the profiles that start programs."""
+
+
+def python_read() -> tuple[str, ...]:
+    """Paths that the running Python needs to import its standard library."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    shared = (
+        os.path.join(sys.base_prefix, "lib", version),
+        os.path.join(sys.base_exec_prefix, "lib", version),
+    )
+    return tuple(dict.fromkeys(os.path.realpath(p) for p in (*shared, os.path.dirname(os.__file__))))
+
+
+def enter(
+    *,
+    read: tuple[str, ...],
+    write: tuple[str, ...] = (),
+    allow_exec: bool = False,
+    allow_metadata: bool = False,
+    allow_unsafe: bool = False,
+) -> list[str]:
+    """Confines this process and all that it will ever start; returns the layers that are missing, in words.
+
+    Raises OSError when Landlock and seccomp are both missing, unless `allow_unsafe`.
+    """
+    missing: list[str] = []
+    kernel.no_new_privs()
+    kernel.drop_capabilities()
+    kernel.undumpable()
+    try:
+        landlock.restrict(read=read, write=(*write, "/dev/null"))
+    except OSError as error:
+        missing.append(f"landlock: {error}")
+    scoped = landlock.scopes_signals() or not allow_exec
+    try:
+        if not seccomp.supported():
+            raise OSError(f"system calls of {kernel.MACHINE} are not known")
+        kernel.install_filter(
+            seccomp.base(allow_exec=allow_exec, allow_metadata=allow_metadata, allow_kill=scoped)
+        )
+    except OSError as error:
+        missing.append(f"seccomp: {error}")
+    if len(missing) == 2 and not allow_unsafe:
+        raise OSError("no jail: " + "; ".join(missing))
+    return missing
+
+
+def seal(
+    limits: Limits | None, *, writes_files: bool = False, allow_exec: bool = False, tolerant: bool = False
+) -> None:
+    """Sets the limits and takes away processes, signals to others and the means to change limits; for good.
+
+    `tolerant`: go on where seccomp is missing (the user asked for the weaker jail by name). Raises OSError otherwise.
+    """
+    if limits is not None:
+        apply_rlimits(limits, writes_files=writes_files)
+    try:
+        if not seccomp.supported():
+            raise OSError(f"system calls of {kernel.MACHINE} are not known")
+        kernel.install_filter(seccomp.leaf(os.getpid(), allow_exec=allow_exec))
+    except OSError:
+        if not tolerant:
+            raise

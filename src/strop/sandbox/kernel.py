@@ -1,0 +1,116 @@
+"""The few kernel calls that Python's standard library lacks, by ctypes. Linux on x86-64 and aarch64.
+
+Every function raises OSError with the kernel's errno when the call fails. Standard library only, because the jailed
+worker processes import this module without site-packages.
+"""
+
+import contextlib
+import ctypes
+import os
+import platform
+
+LINUX = os.uname().sysname == "Linux"
+MACHINE = platform.machine() if not LINUX else os.uname().machine
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_GET_NO_NEW_PRIVS = 39
+PR_CAP_AMBIENT = 47
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+_prctl = _libc.prctl
+_prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
+
+
+def prctl(option: int, arg2: int = 0, arg3: int = 0) -> int:
+    """prctl(2) with integer arguments; returns its result."""
+    result = int(_prctl(option, arg2, arg3, 0, 0))
+    if result < 0:
+        raise _error(f"prctl({option}, {arg2})")
+    return result
+
+
+def syscall(number: int, *args: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
+    """syscall(2): integers travel as 64-bit words, bytes and buffers as pointers."""
+    words = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in args]
+    result = int(_libc.syscall(ctypes.c_long(number), *words))
+    if result < 0:
+        raise _error(f"syscall {number}")
+    return result
+
+
+def mount(source: str, target: str, fstype: str, flags: int, data: str) -> None:
+    """mount(2)."""
+    if _libc.mount(source.encode(), target.encode(), fstype.encode(), ctypes.c_ulong(flags), data.encode()):
+        raise _error(f"mount {fstype} on {target}")
+
+
+def unmount(target: str) -> None:
+    """umount2(2), detached: it goes when its last user does."""
+    if _libc.umount2(target.encode(), ctypes.c_int(2)):
+        raise _error(f"unmount {target}")
+
+
+def unshare(flags: int) -> None:
+    """unshare(2)."""
+    if _libc.unshare(ctypes.c_int(flags)):
+        raise _error("unshare")
+
+
+def no_new_privs() -> None:
+    """From here on no exec can gain privileges; a precondition of Landlock and seccomp without privilege."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+
+
+def undumpable() -> None:
+    """Keeps processes of the same user from attaching to this one or reading its /proc files; exec undoes it."""
+    prctl(PR_SET_DUMPABLE, 0)
+
+
+def die_with_parent(parent_pid: int, signal: int) -> None:
+    """Asks for `signal` when the parent's creating thread dies, and exits at once if it is dead already."""
+    prctl(PR_SET_PDEATHSIG, signal)
+    if os.getppid() != parent_pid:
+        os._exit(0)
+
+
+def become_subreaper() -> None:
+    """Orphans among this process's descendants become its children instead of init's."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def drop_capabilities() -> None:
+    """Empties the effective, permitted, inheritable, ambient and (where allowed) bounding capability sets."""
+    for capability in range(64):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            break  # no CAP_SETPCAP, or past the last capability: nothing is left to drop
+    with contextlib.suppress(OSError):  # before Linux 4.3 there is no ambient set
+        prctl(PR_CAP_AMBIENT, 4)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    data = (ctypes.c_uint32 * 6)()
+    if _libc.capset(ctypes.byref(header), ctypes.byref(data)):
+        raise _error("capset")
+
+
+class _Fprog(ctypes.Structure):
+    _fields_ = (("len", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+def install_filter(program: bytes) -> None:
+    """Installs a seccomp filter given as packed `struct sock_filter`s on the calling thread."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    fprog = _Fprog(len(program) // 8, ctypes.addressof(buffer))
+    if _prctl(PR_SET_SECCOMP, 2, ctypes.addressof(fprog), 0, 0):
+        raise _error("seccomp filter")
+
+
+def _error(what: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, f"{what}: {os.strerror(number)}")

@@ -1,0 +1,71 @@
+"""Bounds on one jailed program, and setting them on the calling process."""
+
+import os
+import resource
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one answer may use. CPU time is the limit that counts; wall time only ends sleepers."""
+
+    cpu_seconds: float = 2.0
+    """CPU seconds of the whole answer, all its tests together."""
+    wall_seconds: float = 12.0
+    """Wall seconds of the whole answer; several times the CPU limit, so that a busy machine changes no verdict."""
+    memory_bytes: int = 512 * 2**20
+    """Address space of each process, in bytes."""
+    output_bytes: int = 64 * 2**10
+    """Bytes of output kept; a function that prints 16 times as much is stopped. A program's whole output is bounded by
+    16 times this."""
+    result_bytes: int = 4 * 2**20
+    """Bytes of encoded return values of one answer."""
+    file_bytes: int = 16 * 2**20
+    """Largest file, in bytes; candidates of the run profile can write none."""
+    open_files: int = 64
+    """Open file descriptors of each process."""
+    processes: int = 64
+    """Processes of a program in the build profile, above those that its user has already."""
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if getattr(self, name) <= 0:
+                raise ValueError(f"limit {name} must be above 0, not {getattr(self, name)}")
+
+
+def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool = False) -> None:
+    """Sets soft and hard limits of the calling process and of what it starts.
+
+    RLIMIT_CPU has whole seconds and is the backstop behind the parent's exact CPU clock, hence one second more.
+    RLIMIT_NPROC counts every thread of the user and is not enforced for uid 0.
+    """
+    cpu = int(limits.cpu_seconds) + 2
+    _lower(resource.RLIMIT_CPU, cpu, cpu + 1)
+    _lower(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes)
+    _lower(resource.RLIMIT_NOFILE, limits.open_files, limits.open_files)
+    size = limits.file_bytes if writes_files else 0
+    _lower(resource.RLIMIT_FSIZE, size, size)
+    _lower(resource.RLIMIT_CORE, 0, 0)
+    if counts_processes:
+        most = _threads_of_user() + limits.processes
+        _lower(resource.RLIMIT_NPROC, most, most)
+
+
+def _lower(which: int, soft: int, hard: int) -> None:
+    ceiling = resource.getrlimit(which)[1]
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = min(soft, ceiling), min(hard, ceiling)
+    resource.setrlimit(which, (soft, hard))
+
+
+def _threads_of_user() -> int:
+    user, count = os.getuid(), 0
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            if os.stat(f"/proc/{name}").st_uid == user:
+                count += len(os.listdir(f"/proc/{name}/task"))
+        except OSError:
+            continue  # it ended meanwhile
+    return count

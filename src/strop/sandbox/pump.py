@@ -1,0 +1,148 @@
+"""Moves bytes between the trainer and jailed processes under one budget of CPU and wall time. Never blocks past it."""
+
+import contextlib
+import os
+import select
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from strop.sandbox.limits import Limits
+
+_CHUNK = 1 << 16
+_SLACK = 0.002
+"""Seconds added to a wait for CPU time, so that the clock has passed the limit when it is read."""
+
+
+def cpu_clock(pid: int) -> float:
+    """CPU seconds that a process has used, all its threads. Raises OSError when it is gone."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+class Pump:
+    """One conversation: readers and writers by descriptor, and the deadline that ends it.
+
+    `used` is CPU time that the answer spent before (in earlier processes).
+    """
+
+    def __init__(self, limits: Limits, *, used: float = 0.0, began: float | None = None) -> None:
+        self.limits = limits
+        self.used = used
+        self.began = time.monotonic() if began is None else began
+        self.expired: Literal["", "cpu", "wall"] = ""
+        self._clocks: list[tuple[int, float]] = []
+        self._poll = select.poll()
+        self._readers: dict[int, Callable[[bytes], None]] = {}
+        self._writers: dict[int, memoryview] = {}
+
+    def watch(self, pid: int, *, fresh: bool) -> None:
+        """Counts the CPU time of this process: from its start if `fresh`, else from now."""
+        self._clocks.append((pid, 0.0 if fresh else cpu_clock(pid)))
+
+    def read(self, fd: int, sink: Callable[[bytes], None]) -> None:
+        """Hands what arrives to `sink`, b"" once at the end of the stream."""
+        os.set_blocking(fd, False)
+        self._readers[fd] = sink
+        self._register(fd)
+
+    def write(self, fd: int, data: bytes) -> None:
+        """Writes as the other end takes it; silently dropped when it is gone (the reader sees that)."""
+        os.set_blocking(fd, False)
+        self._writers[fd] = memoryview(data)
+        self._push(fd)
+        self._register(fd)
+
+    def writing(self, fd: int) -> bool:
+        """Whether something is left to write there."""
+        return fd in self._writers
+
+    def step(self) -> bool:
+        """Waits for something to happen and handles it. False when the time is up; then `expired` says which."""
+        timeout = self._time_left()
+        if timeout <= 0:
+            return False
+        for fd, _ in self._poll.poll(timeout * 1000):
+            if fd in self._writers:
+                self._push(fd)
+            if fd in self._readers:
+                self._pull(fd)
+            self._register(fd)
+        return True
+
+    def drain(self, fd: int) -> None:
+        """Takes what is there already, without waiting."""
+        while fd in self._readers and self._pull(fd):
+            pass
+
+    def _time_left(self) -> float:
+        wall = self.limits.wall_seconds - (time.monotonic() - self.began)
+        if wall <= 0:
+            self.expired = "wall"
+            return 0.0
+        for pid, start in self._clocks:
+            with contextlib.suppress(OSError):
+                left = self.limits.cpu_seconds - self.used - (cpu_clock(pid) - start)
+                if left <= 0:
+                    self.expired = "cpu"
+                    return 0.0
+                wall = min(wall, left + _SLACK)
+        return wall
+
+    def _pull(self, fd: int) -> bool:
+        try:
+            data = os.read(fd, _CHUNK)
+        except BlockingIOError:
+            return False
+        except ConnectionError:
+            data = b""
+        sink = self._readers[fd]
+        if not data:
+            del self._readers[fd]
+        sink(data)
+        return bool(data)
+
+    def _push(self, fd: int) -> None:
+        try:
+            while self._writers[fd]:
+                self._writers[fd] = self._writers[fd][os.write(fd, self._writers[fd]) :]
+        except BlockingIOError:
+            return
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        del self._writers[fd]
+
+    def _register(self, fd: int) -> None:
+        events = (select.POLLIN if fd in self._readers else 0) | (
+            select.POLLOUT if fd in self._writers else 0
+        )
+        if events:
+            self._poll.register(fd, events)
+        else:
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(fd)
+
+
+class Capture:
+    """Keeps the first `limit` bytes of a stream; `flood` once 16 times as many have come."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.seen = 0
+        self.kept = bytearray()
+        self.ended = False
+
+    def __call__(self, data: bytes) -> None:
+        """Takes the next bytes; b"" is the end."""
+        self.ended = self.ended or not data
+        self.seen += len(data)
+        self.kept += data[: max(0, self.limit - len(self.kept))]
+
+    @property
+    def flood(self) -> bool:
+        """Whether the sender is past all reason."""
+        return self.seen > 16 * self.limit
+
+    @property
+    def text(self) -> str:
+        """What was kept, as text; hostile."""
+        return self.kept.decode("utf-8", errors="replace")

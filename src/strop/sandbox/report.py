@@ -1,0 +1,68 @@
+"""Which layers of the jail work here, found out by trying each one in a process of its own. Used by `strop doctor`."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+
+from strop.core.errors import SandboxError
+from strop.sandbox.spawn import helper
+
+PROBE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer of the jail on this host."""
+
+    name: str
+    active: bool
+    detail: str
+    """What was seen when it was tried."""
+    leaves_open: str
+    """What stays possible: with the layer where it is active, without it where it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class JailReport:
+    """Every layer, one row each."""
+
+    layers: tuple[Layer, ...]
+
+    def layer(self, name: str) -> Layer:
+        """The layer of that name. Raises KeyError."""
+        for row in self.layers:
+            if row.name == name:
+                return row
+        raise KeyError(name)
+
+    @property
+    def safe(self) -> bool:
+        """Whether at least one of Landlock and seccomp holds."""
+        return self.layer("landlock").active or self.layer("seccomp").active
+
+
+@cache
+def probe() -> JailReport:
+    """Tries every layer in a freshly started process, once. Raises SandboxError when even that fails."""
+    argv = helper("strop.sandbox.attempts")
+    try:
+        done = subprocess.run(argv, env={}, cwd="/", capture_output=True, timeout=PROBE_SECONDS, check=True)
+        return JailReport(tuple(Layer(**row) for row in json.loads(done.stdout)))
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise SandboxError(f"the jail could not be probed with {argv[0]}: {error}") from error
+
+
+def require_jail(allow_unsafe: bool) -> JailReport:
+    """The report, if the host can hold hostile code. Raises SandboxError when Landlock and seccomp are both missing.
+
+    `allow_unsafe` (the setting sandbox.allow_unsafe) lets a host without both pass.
+    """
+    report = probe()
+    if report.safe or allow_unsafe:
+        return report
+    causes = "; ".join(f"{n}: {report.layer(n).detail}" for n in ("landlock", "seccomp"))
+    raise SandboxError(
+        f"this host can hold no hostile code ({causes}); use Linux 5.13 or newer on x86-64 or aarch64 with Landlock, "
+        "or ask for the weaker jail by name: sandbox.allow_unsafe=true"
+    )

@@ -1,0 +1,231 @@
+"""Seccomp filters as raw BPF: which system calls a jailed process may make.
+
+Threat model: the process is hostile native code. Denied calls return EPERM (clone3 returns ENOSYS, so that the C
+library falls back to clone, whose flags a filter can read); a call of a foreign architecture kills the process.
+Filters only ever narrow, and stack: `base` suits every jailed process, `leaf` is added by one that runs a candidate and
+takes away new processes, signals to others and the knobs of its own limits.
+"""
+
+import errno
+import struct
+
+from strop.sandbox import kernel
+from strop.sandbox.syscalls import AUDIT_ARCH, table
+
+_LD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_NR, _ARCH = 0, 4
+_CLONE_THREAD = 0x00010000
+_CLONE_NAMESPACES = 0x7E020000
+
+_ALWAYS = [
+    "socket",
+    "connect",
+    "bind",
+    "listen",
+    "accept",
+    "accept4",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "kcmp",
+    "process_madvise",
+    "process_mrelease",
+    "pidfd_getfd",
+    "pidfd_send_signal",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "tkill",
+    "shmget",
+    "shmat",
+    "shmctl",
+    "shmdt",
+    "semget",
+    "semop",
+    "semctl",
+    "semtimedop",
+    "msgget",
+    "msgsnd",
+    "msgrcv",
+    "msgctl",
+    "mq_open",
+    "mq_unlink",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "unshare",
+    "setns",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "memfd_secret",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
+    "quotactl_fd",
+    "syslog",
+    "settimeofday",
+    "clock_settime",
+    "adjtimex",
+    "clock_adjtime",
+    "sethostname",
+    "setdomainname",
+    "iopl",
+    "ioperm",
+    "modify_ldt",
+    "uselib",
+    "vhangup",
+    "personality",
+    "open_by_handle_at",
+    "name_to_handle_at",
+    "fanotify_init",
+    "migrate_pages",
+    "move_pages",
+    "sched_setscheduler",
+    "sched_setparam",
+    "sched_setattr",
+    "setpriority",
+    "ioprio_set",
+]
+
+_EXEC = ["execve", "execveat"]
+
+_METADATA = [
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "fchown",
+    "lchown",
+    "fchownat",
+    "utime",
+    "utimes",
+    "utimensat",
+    "futimesat",
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+    "setxattrat",
+    "removexattrat",
+    "file_setattr",
+    "truncate",
+    "memfd_create",
+]
+"""Changes of files that Landlock does not govern; a process that owns files could make them anywhere."""
+
+_LEAF = [
+    "fork",
+    "vfork",
+    "prctl",
+    "seccomp",
+    "setrlimit",
+    "pidfd_open",
+    "sched_setaffinity",
+    "landlock_create_ruleset",
+    "landlock_add_rule",
+    "landlock_restrict_self",
+]
+
+_Instruction = tuple[int, int, int, int]
+
+
+def supported() -> bool:
+    """Whether this machine's system call numbers are known."""
+    return kernel.LINUX and kernel.MACHINE in AUDIT_ARCH
+
+
+def base(*, allow_exec: bool, allow_metadata: bool, allow_kill: bool = True) -> bytes:
+    """The filter under every jailed process: no sockets, no peeking at others, no kernel administration.
+
+    `allow_exec`: may start programs. `allow_metadata`: may change modes, owners and times of files. `allow_kill`: may
+    signal other processes (leave it to Landlock's signal scope).
+    """
+    names = list(_ALWAYS)
+    names += [] if allow_exec else _EXEC
+    names += [] if allow_metadata else _METADATA
+    names += [] if allow_kill else ["kill", "tgkill"]
+    calls = table(kernel.MACHINE)
+    body = _clone(calls, [(_JSET, 0, 1, _CLONE_NAMESPACES), _deny(), _allow()])
+    body += [(_JEQ, 0, 1, calls["clone3"]), (_RET, 0, 0, _ERRNO | errno.ENOSYS)]
+    return _program(body, [calls[n] for n in names if n in calls])
+
+
+def leaf(pid: int, *, allow_exec: bool = False) -> bytes:
+    """The filter of a process that may only compute: threads yes, processes no, signals to itself (`pid`) only."""
+    calls = table(kernel.MACHINE)
+    body = _clone(calls, [(_JSET, 1, 0, _CLONE_THREAD), _deny(), _allow()])
+    for name in ("kill", "tgkill"):
+        body += _block(calls[name], [(_LD, 0, 0, _arg(0)), (_JEQ, 1, 0, pid), _deny(), _allow()])
+    only_reading = [
+        (_LD, 0, 0, _arg(2)),
+        (_JEQ, 0, 3, 0),
+        (_LD, 0, 0, _arg(2) + 4),
+        (_JEQ, 0, 1, 0),
+        _allow(),
+        _deny(),
+    ]
+    body += _block(calls["prlimit64"], only_reading)
+    names = _LEAF + ([] if allow_exec else _EXEC)
+    return _program(body, [calls[n] for n in names if n in calls])
+
+
+def _program(body: list[_Instruction], denied: list[int]) -> bytes:
+    code: list[_Instruction] = [
+        (_LD, 0, 0, _ARCH),
+        (_JEQ, 1, 0, AUDIT_ARCH[kernel.MACHINE]),
+        (_RET, 0, 0, _KILL),
+        (_LD, 0, 0, _NR),
+        (_JGE, 0, 1, 0x40000000),  # x32 numbers on an x86-64 kernel
+        (_RET, 0, 0, _KILL),
+        *body,
+    ]
+    for number in denied:
+        code += [(_JEQ, 0, 1, number), _deny()]
+    code.append(_allow())
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def _block(number: int, inner: list[_Instruction]) -> list[_Instruction]:
+    """`inner` decides about call `number` and must return on every path; other calls skip it with the number loaded."""
+    return [(_JEQ, 0, len(inner), number), *inner]
+
+
+def _clone(calls: dict[str, int], decide: list[_Instruction]) -> list[_Instruction]:
+    return _block(calls["clone"], [(_LD, 0, 0, _arg(0)), *decide])
+
+
+def _arg(index: int) -> int:
+    return 16 + 8 * index  # little-endian: the low word comes first
+
+
+def _allow() -> _Instruction:
+    return (_RET, 0, 0, _ALLOW)
+
+
+def _deny() -> _Instruction:
+    return (_RET, 0, 0, _ERRNO | errno.EPERM)

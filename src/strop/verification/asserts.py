@@ -1,0 +1,128 @@
+"""The *asserts* check: a tester process runs the task's own test code against a proxy of the candidate's function."""
+
+import socket
+from typing import Any
+
+from strop.core.errors import VerificationError
+from strop.core.task import AssertsCheck
+from strop.core.verdict import Outcome
+from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture, Pump
+from strop.verification.child import End, Findings, cause_of_death, fork, outcome_of_exception, reap
+from strop.verification.server import Server, WorkerDied
+from strop.verification.wire import FrameReader, frame
+
+_TESTER_SECONDS = 1.0
+"""Wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
+
+
+class Report:
+    """Takes the frames of a tester, which is trusted; see `strop.verification.tester` for their form."""
+
+    def __init__(self) -> None:
+        self.findings = Findings(0, "test")
+        self.reader = FrameReader()
+        self.broken = ""
+        self.done = self.hung_up = False
+        self.fault: str | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be heard."""
+        return self.done or self.hung_up or bool(self.broken)
+
+    def feed(self, data: bytes) -> None:
+        """Takes the next bytes from the tester."""
+        self.hung_up = self.hung_up or not data
+        self.reader.feed(data)
+        while (message := self.reader.next()) is not None:
+            self._handle(message)
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        if "broken" in message:
+            self.broken = message["broken"]
+        elif "plan" in message:
+            self.findings.count = message["plan"]
+        elif "stage" in message:
+            self._stage(message["stage"])
+        elif "test" in message:
+            text = message["x"]
+            bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
+            self.findings.add(Outcome.PASSED if message["ok"] else bad, text, message["s"])
+        elif "done" in message:
+            self.done = True
+            self.fault = message["done"]
+
+    def _stage(self, stage: dict[str, Any]) -> None:
+        if "built" in stage:
+            self.findings.built = True
+        elif "loaded" not in stage:
+            self.findings.stop = outcome_of_exception(stage.get("build", stage.get("load")))
+            if not self.findings.built:
+                self.findings.build_error = self.findings.stop[1]
+
+
+def run_asserts(check: AssertsCheck, answer: str, zygote: Server, tester: Server, limits: Limits) -> Findings:
+    """One candidate and the tester. The tester is closed when it did not come to an end by itself.
+
+    Raises WorkerDied when a process of ours broke, VerificationError when the test code is at fault.
+    """
+    report, output, pump = Report(), Capture(limits.output_bytes), Pump(limits)
+    ours, theirs = socket.socketpair()
+    child = fork(zygote, limits, "function")
+    try:
+        tester.send({"op": "job"}, [theirs.fileno(), child.channel.fileno()])
+        theirs.close()
+        child.channel.close()
+        pump.watch(child.pid, fresh=True)
+        pump.watch(tester.pid, fresh=False)
+        pump.read(child.output, output)
+        pump.read(ours.fileno(), report.feed)
+        job = {
+            "code": answer,
+            "entry": check.entry_point,
+            "test": check.code,
+            "result_bytes": limits.result_bytes,
+        }
+        pump.write(ours.fileno(), frame(job))
+        while not report.over and not output.flood and pump.step():
+            pass
+        end = reap(zygote, kill=report.fault != "gone")
+        _let_finish(report, ours, tester)
+        pump.drain(child.output)
+    finally:
+        ours.close()
+        theirs.close()
+        child.close()
+    return _conclude(report, output, pump, end)
+
+
+def _let_finish(report: Report, channel: socket.socket, tester: Server) -> None:
+    """After the candidate's death: what the tester still has to say, or its end."""
+    patience = Pump(Limits(cpu_seconds=1e6, wall_seconds=_TESTER_SECONDS))
+    patience.read(channel.fileno(), report.feed)
+    while not report.over and patience.step():
+        pass
+    if not report.done and not report.broken.startswith("test code"):
+        tester.close()
+
+
+def _conclude(report: Report, output: Capture, pump: Pump, end: End) -> Findings:
+    findings = report.findings
+    findings.account(end)
+    findings.capture(output)
+    if report.broken and not pump.expired:
+        failure = VerificationError if report.broken.startswith("test code") else WorkerDied
+        raise failure(report.broken)
+    if report.hung_up and not report.done and not pump.expired:
+        raise WorkerDied("the tester ended in the middle of a job")
+    fault = report.fault or ""
+    if findings.stop is None and (len(findings.results) < findings.count or not findings.count):
+        findings.count = max(findings.count, 1)
+        if fault.startswith("malformed"):
+            findings.stop = (Outcome.TAMPERED, fault)
+        elif fault.startswith(("oversize", "setup")):
+            findings.stop = (Outcome.FAILED, fault)
+        else:
+            findings.stop = cause_of_death(end, pump, (output,))
+    return findings

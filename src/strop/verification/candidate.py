@@ -1,0 +1,141 @@
+"""The process that runs an answer: jailed, one answer, then dead. All of it may be taken over by the answer.
+
+Threat model: code of the answer shares this process, so nothing here is trusted once it runs. The process holds the
+answer, the arguments of calls and its own end of a channel (descriptor 3); never an expected value, another answer or
+another process's descriptor. What it sends is data to be judged, and saying "passed" is not in its vocabulary.
+
+Channel, candidate's side: sends {"ready"}, takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why},
+then for each call {"i", "a", "k"} sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}.
+"""
+
+import builtins
+import contextlib
+import gc
+import io
+import os
+import sys
+import types
+from typing import Any, NoReturn
+
+from strop.verification.codec import Unencodable, decode, encode
+from strop.verification.wire import Closed, FrameReader, frame, read_blocking
+
+CHANNEL = 3
+"""The only descriptor besides 0, 1 and 2."""
+TEXT = 300
+"""Characters of an exception's text that cross."""
+
+
+def run(kind: str) -> NoReturn:
+    """Takes one job from the channel, serves it and ends the process."""
+    _send({"ready": True})
+    reader = FrameReader()
+    job = read_blocking(CHANNEL, reader)
+    _standard_streams()
+    gc.enable()
+    if kind == "program":
+        _run_program(job["code"])
+    with contextlib.suppress(Closed):
+        _serve(job["code"], job["entry"], reader)
+    os._exit(0)
+
+
+def _serve(code: str, entry: str, reader: FrameReader) -> None:
+    module = types.ModuleType("solution")
+    sys.modules["solution"] = module
+    try:
+        compiled = compile(code, "<answer>", "exec", dont_inherit=True)
+    except BaseException as error:
+        return _send({"build": _describe(error)})
+    _send({"built": True})
+    try:
+        exec(compiled, module.__dict__)
+        function = module.__dict__.get(entry)
+        if not callable(function):
+            return _send({"load": ["NameError", f"no function named {entry}"]})
+    except BaseException as error:
+        return _send({"load": _describe(error)})
+    _send({"loaded": True})
+    while True:
+        _send(_answer(function, read_blocking(CHANNEL, reader)))
+
+
+def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:
+    try:
+        args, kwargs = decode(call["a"]), decode(call["k"])
+        value = function(*args, **kwargs)
+        reply = {"i": call["i"], "v": encode(value)}
+        if call.get("m"):
+            after = [encode(a) for a in args]
+            if after != call["a"]:
+                reply["m"] = after
+    except Unencodable as error:
+        reply = {"i": call["i"], "u": str(error)}
+    except BaseException as error:
+        reply = {"i": call["i"], "x": _describe(error)}
+    return reply
+
+
+def _describe(error: BaseException) -> list[str]:
+    """[nearest builtin class, text]; the text names the class when it is the answer's own."""
+    names = [c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins"]
+    known = next((n for n in names if isinstance(getattr(builtins, n, None), type)), "Exception")
+    try:
+        text = str(error)[:TEXT]
+    except BaseException:
+        text = "(its text could not be made)"
+    return [known, text if known == type(error).__name__ else f"{type(error).__name__}: {text}"[:TEXT]]
+
+
+def _send(message: dict[str, Any]) -> None:
+    if sys.stdout is not None:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+    view = memoryview(frame(message))
+    while view:
+        view = view[os.write(CHANNEL, view) :]
+
+
+def _standard_streams() -> None:
+    sys.stdin = _text(0, "r")
+    sys.stdout = _text(1, "w")
+    sys.stderr = _text(2, "w")
+    os.environ.clear()
+    sys.argv = ["answer.py"]
+
+
+def _text(fd: int, mode: str) -> io.TextIOWrapper:
+    raw = io.FileIO(fd, mode, closefd=False)
+    binary = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+    errors = "surrogateescape" if mode == "r" else "backslashreplace"
+    return io.TextIOWrapper(binary, encoding="utf-8", errors=errors, line_buffering=fd == 2)
+
+
+def _run_program(code: str) -> NoReturn:
+    """Runs the answer as __main__ and exits with its status: 0, its own, or 1 after an uncaught exception."""
+    try:
+        compiled = compile(code, "<answer>", "exec", dont_inherit=True)
+    except BaseException as error:
+        _send({"build": _describe(error)})
+        os._exit(1)
+    _send({"built": True})
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    status = 0
+    try:
+        exec(compiled, module.__dict__)
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+    except SystemExit as stop:
+        status = 0 if stop.code is None else stop.code & 0xFF if isinstance(stop.code, int) else 1
+    except BaseException as error:
+        status = 1
+        try:
+            _send({"x": _describe(error)})
+            sys.__excepthook__(type(error), error, error.__traceback__)
+        except BaseException:
+            pass
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BaseException):
+            stream.flush()
+    os._exit(status)

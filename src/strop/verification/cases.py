@@ -1,0 +1,128 @@
+"""The *cases* check: the candidate gets calls, this process compares what it returns. See `compare` for equality."""
+
+import json
+import time
+from typing import Any
+
+from strop.core.errors import VerificationError
+from strop.core.task import CasesCheck
+from strop.core.verdict import Outcome
+from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture, Pump
+from strop.verification.child import Findings, cause_of_death, fork, outcome_of_exception, reap
+from strop.verification.codec import Malformed, Oversize, Unencodable, encode
+from strop.verification.compare import matches
+from strop.verification.server import Server, WorkerDied
+from strop.verification.wire import FrameReader, frame
+
+
+class Conversation:
+    """Judges the frames of one candidate: stages first, then one result a call, in order."""
+
+    def __init__(self, check: CasesCheck, findings: Findings, limits: Limits) -> None:
+        self.check = check
+        self.findings = findings
+        self.reader = FrameReader(limits.result_bytes)
+        self.ready = self.loaded = self.hung_up = False
+        self.last = time.monotonic()
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be heard."""
+        findings = self.findings
+        return self.hung_up or findings.stop is not None or len(findings.results) == findings.count
+
+    def feed(self, data: bytes) -> None:
+        """Takes the next bytes from the candidate."""
+        if not data:
+            self.hung_up = True
+            return
+        try:
+            self.reader.feed(data)
+            while not self.over and (message := self.reader.next()) is not None:
+                self._handle(message)
+        except Oversize as error:
+            self.findings.stop = (Outcome.FAILED, str(error))
+        except Malformed as error:
+            self.findings.stop = (Outcome.TAMPERED, str(error))
+
+    def _handle(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            raise Malformed("a frame that is no object")
+        if not self.ready:  # no code of the answer has run yet: this frame is the jail's own
+            if "jail" in message:
+                raise WorkerDied(f"the jail could not be closed: {message['jail']}")
+            self.ready = True
+        elif not self.findings.built:
+            self._built(message)
+        elif not self.loaded:
+            self.loaded = "loaded" in message
+            if not self.loaded:
+                self.findings.stop = outcome_of_exception(message.get("load"))
+        else:
+            self._result(message)
+
+    def _built(self, message: dict[str, Any]) -> None:
+        if "built" in message:
+            self.findings.built = True
+        else:
+            self.findings.stop = outcome_of_exception(message.get("build"))
+            self.findings.build_error = self.findings.stop[1]
+
+    def _result(self, message: dict[str, Any]) -> None:
+        number = len(self.findings.results)
+        if message.get("i") != number:
+            raise Malformed("an answer to another call")
+        now = time.monotonic()
+        seconds, self.last = now - self.last, now
+        case = self.check.cases[number]
+        if "x" in message:
+            self.findings.add(*outcome_of_exception(message["x"]), seconds)
+        elif "u" in message:
+            self.findings.add(Outcome.FAILED, f"unencodable: {message['u']}", seconds)
+        elif "v" not in message:
+            raise Malformed("neither a value nor an exception")
+        elif matches(case.expected, message["v"], self.check.tolerance):
+            self.findings.add(Outcome.PASSED, "", seconds)
+        else:
+            self.findings.add(Outcome.FAILED, f"returned {json.dumps(message['v'])[:200]}", seconds)
+
+
+def calls(check: CasesCheck) -> bytes:
+    """Frames of all calls. Raises VerificationError when the task's arguments do not cross."""
+    try:
+        return b"".join(
+            frame({"i": number, "a": [encode(a) for a in case.args], "k": encode(case.kwargs)})
+            for number, case in enumerate(check.cases)
+        )
+    except Unencodable as error:
+        raise VerificationError(f"a case's arguments cannot be sent: {error}") from None
+
+
+def run_cases(check: CasesCheck, answer: str, zygote: Server, limits: Limits) -> Findings:
+    """One candidate for all cases. Raises WorkerDied or VerificationError when we fail."""
+    findings = Findings(len(check.cases), "case")
+    request = frame({"code": answer, "entry": check.entry_point}) + calls(check)
+    child = fork(zygote, limits, "function")
+    try:
+        pump, output = Pump(limits), Capture(limits.output_bytes)
+        talk = Conversation(check, findings, limits)
+        pump.watch(child.pid, fresh=True)
+        channel = child.channel.fileno()
+        pump.read(child.output, output)
+        pump.read(channel, talk.feed)
+        pump.write(channel, request)
+        while not talk.over and not output.flood and pump.step():
+            pass
+        finished = len(findings.results) == findings.count
+        end = reap(zygote, kill=finished or not talk.hung_up)
+        pump.drain(child.output)
+    finally:
+        child.close()
+    findings.account(end)
+    findings.capture(output)
+    if not talk.ready:
+        raise WorkerDied(f"a candidate ended with status {end.status} before it was ready")
+    if not finished and findings.stop is None:
+        findings.stop = cause_of_death(end, pump, (output,))
+    return findings

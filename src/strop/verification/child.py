@@ -1,0 +1,185 @@
+"""One candidate process as the trainer sees it: forked by a zygote, talked to by pipes, reaped with a cause."""
+
+import contextlib
+import os
+import signal
+import socket
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture, Pump
+from strop.verification.server import Server
+
+
+@dataclass
+class Child:
+    """Descriptors of a live candidate, all of them the trainer's ends."""
+
+    pid: int
+    channel: socket.socket
+    output: int
+    """Read end of its standard output (and error, for functions)."""
+    errors: int = -1
+    stdin: int = -1
+
+    def close(self) -> None:
+        """Closes every descriptor that is still open."""
+        self.channel.close()
+        for fd in (self.output, self.errors):
+            if fd >= 0:
+                os.close(fd)
+        self.output = self.errors = -1
+        self.close_stdin()
+
+    def close_stdin(self) -> None:
+        """Ends its standard input."""
+        if self.stdin >= 0:
+            os.close(self.stdin)
+            self.stdin = -1
+
+
+@dataclass(frozen=True)
+class End:
+    """How a candidate ended. `status` is negative for a signal; `killed`: it was alive and the zygote killed it."""
+
+    status: int
+    killed: bool
+    cpu: float
+    peak: int
+
+
+def fork(zygote: Server, limits: Limits, kind: Literal["function", "program"]) -> Child:
+    """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out."""
+    with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
+        channel, far = socket.socketpair()
+        clean.callback(far.close)
+        ours_on_error.callback(channel.close)
+        pipes = [os.pipe() for _ in range(3 if kind == "program" else 1)]
+        if kind == "program":
+            (in_read, stdin), (output, out_write), (errors, err_write) = pipes
+            theirs = [in_read, out_write, err_write]
+        else:
+            stdin, errors = -1, -1
+            ((output, out_write),) = pipes
+            theirs = [out_write]
+        for fd in theirs:
+            clean.callback(os.close, fd)
+        for fd in (stdin, output, errors):
+            if fd >= 0:
+                ours_on_error.callback(os.close, fd)
+        reply = zygote.ask({"op": "fork", "kind": kind, "limits": asdict(limits)}, [far.fileno(), *theirs])
+        ours_on_error.pop_all()
+        return Child(reply["pid"], channel, output, errors, stdin)
+    raise AssertionError("unreachable")
+
+
+def reap(zygote: Server, *, kill: bool) -> End:
+    """Ends and reaps the zygote's candidate. Raises WorkerDied."""
+    reply = zygote.ask({"op": "reap", "kill": kill})
+    return End(reply["status"], reply["killed"], reply["cpu"], reply["peak"])
+
+
+@dataclass
+class Findings:
+    """What was seen of an answer so far; becomes the verdict."""
+
+    count: int
+    """Tests that the task has."""
+    prefix: str
+    built: bool = False
+    build_error: str = ""
+    results: list[TestResult] = field(default_factory=list)
+    stop: tuple[Outcome, str] | None = None
+    """What ended the tests before the last one."""
+    output: str = ""
+    truncated: bool = False
+    cpu: float = 0.0
+    peak: int = 0
+
+    def add(self, outcome: Outcome, message: str = "", seconds: float = 0.0) -> None:
+        """The next test's result."""
+        self.results.append(
+            TestResult(
+                id=f"{self.prefix} {len(self.results)}",
+                outcome=outcome,
+                message=message[:300],
+                seconds=seconds,
+            )
+        )
+
+    def account(self, end: End) -> None:
+        """Adds what a candidate used."""
+        self.cpu += end.cpu
+        self.peak = max(self.peak, end.peak)
+
+    def capture(self, *captures: Capture) -> None:
+        """Keeps what the candidate printed."""
+        self.output += "".join(c.text for c in captures)
+        self.truncated = self.truncated or any(c.seen > c.limit for c in captures)
+
+    def verdict(self, seconds: float) -> Verdict:
+        """Passed only when every one of `count` tests was seen to pass."""
+        if self.stop and len(self.results) < self.count:
+            self.add(*self.stop)
+        while len(self.results) < self.count:
+            self.add(Outcome.FAILED, "not run")
+        outcome, detail = _worst(self.results)
+        build = Stage(name="build", passed=self.built, output=self.build_error)
+        stages = [build]
+        if self.built:
+            stages.append(
+                Stage(
+                    name="test", passed=outcome is Outcome.PASSED, seconds=seconds, truncated=self.truncated
+                )
+            )
+        return Verdict(
+            outcome=outcome,
+            stages=stages,
+            tests=self.results,
+            output=self.output,
+            detail=detail,
+            seconds=seconds,
+            cpu_seconds=self.cpu,
+            peak_bytes=self.peak,
+        )
+
+
+_GRAVITY = (Outcome.TAMPERED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.FAILED)
+
+
+def _worst(results: list[TestResult]) -> tuple[Outcome, str]:
+    if not results:
+        return Outcome.ERROR, "the task has no test"
+    for outcome in _GRAVITY:
+        for result in results:
+            if result.outcome is outcome:
+                return outcome, f"{result.id}: {result.message}"[:300]
+    return Outcome.PASSED, ""
+
+
+def cause_of_death(end: End, pump: Pump, captures: tuple[Capture, ...] = ()) -> tuple[Outcome, str]:
+    """Why a candidate stopped before it had answered everything."""
+    limits = pump.limits
+    if any(c.flood for c in captures):
+        return Outcome.FAILED, f"printed more than {16 * limits.output_bytes} bytes"
+    if pump.expired == "cpu" or end.status == -signal.SIGXCPU or end.cpu >= limits.cpu_seconds:
+        return Outcome.TIMED_OUT, f"used more than {limits.cpu_seconds:g} CPU seconds"
+    if pump.expired == "wall":
+        return Outcome.TIMED_OUT, f"took more than {limits.wall_seconds:g} seconds"
+    if end.killed:
+        return Outcome.TAMPERED, "closed its channel and lived on"
+    if end.status == -signal.SIGKILL:
+        return Outcome.OUT_OF_MEMORY, "killed by the kernel"
+    if end.status < 0:
+        return Outcome.FAILED, f"died by {signal.Signals(-end.status).name}"
+    return Outcome.FAILED, f"exited with status {end.status} before it had answered"
+
+
+def outcome_of_exception(description: object) -> tuple[Outcome, str]:
+    """Outcome and message of ["Class", "text"] from a candidate."""
+    if not (isinstance(description, list) and len(description) == 2):
+        return Outcome.TAMPERED, "a malformed exception"
+    name, text = (str(part)[:250] for part in description)
+    return Outcome.OUT_OF_MEMORY if name == "MemoryError" else Outcome.FAILED, f"{name}: {text}".rstrip(": ")

@@ -1,0 +1,155 @@
+"""Values across the trust border: tagged JSON of exact builtin types, in both directions.
+
+int, float (nan and infinities too), str, bool, None, list, tuple, dict, set, frozenset, bytes and complex cross; so do
+Counter, defaultdict and OrderedDict, as the dict that they are equal to. Anything else, also a subclass with an
+`__eq__` of its own, is *unencodable*: what arrives on the trusted side is plain data whose methods are Python's own.
+
+The wire form is a JSON value: None, bool, str, list and finite numbers stand for themselves; the rest is
+{"t": type name, "v": ...}. Standard library only: jailed workers import this without site-packages.
+"""
+
+import json
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Hashable
+from typing import Any
+
+MAX_DEPTH = 100
+"""Deepest nesting of containers that crosses."""
+MAX_NODES = 1_000_000
+"""Most values in one value, shared ones counted each time."""
+
+_PLAIN_INT = 10**17
+_DICTS = (dict, Counter, OrderedDict, defaultdict)
+
+
+class Unencodable(ValueError):
+    """The value holds something that does not cross; the message names its type."""
+
+
+class Malformed(ValueError):
+    """The bytes or the wire form were not made by this codec."""
+
+
+class Oversize(Malformed):
+    """More bytes than the receiver takes; a fault of the answer, though no forgery."""
+
+
+def encode(value: object) -> Any:
+    """The wire form of a value. Raises Unencodable for types that do not cross, cycles and oversize."""
+    return _Encoder().encode(value, MAX_DEPTH)
+
+
+class _Encoder:
+    """Counts what it has encoded, so that shared parts cannot blow up without bound."""
+
+    def __init__(self) -> None:
+        self.left = MAX_NODES
+
+    def encode(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind is str or kind is bool or value is None:
+            return value
+        if kind is int:
+            return value if -_PLAIN_INT < value < _PLAIN_INT else {"t": "int", "v": hex(value)}
+        if kind is float:
+            return value if value - value == 0 else {"t": "float", "v": repr(value)}
+        if kind is bytes:
+            return {"t": "bytes", "v": value.hex()}
+        if kind is complex:
+            parts = (value.real, value.imag)
+            return {"t": "complex", "v": [self.encode(p, depth) for p in parts]}
+        if kind not in (list, tuple, set, frozenset, *_DICTS):
+            raise Unencodable(f"a value of type {getattr(kind, '__name__', '?')!s:.80} does not cross")
+        self.left -= len(value) + 1
+        if depth <= 0 or self.left < 0:
+            raise Unencodable("the value is too deep, cyclic or too large")
+        if kind in _DICTS:
+            pairs = list(dict.items(value))
+            return {
+                "t": "dict",
+                "v": [[self.encode(k, depth - 1), self.encode(v, depth - 1)] for k, v in pairs],
+            }
+        items = [self.encode(item, depth - 1) for item in value]
+        return items if kind is list else {"t": kind.__name__, "v": items}
+
+
+def decode(wire: Any) -> Any:
+    """The value of a wire form. Raises Malformed for anything that `encode` does not make.
+
+    Builds sets and dicts, whose keys a hostile sender can make collide: do it only in a process with a CPU limit. The
+    trainer's process compares wire forms instead (`strop.verification.compare`).
+    """
+    try:
+        return _decode(wire, MAX_DEPTH)
+    except (TypeError, ValueError, KeyError, RecursionError, OverflowError) as error:
+        raise Malformed(f"not a wire form: {type(error).__name__}") from None
+
+
+def _decode(wire: Any, depth: int) -> Any:
+    if wire is None or isinstance(wire, str | bool | int | float):
+        return wire
+    if depth < 0:
+        raise Malformed("too deep")
+    if isinstance(wire, list):
+        return [_decode(item, depth - 1) for item in wire]
+    if set(wire) != {"t", "v"}:
+        raise Malformed("bad tag")
+    kind, inner = wire["t"], wire["v"]
+    if kind in ("int", "float", "bytes", "complex"):
+        return scalar(kind, inner)
+    if type(inner) is not list:
+        raise Malformed("bad items")
+    if kind == "dict":
+        return {_key(_decode(k, depth - 1)): _decode(v, depth - 1) for k, v in inner}
+    items = [_decode(item, depth - 1) for item in inner]
+    if kind == "tuple":
+        return tuple(items)
+    if kind in ("set", "frozenset"):
+        return set(items) if kind == "set" else frozenset(items)
+    raise Malformed("unknown tag")
+
+
+def scalar(kind: str, inner: Any) -> int | float | bytes | complex:
+    """The value behind a tag that holds no other values. Raises Malformed (or TypeError, ValueError)."""
+    if kind == "int" and isinstance(inner, str):
+        return int(inner, 16)
+    if kind == "float":
+        return _not_finite({"t": kind, "v": inner})
+    if kind == "bytes" and isinstance(inner, str):
+        return bytes.fromhex(inner)
+    if kind == "complex" and isinstance(inner, list) and len(inner) == 2:
+        real, imag = (p if isinstance(p, float) else _not_finite(p) for p in inner)
+        return complex(real, imag)
+    raise Malformed("bad scalar")
+
+
+def _not_finite(tagged: Any) -> float:
+    if (
+        not isinstance(tagged, dict)
+        or tagged.get("t") != "float"
+        or tagged.get("v") not in ("nan", "inf", "-inf")
+    ):
+        raise Malformed("bad float")
+    return float(tagged["v"])
+
+
+def _key(value: Any) -> Hashable:
+    hash(value)
+    return value  # type: ignore[no-any-return]
+
+
+def dumps(message: Any) -> bytes:
+    """A message as UTF-8 JSON. Lone surrogates survive, NaN never occurs."""
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def loads(data: bytes) -> Any:
+    """A message from hostile bytes. Raises Malformed, whatever they are."""
+    try:
+        return json.loads(data, parse_constant=_no_constant)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Malformed(f"not a message: {type(error).__name__}") from None
+
+
+def _no_constant(name: str) -> float:
+    raise Malformed(f"{name} in a message")

@@ -1,0 +1,87 @@
+"""Decides whether a returned value is the expected one. Runs in the trainer's process, on hostile wire forms.
+
+The expected value is JSON, so equality is JSON's, made exact where Python is loose:
+
+- a list or a tuple matches an expected list; a set or frozenset matches nothing
+- a dict matches an expected object when its keys are the same strings; other keys match nothing
+- int and float match by value (2 == 2.0); bool matches bool only, None matches null only, str matches str only
+- floats, or an int and a float, match within the tolerance, absolute or relative; nan matches nan
+- bytes and complex match nothing
+
+It walks the wire form instead of decoding it: no set or int-keyed dict with colliding keys is built here.
+"""
+
+import math
+from typing import Any
+
+from strop.verification.codec import MAX_DEPTH, Malformed, scalar
+
+
+def matches(expected: Any, wire: Any, tolerance: float = 0.0) -> bool:
+    """Whether the wire form of a result stands for the expected JSON value. Raises Malformed for a forged form."""
+    try:
+        return _matches(expected, wire, tolerance, MAX_DEPTH)
+    except (TypeError, ValueError, KeyError, RecursionError) as error:
+        raise Malformed(f"not a wire form: {type(error).__name__}") from None
+
+
+def _matches(expected: Any, wire: Any, tolerance: float, depth: int) -> bool:
+    if depth < 0:
+        raise Malformed("too deep")
+    if isinstance(wire, dict):
+        if set(wire) != {"t", "v"} or not isinstance(wire["t"], str):
+            raise Malformed("bad tag")
+        kind, inner = wire["t"], wire["v"]
+        if kind == "dict":
+            return _matches_dict(expected, inner, tolerance, depth)
+        if kind == "tuple" and isinstance(inner, list):
+            return _matches(expected, inner, tolerance, depth)
+        if kind in ("set", "frozenset", "bytes", "complex"):
+            return False
+        wire = scalar(kind, inner)
+    if isinstance(wire, list):
+        return (
+            isinstance(expected, list | tuple)
+            and len(expected) == len(wire)
+            and all(_matches(e, w, tolerance, depth - 1) for e, w in zip(expected, wire, strict=True))
+        )
+    if wire is None or isinstance(wire, bool | str):
+        return type(expected) is type(wire) and bool(expected == wire)
+    if isinstance(expected, bool) or not isinstance(expected, int | float):
+        return False
+    return _same_number(expected, wire, tolerance)
+
+
+def _matches_dict(expected: Any, pairs: Any, tolerance: float, depth: int) -> bool:
+    if not isinstance(expected, dict) or not isinstance(pairs, list) or len(pairs) != len(expected):
+        return False
+    seen: set[str] = set()
+    for key, value in pairs:
+        if not isinstance(key, str) or key in seen or key not in expected:
+            return False
+        seen.add(key)
+        if not _matches(expected[key], value, tolerance, depth - 1):
+            return False
+    return True
+
+
+def _same_number(expected: int | float, actual: Any, tolerance: float) -> bool:
+    if not isinstance(actual, int | float):
+        return False
+    if expected == actual or (expected != expected and actual != actual):
+        return True
+    if tolerance <= 0 or (isinstance(expected, int) and isinstance(actual, int)):
+        return False
+    try:
+        return math.isclose(expected, actual, rel_tol=tolerance, abs_tol=tolerance)
+    except OverflowError:
+        return False
+
+
+def same_output(expected: str, actual: str) -> bool:
+    """Line by line, white space at the end of a line and empty lines at the end of the text ignored."""
+    return _lines(expected) == _lines(actual)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().split("\n")]

@@ -1,0 +1,80 @@
+"""The trainer's side of a worker process: starting it by a fresh exec, talking to it, ending it.
+
+Lives on the thread that starts it: the kernel ties the child's life to that thread, so a worker process ends with its
+thread at the latest, also when the whole trainer is killed.
+"""
+
+import contextlib
+import json
+import os
+import socket
+from typing import Any
+
+from strop.core.errors import VerificationError
+from strop.sandbox.spawn import Process, helper, spawn
+
+START_SECONDS = 20.0
+ANSWER_SECONDS = 10.0
+"""How long a worker process may take for a fork or a reap before it counts as broken."""
+
+
+class WorkerDied(VerificationError):
+    """A worker process ended or fell silent without a candidate's doing."""
+
+
+class Server:
+    """One worker process and its control socket. Every method raises WorkerDied when the process is broken."""
+
+    def __init__(self, module: str, *, allow_unsafe: bool = False, arguments: tuple[str, ...] = ()) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control = ours
+        self.closed = False
+        argv = helper(
+            module, str(theirs.fileno()), str(os.getpid()), "1" if allow_unsafe else "0", *arguments
+        )
+        try:
+            self.process: Process = spawn(argv, environment={"PYTHONHASHSEED": "0"}, keep=(theirs.fileno(),))
+        finally:
+            theirs.close()
+        self.pid = self.process.pid
+        try:
+            self.hello = self.receive(START_SECONDS)
+        except WorkerDied:
+            self.close()
+            raise
+
+    def send(self, message: dict[str, Any], fds: list[int] | None = None) -> None:
+        """One packet, with descriptors."""
+        data = json.dumps(message).encode()
+        try:
+            socket.send_fds(self.control, [data], fds or [])
+        except OSError as error:
+            raise self._died(str(error)) from None
+
+    def receive(self, seconds: float = ANSWER_SECONDS) -> dict[str, Any]:
+        """The next packet."""
+        try:
+            self.control.settimeout(seconds)
+            data = self.control.recv(1 << 16)
+        except OSError as error:
+            raise self._died(str(error)) from None
+        if not data:
+            raise self._died("it hung up")
+        message: dict[str, Any] = json.loads(data)
+        return message
+
+    def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> dict[str, Any]:
+        """A request and its reply."""
+        self.send(message, fds)
+        return self.receive()
+
+    def close(self) -> None:
+        """Ends the process and reaps it; its candidates die with it. Safe to call twice, from any thread."""
+        self.closed = True
+        self.process.kill()
+        with contextlib.suppress(OSError):
+            self.control.close()
+
+    def _died(self, why: str) -> WorkerDied:
+        said = self.process.last_words()
+        return WorkerDied(f"worker process {self.pid} broke: {why}" + (f" ({said})" if said else ""))

