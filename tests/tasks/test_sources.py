@@ -193,3 +193,16 @@ def test_broken_gzip_and_parquet(tmp_path):
 def test_a_missing_package_names_its_extra():
     with pytest.raises(UserError, match=r"'nothing'.*pip install 'strop\[data\]'"):
         optional.require("strop_no_such_package", package="nothing", extra="data", purpose="this")
+
+
+def test_a_prompt_column_is_continued_by_its_solution(tmp_path):
+    row = {
+        "p": 'def f(x):\n    """Same."""\n',
+        "s": "    return x\n",
+        "t": "def check(c):\n    assert c(1) == 1\n",
+    }
+    columns = {"prompt": "p", "reference": "s", "tests": "t"}
+    (task,) = load_tasks(str(lines(tmp_path / "a.jsonl", row)), columns=columns)
+    assert task.reference == row["p"] + row["s"] and task.signature == "def f(x):" and task.prompt == row["p"]
+    (task,) = load_tasks(str(lines(tmp_path / "b.jsonl", {**row, "s": ""})), columns=columns)
+    assert task.reference == "" and task.check.entry_point == "f"

