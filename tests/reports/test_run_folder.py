@@ -23,15 +23,27 @@ def run(tmp_path):
 
 
 def rollout(task_id, index, text="    return 1\u2028é\x1b[31m", outcome=Outcome.PASSED):
-    completion = Completion(token_ids=[1, 2], logprobs=[-0.123456789012345, -1e-9], text=text, finish_reason="eos")
+    completion = Completion(
+        token_ids=[1, 2], logprobs=[-0.123456789012345, -1e-9], text=text, finish_reason="eos"
+    )
     return Rollout(
-        task_id=task_id, index=index, seed=2**62 + index, prompt="def f():", turns=[Turn(prompt_ids=[9], completion=completion)],
-        answer=text, verdict=Verdict(outcome=outcome), scores=[Score(name="passed", value=None)], reward=1.0, advantage=0.1 + 0.2,
-    )  # fmt: skip
+        task_id=task_id,
+        index=index,
+        seed=2**62 + index,
+        prompt="def f():",
+        turns=[Turn(prompt_ids=[9], completion=completion)],
+        answer=text,
+        verdict=Verdict(outcome=outcome),
+        scores=[Score(name="passed", value=None)],
+        reward=1.0,
+        advantage=0.1 + 0.2,
+    )
 
 
 def in_subprocess(code, *args):
-    return subprocess.run([sys.executable, "-c", code, *map(str, args)], capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, args)], capture_output=True, text=True, timeout=60
+    )
 
 
 def test_new_folder_holds_recipe_and_versions(run):
@@ -154,7 +166,9 @@ def test_one_writer_at_a_time(run):
 
 
 def test_metrics_are_strict_json(run):
-    run.append_metrics({"step": 1, "loss": float("nan"), "lr": np.float32(0.5), "n": np.int64(3), "text": "\x1b\u2028"})
+    run.append_metrics(
+        {"step": 1, "loss": float("nan"), "lr": np.float32(0.5), "n": np.int64(3), "text": "\x1b\u2028"}
+    )
     text = (run.path / "metrics.jsonl").read_text()
     assert "NaN" not in text
     assert list(run.iter_metrics()) == [{"step": 1, "loss": None, "lr": 0.5, "n": 3, "text": "\x1b\u2028"}]
@@ -206,7 +220,15 @@ def test_rollouts_come_back_exactly(run):
     assert [r.task_id for r in run.iter_rollouts(12)] == ["a", "a", "a", "b"]
     lines = zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()).decode().split("\n")
     assert len(lines) == 5
-    assert json.loads(lines[1]).keys() >= {"step", "group", "prompt", "turns", "verdict", "scores", "advantage"}
+    assert json.loads(lines[1]).keys() >= {
+        "step",
+        "group",
+        "prompt",
+        "turns",
+        "verdict",
+        "scores",
+        "advantage",
+    }
 
 
 def test_same_rollouts_give_the_same_bytes(run):

@@ -6,6 +6,7 @@ training.py. Every default is meant for a GPU node; recipes/demo.yaml sets what 
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -65,6 +66,10 @@ class ExtraEvaluation(Section):
     """Also one greedy answer per task."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash; null takes all."""
+    style: Literal["continue", "chat", "chat-prefilled"] | None = None
+    """Prompt style for this set; null takes tasks.style."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Longest completion in tokens; null takes sampling.max_tokens."""
 
     def complaints(self) -> Iterator[Complaint]:
         """pass@k needs k samples."""

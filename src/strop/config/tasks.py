@@ -27,8 +27,9 @@ class TasksConfig(Section):
     """At most this many tasks, chosen by content hash before the split; null takes all."""
     held_out_fraction: float = Field(default=0.2, ge=0, lt=1)
     """Share of tasks, chosen by content hash, that is never trained on; tasks that name their split keep it."""
-    style: Literal["continue", "chat"] = "chat"
-    """continue: the model goes on writing the function (small base models); chat: it answers with a fenced block."""
+    style: Literal["continue", "chat", "chat-prefilled"] = "chat"
+    """continue: the model goes on writing the function (small base models); chat: it answers with a fenced block;
+    chat-prefilled: the same with the block and the signature begun (small chat models)."""
     template: str | None = None
     """File with a prompt template that replaces the style's own."""
     max_prompt_tokens: int = Field(default=1024, ge=1)

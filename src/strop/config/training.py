@@ -95,6 +95,10 @@ class OptimConfig(Section):
     micro_batch: int = Field(default=8, ge=1)
     """Rows in one forward and backward pass, per process; bounds memory, does not change what is learnt."""
 
+    shared_prefix: bool = False
+    """Compute a group's prompt once in the update and lay its answers behind it: exact, and 2 to 4 times faster for
+    short answers. Its dense attention mask is of no use for answers of thousands of tokens."""
+
     def complaints(self) -> Iterator[Complaint]:
         """Decays are shares, and the warm-up ends before the run."""
         if not all(0 <= beta < 1 for beta in self.betas):

@@ -1,1 +1,27 @@
-"""Who answers: the transformers engine, vLLM, any OpenAI-compatible server, and a scripted policy for tests."""
+"""Who answers: the transformers engine, vLLM, any OpenAI-compatible server, and a scripted policy for tests.
+
+Importing this package, which comes before torch, sets two things of the process that small models on CPUs feel:
+
+1. Idle OpenMP threads spin shortly, then sleep: pure spinning starves the verifiers, pure sleeping made sampling 1.5
+   times slower (measured with SmolLM2-135M on 2 cores). Yours wins: set GOMP_SPINCOUNT or OMP_WAIT_POLICY.
+2. glibc keeps freed memory instead of handing it back to the kernel after every operation: a tenth less CPU time.
+"""
+
+import ctypes
+import os
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+
+
+def _keep_freed_memory() -> None:
+    try:
+        libc = ctypes.CDLL("libc.so.6")
+        libc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+        libc.mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
+    except (OSError, AttributeError):  # another C library: its own policy stays
+        return
+
+
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+_keep_freed_memory()

@@ -51,10 +51,15 @@ def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenize
 
 
 def load_model(
-    name: str, *, dtype: torch.dtype = torch.float32, revision: str | None = None, device: str | None = None
+    name: str,
+    *,
+    dtype: torch.dtype = torch.float32,
+    revision: str | None = None,
+    device: str | None = None,
+    attention: str | None = None,
 ) -> PreTrainedModel:
     """The causal language model in eval mode, on the GPU when there is one. Raises UserError when not found."""
-    model = _load(AutoModelForCausalLM, name, revision=revision, dtype=dtype, attn_implementation="sdpa")
+    model = _load(AutoModelForCausalLM, name, revision=revision, dtype=dtype, attn_implementation=attention or "sdpa")
     target = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return model.to(target).eval()  # type: ignore[no-any-return]
 

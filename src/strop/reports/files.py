@@ -3,6 +3,7 @@
 Every failure to write is a UserError of one line that names the file and the cause.
 """
 
+import errno
 import json
 import math
 import os
@@ -16,6 +17,7 @@ import zstandard
 from strop.core.errors import UserError
 
 _PART = ".part"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @contextmanager
@@ -31,19 +33,36 @@ def writing(path: Path) -> Iterator[None]:
 def atomic(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name only when the block ends well, after an fsync; nothing is left behind otherwise.
 
-    The folder must exist. Raises UserError for what the system refuses.
+    The folder must exist. Raises UserError for what the system refuses; other errors of the block pass through.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
+    with writing(path):
+        file = part.open("wb")
     try:
-        with writing(path):
-            with part.open("wb") as file:
+        try:
+            with file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            raise UserError(f"cannot write {path}: {error.strerror}") from error
+        with writing(path):
             part.replace(path)
             sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Raises UserError when a file could not be written there: to be asked before long work."""
+    if path.is_dir():
+        raise UserError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise UserError(f"cannot write {path}: no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write {path}: no permission to write in {path.parent}")
 
 
 def sync_folder(folder: Path) -> None:
@@ -94,15 +113,19 @@ def write_jsonl_zst(path: Path, lines: Iterable[bytes]) -> None:
 
 def append_line(path: Path, line: bytes) -> None:
     """Appends one line and makes it durable; when that fails, the file is as long as it was."""
-    with writing(path), path.open("ab") as file:
-        length = file.tell()
+    with writing(path):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        length = os.fstat(handle).st_size
         try:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(handle, rest) :]
+            os.fsync(handle)
         except OSError:
-            _cut(file, length)
+            _cut(handle, length)
             raise
+        finally:
+            os.close(handle)
 
 
 def drop_torn_line(path: Path) -> None:
@@ -150,9 +173,9 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise UserError(f"cannot read {path}: {error}") from error
 
 
-def _cut(file: IO[bytes], length: int) -> None:
+def _cut(handle: int, length: int) -> None:
     try:
-        os.ftruncate(file.fileno(), length)
+        os.ftruncate(handle, length)
     except OSError:
         return  # a reader leaves a torn line out
 

@@ -64,7 +64,7 @@ class Player:
     ) -> None:
         self.policy = policy
         self.clock = Clock()
-        self._verifier = verifier
+        self.verifier = verifier
         self._environment = environment
         self._max_prompt_tokens = max_prompt_tokens
 
@@ -127,7 +127,7 @@ class Player:
         play.turns.append(Turn(prompt_ids=play.pending, completion=completion))
         play.pending = []
         play.answer = play.environment.answer(completion)
-        play.verdict = self._verifier.submit(play.task, play.answer)
+        play.verdict = self.verifier.submit(play.task, play.answer)
 
     def _conclude(self, play: _Play) -> Rollout | None:
         verdict = play.verdict.result() if play.verdict else Verdict(outcome=Outcome.NO_ANSWER)

@@ -1,0 +1,98 @@
+"""The command line. `main` is the entry point; each command is a module here, imported when it is asked for.
+
+A command module imports only typer and the standard library at its top, so that `strop --help` is fast.
+Exit codes: 0 done; 1 it failed; 2 the input is at fault, said in one line a fault; 130 interrupted.
+"""
+
+import importlib
+import os
+import sys
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+import typer.core
+import typer.main
+
+from strop import __version__
+from strop.core.errors import ConfigError, StropError, UserError
+from strop.core.text import printable
+
+COMMANDS = ("train", "sft", "eval", "verify", "tasks", "doctor")
+"""Modules of this folder. A module has a function of its own name, or a typer `app` with several commands."""
+
+
+class Commands(typer.core.TyperGroup):
+    """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Every command that is there."""
+        return [name for name in COMMANDS if find_spec(f"strop.cli.{name}")]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, None when there is none."""
+        return _load(cmd_name) if cmd_name in self.list_commands(ctx) else None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command that the arguments name."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except StropError as error:
+            raise SystemExit(report(error)) from None
+        except KeyboardInterrupt as stop:
+            print(f"interrupted{_said(stop)}", file=sys.stderr)
+            raise SystemExit(130) from None
+        except BrokenPipeError:  # the reader, such as `head`, has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            raise SystemExit(141) from None
+        return result
+
+
+app = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"strop {__version__}")
+        raise typer.Exit
+
+
+@app.callback(no_args_is_help=True)
+def strop(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Hone code language models on compilers and tests."""
+
+
+def main() -> None:
+    """Runs the command line and exits."""
+    app(prog_name="strop")
+
+
+def report(error: StropError) -> int:
+    """Prints an error on stderr, one line a fault, and returns the exit code."""
+    faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
+    for fault in faults:
+        print(f"error: {printable(fault)}", file=sys.stderr)
+    return 2 if isinstance(error, UserError) else 1
+
+
+def _said(stop: KeyboardInterrupt) -> str:
+    """What was said with the interrupt, such as how to resume."""
+    return f"; {printable(str(stop))}" if str(stop) else ""
+
+
+def _load(name: str) -> Any:
+    module = importlib.import_module(f"strop.cli.{name}")
+    inner = getattr(module, "app", None)
+    if isinstance(inner, typer.Typer):
+        inner.rich_markup_mode = None
+        command: Any = typer.main.get_group(inner)
+        command.name = name
+        return command
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name)(getattr(module, "evaluate" if name == "eval" else name))
+    return typer.main.get_command(single)

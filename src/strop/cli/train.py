@@ -1,0 +1,103 @@
+"""`strop train`: GRPO from a recipe, with an evaluation before and after; or on with a run that was stopped."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def train(
+    recipe: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
+        ),
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="run folder to go on with")] = None,
+    print_config: Annotated[
+        bool, typer.Option("--print-config", help="print the resolved recipe and stop")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="check everything that can be checked without the model, then stop"),
+    ] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="one line a step, no live view")] = False,
+) -> None:
+    """Train a model by GRPO on verdicts from executing its code."""
+    from strop.core.errors import UserError
+
+    words = recipe or []
+    if resume is not None:
+        if words or print_config or dry_run:
+            raise UserError("--resume takes the recipe of the run folder; leave recipes and overrides out")
+        _run(resume, None, plain)
+        return
+    from strop.config.load import dump_recipe, load_recipe
+
+    files = [Path(word) for word in words if "=" not in word]
+    if not files and not words:
+        raise UserError("no recipe given; try: strop train recipes/demo.yaml")
+    resolved = load_recipe(files, [word for word in words if "=" in word])
+    if print_config:
+        print(dump_recipe(resolved), end="")
+        return
+    if dry_run:
+        _check(resolved)
+        return
+    _run(resolved.run.folder, resolved, plain)
+
+
+def _check(recipe: object) -> None:
+    from strop.config.schema import Recipe
+    from strop.reports.run_folder import RunFolder
+    from strop.rewards.rubric import WeightedRubric
+    from strop.training.tasks import split_tasks
+
+    assert isinstance(recipe, Recipe)
+    RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
+    WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
+    train, held_out = split_tasks(recipe)
+    print(
+        f"ok: {len(train)} training tasks, {len(held_out)} held out; {recipe.optim.steps} steps of "
+        f"{recipe.grpo.tasks_per_step} x {recipe.grpo.group_size} rollouts; run folder {recipe.run.folder}"
+    )
+
+
+def _run(folder: Path, recipe: object, plain: bool) -> None:
+    from strop.config.load import load_recipe
+    from strop.config.schema import Recipe
+    from strop.reports.live import LiveView
+    from strop.reports.run_folder import RunFolder
+
+    if recipe is None:
+        RunFolder.read(folder)
+        settings = load_recipe([folder / "recipe.yaml"], [])
+    else:
+        assert isinstance(recipe, Recipe)
+        RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
+        settings = recipe
+    with LiveView(settings.optim.steps, plain=plain or None, title=str(folder)) as view:
+        view.note("loading ...")
+        from strop.training.run import resume, train
+
+        try:
+            if isinstance(recipe, Recipe):
+                summary = train(recipe, say=view.note, show=view.update)
+            else:
+                summary = resume(folder, say=view.note, show=view.update)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"go on with: strop train --resume {folder}") from None
+    _report(folder, summary)
+
+
+def _report(folder: Path, summary: dict[str, object]) -> None:
+    from strop.evaluation.table import main_table, show
+    from strop.training.run import read_evaluations
+
+    for name, (sides, paired) in read_evaluations(folder).items():
+        show(main_table(sides, paired, title=name or "held-out tasks"))
+    seconds = summary["wall_seconds"]
+    assert isinstance(seconds, float)
+    print(
+        f"\n{seconds / 60:.1f} min. Everything that happened is in {folder}; the trained model in {folder}/final"
+    )

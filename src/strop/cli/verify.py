@@ -1,0 +1,145 @@
+"""`strop verify`: verdicts on anyone's answers, by the code that training uses."""
+
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from strop.core.task import Task
+    from strop.core.verdict import Verdict
+    from strop.sandbox.limits import Limits
+
+IN_FLIGHT = 512
+"""Answers submitted and not yet written, at most; bounds memory."""
+MAX_ERROR_RATE = 0.05
+
+
+def verify(
+    tasks: Annotated[
+        str, typer.Argument(metavar="TASKS", help="file of task lines, or a name such as humaneval")
+    ],
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help='file of {"task_id", "answer"} lines')],
+    output: Annotated[Path, typer.Option("--output", "-o", help="file for the verdict lines")],
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="answers at a time; one a core by default")
+    ] = None,
+    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU time of one answer")] = None,
+    wall_seconds: Annotated[float | None, typer.Option(min=0.01, help="wall time of one answer")] = None,
+    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory of one answer in MiB")] = None,
+    allow_unsafe: Annotated[bool, typer.Option(help="run without a jail where there is none")] = False,
+) -> None:
+    """Verify answers; writes one verdict line for each, in their order.
+
+    Exit code 1 when more than 5 % of the answers could not be verified, which is no fault of theirs.
+    """
+    from strop.reports import files
+    from strop.reports.progress import Progress
+    from strop.verification import open_verifier
+
+    by_id = _load(tasks)
+    total = sum(1 for _ in _read(answers, by_id, tasks)) if answers.is_file() else None
+    outcomes: Counter[str] = Counter()
+    cause = ""
+    started = time.monotonic()
+    limits = _limits(cpu_seconds, wall_seconds, memory_mb)
+    with (
+        files.atomic(output) as file,
+        open_verifier(workers=workers, limits=limits, allow_unsafe=allow_unsafe) as verifier,
+        Progress("verified", total) as progress,
+    ):
+        pending: deque[tuple[str, Future[Verdict]]] = deque()
+
+        def write(keep: int) -> None:
+            nonlocal cause
+            while len(pending) > keep:
+                task_id, future = pending.popleft()
+                verdict = future.result()
+                outcomes[verdict.outcome.value] += 1
+                if not verdict.scored:
+                    cause = cause or verdict.detail
+                file.write(files.json_line(verdict_line(task_id, verdict)))
+                progress.step(verdict.passed)
+
+        for task, code in _read(answers, by_id, tasks):
+            write(IN_FLIGHT - 1)
+            pending.append((task.id, verifier.submit(task, code)))
+        write(0)
+    _summarise(outcomes, time.monotonic() - started, cause)
+
+
+def verdict_line(task_id: str, verdict: "Verdict") -> dict[str, object]:
+    """A verdict as `strop verify` writes it; see docs/formats.md."""
+    kept = verdict.model_dump(mode="json", include={"outcome", "stages", "tests", "seconds", "detail"})
+    return {"task_id": task_id, **kept}
+
+
+def _load(source: str) -> "dict[str, Task]":
+    from strop.tasks import load_tasks
+
+    is_lines = Path(source).is_file() and not source.endswith(".parquet")
+    return {task.id: task for task in load_tasks(f"jsonl:{source}" if is_lines else source)}
+
+
+def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[Task, str]]":
+    """(task, code) of every answer line. Raises UserError with file:line, also for a file without answers."""
+    from strop.core.errors import UserError
+    from strop.tasks.answers import extract_code
+    from strop.tasks.jsonl import read_rows
+
+    empty = True
+    for where, row in read_rows(path):
+        empty = False
+        for key in ("task_id", "answer"):
+            if not isinstance(row.get(key), str):
+                found = f"{key!r} is {row[key]!r:.60}" if key in row else f"it has no {key!r}"
+                raise UserError(f'{where}: an answer line is {{"task_id": TEXT, "answer": TEXT}}; {found}')
+        task = by_id.get(row["task_id"])
+        if task is None:
+            raise UserError(f"{where}: unknown task_id {row['task_id']!r}: {source} has no such task")
+        yield task, extract_code(row["answer"], task.language)
+    if empty:
+        raise UserError(f"{path}: the file is empty: it holds no answer")
+
+
+def _limits(cpu_seconds: float | None, wall_seconds: float | None, memory_mb: int | None) -> "Limits":
+    from dataclasses import replace
+
+    from strop.core.errors import UserError
+    from strop.sandbox import Limits
+
+    limits = Limits()
+    if cpu_seconds is not None:
+        limits = replace(
+            limits, cpu_seconds=cpu_seconds, wall_seconds=max(limits.wall_seconds, 4 * cpu_seconds)
+        )
+    if wall_seconds is not None:
+        limits = replace(limits, wall_seconds=wall_seconds)
+    if memory_mb is not None:
+        limits = replace(limits, memory_bytes=memory_mb * 2**20)
+    if limits.wall_seconds < limits.cpu_seconds:
+        raise UserError(
+            f"--wall-seconds {limits.wall_seconds:g} is below --cpu-seconds {limits.cpu_seconds:g}; raise it"
+        )
+    return limits
+
+
+def _summarise(outcomes: Counter[str], seconds: float, cause: str) -> None:
+    from strop.core.text import printable
+
+    count = outcomes.total()
+    parts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
+    print(f"{count} answers verified in {seconds:.1f} s: {parts}")
+    if cause:
+        print(
+            f"error: {outcomes['error']} could not be verified; first cause: {printable(cause)}",
+            file=sys.stderr,
+        )
+    if outcomes["error"] > MAX_ERROR_RATE * count:
+        raise typer.Exit(1)

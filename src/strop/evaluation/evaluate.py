@@ -1,0 +1,131 @@
+"""Evaluates one policy on one task set: n sampled answers a task for pass@k, and a greedy one."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from strop.core.errors import TooManyErrors, UserError
+from strop.core.rollout import Rollout, SamplingParams
+from strop.core.task import Task
+from strop.core.verdict import Outcome
+from strop.evaluation.result import Evaluation, TaskCounts
+
+Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
+"""(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
+of one evaluation and goes into the seeds: "sampled" and "greedy"."""
+
+
+def evaluate(
+    play: Play,
+    tasks: Sequence[Task],
+    *,
+    samples: int,
+    temperature: float = 1.0,
+    top_p: float = 1.0,
+    k: Sequence[int] = (1,),
+    greedy: bool = True,
+    max_tokens: int,
+    stop: Sequence[str] = (),
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+    max_error_rate: float = 1.0,
+    on_rollout: Callable[[Rollout], None] | None = None,
+) -> Evaluation:
+    """Plays every task `samples` times at `temperature`, and once greedily if asked.
+
+    `on_rollout` sees every rollout as it comes: to write it down, to show progress. Raises UserError for settings that
+    leave nothing to report and TooManyErrors when a larger share than `max_error_rate` could not be verified.
+    """
+    check(tasks, samples, k, greedy)
+    started = time.perf_counter()
+    params = SamplingParams(temperature=temperature, top_p=top_p, max_tokens=max_tokens, stop=tuple(stop))
+    see = on_rollout or (lambda rollout: None)
+    sampled = _Tally(tasks, samples)
+    if samples:
+        sampled.take(play(tasks, samples, params, "sampled"), see)
+    best = _Tally(tasks, 1)
+    if greedy:
+        best.take(play(tasks, 1, params.model_copy(update={"temperature": 0.0, "top_p": 1.0}), "greedy"), see)
+    shown = sampled if samples else best
+    result = Evaluation(
+        counts=[
+            TaskCounts(
+                task_id=task.id,
+                topic=task.topic,
+                n=sampled.scored[task.id],
+                c=sampled.passed[task.id],
+                greedy=bool(best.passed[task.id]) if best.scored[task.id] else None,
+            )
+            for task in tasks
+        ],
+        samples=samples,
+        temperature=temperature,
+        top_p=top_p,
+        max_tokens=max_tokens,
+        k=list(k),
+        greedy=greedy,
+        outcomes=dict(sorted((sampled.outcomes + best.outcomes).items())),
+        tokens_mean=shown.tokens / max(1, shown.outcomes.total()),
+        truncated_rate=shown.truncated / max(1, shown.outcomes.total()),
+        seconds=time.perf_counter() - started,
+        resamples=resamples,
+        confidence=confidence,
+    )
+    if result.error_rate > max_error_rate:
+        raise TooManyErrors(
+            f"{result.error_rate:.1%} of the answers could not be verified, more than "
+            f"limits.max_error_rate={max_error_rate:g}; the first cause: {sampled.cause or best.cause}"
+        )
+    return result
+
+
+class _Tally:
+    """Counts the rollouts of one play."""
+
+    def __init__(self, tasks: Sequence[Task], each: int) -> None:
+        self._each = each
+        self._seen: Counter[str] = Counter({task.id: 0 for task in tasks})
+        self.scored: Counter[str] = Counter()
+        self.passed: Counter[str] = Counter()
+        self.outcomes: Counter[str] = Counter()
+        self.tokens = self.truncated = 0
+        self.cause = ""
+
+    def take(self, rollouts: Iterable[Rollout], see: Callable[[Rollout], None]) -> None:
+        """Counts every rollout. Raises ValueError when they are not what was asked for."""
+        for rollout in rollouts:
+            self._count(rollout)
+            see(rollout)
+        wrong = [task for task, seen in self._seen.items() if seen != self._each]
+        if wrong:
+            raise ValueError(
+                f"task {wrong[0]} was played {self._seen[wrong[0]]} times instead of {self._each}, as were "
+                f"{len(wrong) - 1} others"
+            )
+
+    def _count(self, rollout: Rollout) -> None:
+        task, verdict = rollout.task_id, rollout.verdict
+        if verdict is None or task not in self._seen:
+            raise ValueError(f"a rollout of task {task} has no verdict or was not asked for")
+        self._seen[task] += 1
+        self.outcomes[verdict.outcome.value] += 1
+        self.tokens += sum(len(turn.completion.token_ids) for turn in rollout.turns)
+        self.truncated += rollout.truncated
+        if verdict.scored:
+            self.scored[task] += 1
+            self.passed[task] += verdict.passed
+        elif not self.cause:
+            self.cause = verdict.detail or Outcome.ERROR.value
+
+
+def check(tasks: Sequence[Task], samples: int, k: Sequence[int], greedy: bool) -> None:
+    """Raises UserError for what `evaluate` would refuse: to be asked before a model is loaded."""
+    if not tasks:
+        raise UserError("there is no task to evaluate on; loosen the filters of the task set")
+    if len({task.id for task in tasks}) < len(tasks):
+        raise UserError("two tasks to evaluate on have the same id; each must stand once")
+    if not samples and not greedy:
+        raise UserError("0 samples and no greedy answer leave nothing to evaluate")
+    for one in k if samples else ():
+        if not 1 <= one <= samples:
+            raise UserError(f"pass@{one} needs 1 <= k <= samples, and samples is {samples}")

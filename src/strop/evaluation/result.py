@@ -1,0 +1,152 @@
+"""What an evaluation found: counts for every task, and the numbers that follow from them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from strop.core.errors import UserError
+from strop.core.records import Record
+from strop.evaluation.statistics import Difference, Estimate, mean_interval, paired_difference, pass_at_k
+
+GREEDY = "greedy"
+NO_TOPIC = "(none)"
+
+
+class TaskCounts(Record):
+    """How one task went. Unscored answers (outcome *error*) count in neither number."""
+
+    task_id: str
+    topic: str = ""
+    n: int = Field(ge=0)
+    """Scored answers among the sampled ones."""
+    c: int = Field(ge=0)
+    """How many of them passed."""
+    greedy: bool | None = None
+    """Whether the greedy answer passed; None when it was not asked for or not scored."""
+
+
+class Evaluation(Record):
+    """One policy on one task set."""
+
+    counts: list[TaskCounts]
+    samples: int
+    """Sampled answers asked of every task; 0 when only greedy ones were."""
+    temperature: float
+    top_p: float = 1.0
+    max_tokens: int
+    k: list[int]
+    """Which pass@k are reported."""
+    greedy: bool
+    """Whether a greedy answer was asked of every task."""
+    outcomes: dict[str, int]
+    """How many answers had which outcome, sampled and greedy together."""
+    tokens_mean: float
+    """Sampled tokens of an answer, over the sampled answers (over the greedy ones when there are no others)."""
+    truncated_rate: float
+    """Share of the same answers that ran into the token limit."""
+    seconds: float
+    """Wall time."""
+    resamples: int = 10_000
+    confidence: float = 0.95
+
+    @property
+    def keys(self) -> list[str]:
+        """Names of the reported numbers: pass@1, ..., greedy."""
+        sampled = [f"pass@{k}" for k in sorted(set(self.k))] if self.samples else []
+        return [*sampled, GREEDY] if self.greedy else sampled
+
+    @property
+    def error_rate(self) -> float:
+        """Share of answers with outcome *error*."""
+        return self.outcomes.get("error", 0) / max(1, sum(self.outcomes.values()))
+
+    def values(self, key: str, topic: str | None = None) -> dict[str, float]:
+        """The key's value for each task that has one, in the tasks' order.
+
+        pass@k needs k scored answers: a task that lost some to errors of ours is left out of the larger k.
+        """
+        chosen = [t for t in self.counts if topic is None or t.topic == topic]
+        if key == GREEDY:
+            return {t.task_id: float(t.greedy) for t in chosen if t.greedy is not None}
+        k = int(key.removeprefix("pass@"))
+        return {t.task_id: pass_at_k(t.n, t.c, k) for t in chosen if t.n >= k}
+
+    def estimate(self, key: str, topic: str | None = None) -> Estimate | None:
+        """Mean over tasks with its interval; None when no task has a value."""
+        values = list(self.values(key, topic).values())
+        if not values:
+            return None
+        return mean_interval(values, resamples=self.resamples, confidence=self.confidence)
+
+    @property
+    def topics(self) -> list[str]:
+        """Topics of the tasks, sorted; empty when no task names one."""
+        found = sorted({t.topic for t in self.counts})
+        return [] if found == [""] else found
+
+    def as_json(self, *, per_task: bool = True) -> dict[str, Any]:
+        """The numbers as JSON values, for summary.json and `strop eval -o`; see docs/formats.md."""
+        estimates = {key: self.estimate(key) for key in self.keys}
+        report: dict[str, Any] = {key: None if e is None else e.value for key, e in estimates.items()}
+        report["intervals"] = {key: None if e is None else [e.low, e.high] for key, e in estimates.items()}
+        report["confidence"] = self.confidence
+        report["tasks"] = len(self.counts)
+        report["unscored_tasks"] = {key: len(self.counts) - len(self.values(key)) for key in self.keys}
+        report["topics"] = {topic or NO_TOPIC: self._topic_json(topic) for topic in self.topics}
+        settings = (
+            "samples",
+            "temperature",
+            "top_p",
+            "max_tokens",
+            "tokens_mean",
+            "truncated_rate",
+            "seconds",
+        )
+        report |= {name: getattr(self, name) for name in settings}
+        report["outcomes"] = self.outcomes
+        report["error_rate"] = self.error_rate
+        if per_task:
+            report["per_task"] = [t.model_dump() for t in self.counts]
+        return report
+
+    def _topic_json(self, topic: str) -> dict[str, Any]:
+        count = Counter(t.topic for t in self.counts)[topic]
+        estimates = {key: self.estimate(key, topic) for key in self.keys}
+        return {
+            "tasks": count,
+            **{key: None if e is None else e.value for key, e in estimates.items()},
+            "intervals": {key: None if e is None else [e.low, e.high] for key, e in estimates.items()},
+        }
+
+
+def compare(
+    before: Evaluation, after: Evaluation, keys: Sequence[str] | None = None
+) -> dict[str, Difference]:
+    """After minus before by paired bootstrap over the tasks that both have a value for, for every key of both.
+
+    Raises UserError when the two were not evaluated on the same tasks.
+    """
+    ours, theirs = ({t.task_id for t in e.counts} for e in (before, after))
+    if ours != theirs:
+        raise UserError(
+            f"cannot compare: {len(ours ^ theirs)} tasks are in one evaluation only; use the same --tasks and --limit"
+        )
+    found: dict[str, Difference] = {}
+    for key in keys or [key for key in before.keys if key in after.keys]:
+        first, second = before.values(key), after.values(key)
+        both = [task for task in first if task in second]
+        if both:
+            found[key] = paired_difference(
+                [first[t] for t in both],
+                [second[t] for t in both],
+                resamples=after.resamples,
+                confidence=after.confidence,
+            )
+    return found
+
+
+def paired_json(paired: dict[str, Difference]) -> dict[str, dict[str, float]]:
+    """{key: {delta, low, high}} as summary.json has it."""
+    return {key: difference._asdict() for key, difference in paired.items()}

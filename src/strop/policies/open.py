@@ -1,0 +1,97 @@
+"""Opens the policy that a recipe asks for. Engines are imported only when they are wanted."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from strop.config.model import OpenAIPolicy, ScriptedPolicy, TransformersPolicy, VllmPolicy
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.protocols import Policy, Tokenizer
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from strop.policies.tokenizer import HubTokenizer
+
+Prompts = Callable[[Tokenizer], Mapping[str, Sequence[int]]]
+"""From the policy's tokenizer to the first prompt of each task, by task id."""
+
+
+def open_policy(
+    recipe: Recipe, *, model: "PreTrainedModel | None" = None, prompts: Prompts | None = None
+) -> Policy:
+    """The policy of `recipe.policy.engine`.
+
+    model    an already loaded model to sample from; without it the recipe's own is loaded. The transformers engine
+             shares it (or keeps a copy in the sampling type), vLLM takes over its weights.
+    prompts  what the tasks ask; only the scripted engine needs it, to know which answer belongs to which prompt
+
+    Raises UserError when the model, a package or the script is missing.
+    """
+    config = recipe.policy
+    if isinstance(config, OpenAIPolicy):
+        from strop.policies import openai_server
+
+        return openai_server.OpenAIPolicy(config)
+    if isinstance(config, ScriptedPolicy):
+        return _scripted(config, prompts)
+    if isinstance(config, VllmPolicy):
+        return _vllm(recipe, config, model)
+    return _transformers(recipe, config, model)
+
+
+def _scripted(config: ScriptedPolicy, prompts: Prompts | None) -> Policy:
+    from strop.policies import scripted
+    from strop.policies.wire import WireTokenizer
+
+    if prompts is None:
+        raise UserError(
+            "policy.engine=scripted plays a known set of tasks only; this command has none to give it"
+        )
+    tokenizer = WireTokenizer()
+    return scripted.ScriptedPolicy.from_answers(config.answers, prompts(tokenizer), tokenizer=tokenizer)
+
+
+def _transformers(recipe: Recipe, config: TransformersPolicy, model: Any) -> Policy:
+    from strop.policies import loading, transformers_engine
+
+    dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
+    if model is None:
+        model = loading.load_model(recipe.model.name, dtype=dtype, revision=recipe.model.revision)
+    policy = transformers_engine.TransformersPolicy(
+        model, _tokenizer(recipe), name=recipe.model.name, dtype=dtype, max_rows=config.batch_rows
+    )
+    return cast("Policy", policy)  # its tokenizer attribute is narrower than the protocol's
+
+
+def _vllm(recipe: Recipe, config: VllmPolicy, model: Any) -> Policy:
+    from strop.policies import loading, vllm_engine
+
+    policy = vllm_engine.VllmPolicy(
+        loading.model_path(recipe.model.name),
+        _tokenizer(recipe),
+        config,
+        dtype=loading.resolve_dtype(recipe.model.sampling_dtype),
+        max_model_len=recipe.tasks.max_prompt_tokens + recipe.sampling.max_tokens,
+        revision=recipe.model.revision,
+        name=recipe.model.name,
+    )
+    if model is not None:
+        policy.update(0, vllm_engine.named_weights(model))
+    return policy
+
+
+def _tokenizer(recipe: Recipe) -> "HubTokenizer":
+    from strop.policies import loading
+    from strop.policies.tokenizer import HubTokenizer
+
+    inner = loading.load_tokenizer(recipe.model.name, recipe.model.revision)
+    if recipe.model.chat_template is not None:
+        try:
+            with open(recipe.model.chat_template, encoding="utf-8") as file:
+                inner.chat_template = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(
+                f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"
+            ) from error
+    return HubTokenizer(inner)

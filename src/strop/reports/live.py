@@ -1,0 +1,202 @@
+"""What a person sees while a run goes on: a live view on a terminal, one plain line a step everywhere else.
+
+Metrics that are shown, all optional but `step` (the names are those of metrics.jsonl):
+
+    step                    number of the step, from 1
+    reward                  mean reward
+    rewards                 {name: mean score}
+    pass_rate               share of scored answers that passed
+    error_rate              share of verdicts with outcome *error*
+    completion_tokens       mean sampled tokens of an answer
+    groups_played, groups_with_signal
+    seconds                 wall seconds of the step; of these seconds_sampling, seconds_verifying, seconds_update
+    sample                  an answer of the model to look at
+
+Everything printed goes through `printable`: what a model wrote cannot move the cursor.
+"""
+
+import sys
+import time
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import IO, Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from strop.core.text import printable
+
+_BARS = "▁▂▃▄▅▆▇█"
+_SAMPLE_LINES = 12
+_PARTS = ("sampling", "verifying", "update")
+
+
+class LiveView:
+    """Shows how a run goes. A context manager; `plain` None means: plain unless `file` is a terminal.
+
+    `window` is the number of steps behind the rolling means and the estimate of the time left.
+    """
+
+    def __init__(
+        self,
+        total_steps: int,
+        *,
+        plain: bool | None = None,
+        file: IO[str] | None = None,
+        window: int = 10,
+        title: str = "",
+    ) -> None:
+        self._file = file or sys.stdout
+        self._console = Console(file=self._file, highlight=False)
+        self.plain = not self._console.is_terminal if plain is None else plain
+        self._total = total_steps
+        self._title = title
+        self._recent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=window))
+        self._passes: deque[float] = deque(maxlen=48)
+        self._metrics: dict[str, Any] = {}
+        self._status = ""
+        self._last = time.monotonic()
+        self._live: Live | None = None
+
+    def __enter__(self) -> "LiveView":
+        if not self.plain:
+            self._live = Live(self._render(), console=self._console, refresh_per_second=4)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._status = ""
+            self._live.update(self._render())
+            self._live.stop()
+            self._live = None
+
+    def update(self, metrics: Mapping[str, Any]) -> None:
+        """Shows a step that is over."""
+        now = time.monotonic()
+        scores = {f"rewards/{name}": value for name, value in (metrics.get("rewards") or {}).items()}
+        self._metrics = {"seconds": now - self._last, **metrics, **scores}
+        self._last = now
+        for name, value in self._metrics.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                self._recent[name].append(float(value))
+        if metrics.get("pass_rate") is not None:
+            self._passes.append(float(metrics["pass_rate"]))
+        self._status = ""
+        if self._live is not None:
+            self._live.update(self._render())
+        else:
+            self._write("  ".join(self._parts()))
+
+    def note(self, text: str) -> None:
+        """Prints a line that stays, above the live view."""
+        if self._live is not None:
+            self._live.console.print(Text(printable(text)), soft_wrap=True)
+        else:
+            self._write(printable(text))
+
+    def status(self, text: str) -> None:
+        """Says what is going on right now, such as "evaluating 120 of 400". On a terminal only."""
+        if self._live is not None:
+            self._status = printable(text)
+            self._live.update(self._render())
+
+    def _write(self, line: str) -> None:
+        self._file.write(line + "\n")
+        self._file.flush()
+
+    def _parts(self) -> Iterator[str]:
+        """The step in words, one part after the other."""
+        yield f"step {self._metrics.get('step', 0)}/{self._total}"
+        for name in self._names():
+            yield f"{printable(name.removeprefix('rewards/'))} {self._with_mean(name)}"
+        if "pass_rate" in self._metrics:
+            yield f"pass rate {_percent(self._metrics['pass_rate'])}"
+        if self._metrics.get("error_rate"):
+            yield f"errors {_percent(self._metrics['error_rate'])}"
+        if "completion_tokens" in self._metrics:
+            yield f"tokens {self._metrics['completion_tokens']:.1f}"
+        if "groups_played" in self._metrics:
+            yield f"signal {self._metrics.get('groups_with_signal', '?')}/{self._metrics['groups_played']}"
+        split = " ".join(f"{name} {seconds:.1f}" for name, seconds in self._split())
+        yield f"{self._metrics.get('seconds', 0.0):.1f} s" + (f" ({split})" if split else "")
+        yield f"left {self._left()}"
+
+    def _render(self) -> Group:
+        head = Text(self._title and f"{printable(self._title)}  ", style="bold")
+        head.append(f"step {self._metrics.get('step', 0)}/{self._total}")
+        head.append(f"  left {self._left()}", style="dim")
+        if self._status:
+            head.append(f"  {self._status}", style="cyan")
+        if not self._metrics:
+            return Group(head)
+        table = Table.grid(padding=(0, 2))
+        for name in self._names():
+            table.add_row(Text(printable(name.removeprefix("rewards/"))), Text(self._with_mean(name)))
+        if "pass_rate" in self._metrics:
+            table.add_row(
+                Text("pass rate"), Text(f"{_percent(self._metrics['pass_rate'])}  {_bars(self._passes)}")
+            )
+        rows = {
+            "errors": _percent(self._metrics["error_rate"]) if self._metrics.get("error_rate") else "",
+            "tokens": f"{self._metrics['completion_tokens']:.1f}"
+            if "completion_tokens" in self._metrics
+            else "",
+            "signal": f"{self._metrics.get('groups_with_signal', '?')} of {self._metrics['groups_played']} groups"
+            if "groups_played" in self._metrics
+            else "",
+            "seconds": f"{self._metrics.get('seconds', 0.0):.1f}  "
+            + "  ".join(f"{name} {seconds:.1f}" for name, seconds in self._split()),
+        }
+        for name, shown in rows.items():
+            if shown:
+                table.add_row(Text(name), Text(shown))
+        sample = printable(str(self._metrics.get("sample", ""))).splitlines()[:_SAMPLE_LINES]
+        return Group(head, table, *(Text(f"  | {line}", style="dim", no_wrap=True) for line in sample))
+
+    def _names(self) -> list[str]:
+        """The reward first, then its parts; a single part would only repeat it."""
+        parts = sorted(name for name in self._metrics if name.startswith("rewards/"))
+        return (["reward"] if "reward" in self._metrics else []) + (parts if len(parts) > 1 else [])
+
+    def _with_mean(self, name: str) -> str:
+        value = self._metrics[name]
+        if value is None:
+            return "-"
+        recent = self._recent[name]
+        return f"{value:.3f} (mean {sum(recent) / len(recent):.3f})"
+
+    def _split(self) -> list[tuple[str, float]]:
+        return [
+            (part, float(self._metrics[f"seconds_{part}"]))
+            for part in _PARTS
+            if f"seconds_{part}" in self._metrics
+        ]
+
+    def _left(self) -> str:
+        """Estimated time to the last step, from the rolling mean of a step's seconds."""
+        recent = self._recent.get("seconds")
+        if not recent:
+            return "?"
+        steps = max(0, self._total - int(self._metrics.get("step", 0)))
+        return clock(steps * sum(recent) / len(recent))
+
+
+def clock(seconds: float) -> str:
+    """0:07, 12:30, 1:02:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _bars(shares: deque[float]) -> str:
+    return "".join(_BARS[min(len(_BARS) - 1, int(max(0.0, s) * len(_BARS)))] for s in shares)

@@ -1,0 +1,52 @@
+"""Progress of one long loop, on stderr, so that stdout stays what was asked for."""
+
+import sys
+import time
+from types import TracebackType
+
+from strop.core.text import printable
+from strop.reports.live import clock
+
+_TERMINAL_SECONDS, _PLAIN_SECONDS = 0.25, 10.0
+_KNOWN = 0.05
+"""Share that must be done before the time left is estimated: a batch takes a while to give its first answer."""
+
+
+class Progress:
+    """A line that is rewritten on a terminal, and a new line every ten seconds elsewhere. A context manager."""
+
+    def __init__(self, label: str, total: int | None = None) -> None:
+        self._label = printable(label)
+        self._total = total
+        self._done = self._passed = 0
+        self._terminal = sys.stderr.isatty()
+        self._started = self._shown = time.monotonic()
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def step(self, passed: bool) -> None:
+        """One more answer is done."""
+        self._done += 1
+        self._passed += passed
+        now = time.monotonic()
+        if now - self._shown < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
+            return
+        self._shown = now
+        if self._terminal:
+            print(f"\r{self._line(now)}\x1b[K", end="", file=sys.stderr, flush=True)
+        else:
+            print(self._line(now), file=sys.stderr, flush=True)
+
+    def _line(self, now: float) -> str:
+        parts = [f"{self._label}: {self._done}" + (f" of {self._total}" if self._total else "")]
+        parts.append(f"{self._passed} passed")
+        if self._total and self._done > _KNOWN * self._total:
+            parts.append(f"{clock((now - self._started) / self._done * (self._total - self._done))} left")
+        return ", ".join(parts)

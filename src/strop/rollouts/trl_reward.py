@@ -1,0 +1,149 @@
+"""Strop's verdicts as a reward function for an existing TRL script.
+
+    from strop.rollouts.trl_reward import verdict_reward
+
+    trainer = GRPOTrainer(..., reward_funcs=verdict_reward(), train_dataset=dataset)
+
+The data set has the column `prompt`, as always with TRL, and `task`: a task line as text (docs/formats.md), for example
+`{"prompt": ..., "task": task.model_dump_json()}`. In place of `task` it may have the columns `check` (JSON text or a
+mapping) and, if wanted, `id` and `language`. An answer that could not be verified, through no fault of its own, gets
+None, which TRL takes for "not scored".
+"""
+
+import atexit
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from pydantic import ValidationError
+
+from strop.core.errors import UserError
+from strop.core.protocols import Reward, Verifier
+from strop.core.rollout import Rollout
+from strop.core.task import Task
+from strop.core.verdict import Verdict
+from strop.rewards.rubric import find_reward
+from strop.tasks.answers import extract_code
+from strop.verification import open_verifier
+
+RewardFunction = Callable[..., list[float | None]]
+_NEEDS_TOKENS = ("finished",)
+
+
+def verdict_reward(
+    reward: str = "passed", *, verifier: Verifier | None = None, continues_prompt: bool = False
+) -> RewardFunction:
+    """A TRL reward function, `(prompts, completions, **columns) -> list[float | None]`.
+
+    reward            a built-in reward (passed, tests, build, ...) or "file.py:function"; also the function's name
+    verifier          who verifies; by default one is opened at the first call and closed when the process ends
+    continues_prompt  True where a completion goes on writing the code that its text prompt began (base models); else
+                      it holds the whole code, bare or in a fenced block
+
+    Raises UserError for an unknown reward; the function does for a batch without usable tasks.
+    """
+    if reward in _NEEDS_TOKENS:
+        raise UserError(
+            f"reward {reward!r} needs to know how sampling ended, which TRL does not tell a reward function"
+        )
+    rate = find_reward(reward)
+    opened = _Opened(verifier)
+
+    def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        tasks = _tasks(columns, len(completions))
+        codes = [
+            _code(task, prompt, completion, continues_prompt)
+            for task, prompt, completion in zip(tasks, prompts, completions, strict=True)
+        ]
+        judge = opened.get()
+        futures = [judge.submit(task, code) for task, code in zip(tasks, codes, strict=True)]
+        verdicts = [future.result() for future in futures]
+        return [_rate(rate, *row) for row in zip(tasks, prompts, codes, verdicts, strict=True)]
+
+    score.__name__ = score.__qualname__ = reward.rpartition(":")[2]
+    return score
+
+
+class _Opened:
+    """The verifier, opened at first use."""
+
+    def __init__(self, given: Verifier | None) -> None:
+        self._verifier = given
+        self._lock = threading.Lock()
+
+    def get(self) -> Verifier:
+        with self._lock:
+            if self._verifier is None:
+                self._verifier = open_verifier()
+                atexit.register(self._verifier.close)
+            return self._verifier
+
+
+def _tasks(columns: Mapping[str, Any], count: int) -> list[Task]:
+    if "task" in columns:
+        texts = [t if isinstance(t, str) else json.dumps(t) for t in columns["task"]]
+    elif "check" in columns:
+        names = [name for name in ("id", "language", "reference", "signature") if name in columns]
+        texts = [
+            json.dumps(
+                {"check": _plain(check), **{name: columns[name][row] for name in names if columns[name][row]}}
+            )
+            for row, check in enumerate(columns["check"])
+        ]
+    else:
+        raise UserError(
+            "the data set has neither a column 'task' nor 'check', so there is nothing to verify against"
+        )
+    if len(texts) != count:
+        raise UserError(f"{len(texts)} tasks for {count} completions")
+    return [_parsed(text) for text in texts]
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> Task:
+    try:
+        task = Task.model_validate({"statement": "", **json.loads(text)})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(
+            f"column 'task': not a task line: {where}: {first['msg']} in {text[:80]!r}"
+        ) from error
+    except (ValueError, TypeError) as error:
+        raise UserError(f"column 'task': not a task line ({error}): {text[:80]!r}") from error
+    if not task.test_count:
+        raise UserError(f"column 'task': task {task.id} has no tests")
+    return task
+
+
+def _plain(check: Any) -> Any:
+    """A check as a mapping; fields that Arrow added to make rows alike are left out."""
+    found = json.loads(check) if isinstance(check, str) else check
+    return (
+        {key: value for key, value in found.items() if value is not None}
+        if isinstance(found, Mapping)
+        else found
+    )
+
+
+def _code(task: Task, prompt: Any, completion: Any, continues_prompt: bool) -> str:
+    text = _said(completion)
+    return _said(prompt) + text if continues_prompt else extract_code(text, task.language)
+
+
+def _said(message: Any) -> str:
+    """The text of a plain string, or of the last message of a conversation."""
+    if isinstance(message, str):
+        return message
+    return str(message[-1].get("content") or "") if message else ""
+
+
+def _rate(rate: Reward, task: Task, prompt: Any, code: str, verdict: Verdict) -> float | None:
+    if not verdict.scored:
+        return None
+    rollout = Rollout(
+        task_id=task.id, index=0, seed=0, prompt=_said(prompt), turns=[], answer=code, verdict=verdict
+    )
+    return rate(task, rollout, verdict)

@@ -1,0 +1,117 @@
+"""Builds what a run needs from its recipe: tasks, model, policy, verifier, player."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformers import PreTrainedModel, set_seed
+
+from strop.config.model import TransformersPolicy as TransformersSection
+from strop.config.model import VllmPolicy as VllmSection
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.protocols import Environment, Verifier
+from strop.core.task import Task
+from strop.environments.single_turn import single_turn
+from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+from strop.policies.tokenizer import HubTokenizer
+from strop.rewards.rubric import WeightedRubric
+from strop.rollouts.player import Player
+from strop.sandbox.limits import Limits
+from strop.training.arguments import freeze_embeddings
+from strop.training.tasks import split_tasks
+from strop.verification import open_verifier
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A run's parts. `policy_update(version)` brings the sampling policy up to the trained weights."""
+
+    model: PreTrainedModel
+    tokenizer: HubTokenizer
+    player: Player
+    rubric: WeightedRubric
+    train: list[Task]
+    held_out: list[Task]
+    policy_update: Callable[[int], None]
+
+
+def environments(recipe: Recipe, style: str | None = None) -> Callable[[Task], Environment]:
+    """How the recipe's tasks are played."""
+    return single_turn(style or recipe.tasks.style, recipe.tasks.template)
+
+
+def verifier_of(recipe: Recipe) -> Verifier:
+    """The recipe's verifier."""
+    box = recipe.sandbox
+    return open_verifier(
+        workers=box.workers,
+        limits=Limits(
+            cpu_seconds=box.cpu_seconds, wall_seconds=box.wall_seconds, memory_bytes=box.memory_mb * 1024 * 1024
+        ),
+        allow_unsafe=box.allow_unsafe,
+    )
+
+
+def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> Workshop:
+    """Loads everything; what must be closed is entered into `stack`.
+
+    weights  a folder to load instead of model.name (a checkpoint)
+    Cheap faults are found first: tasks, rewards and prompts before the model is loaded.
+    """
+    set_seed(recipe.seed % 2**32)
+    train, held_out = split_tasks(recipe)
+    rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
+    tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
+    if recipe.model.chat_template:
+        tokenizer.inner.chat_template = _read_template(recipe.model.chat_template)
+    environment = environments(recipe)
+    _check_prompts(recipe, [*train, *held_out], environment, tokenizer)
+    verifier = verifier_of(recipe)
+    stack.callback(verifier.close)
+    name = str(weights) if weights else recipe.model.name
+    model = load_model(
+        name,
+        dtype=resolve_dtype(recipe.model.dtype),
+        revision=None if weights else recipe.model.revision,
+        attention=recipe.model.attention,
+    )
+    if not recipe.model.train_embeddings:
+        freeze_embeddings(model)
+    policy: Any = _policy(recipe, model, tokenizer)
+    stack.callback(getattr(policy, "close", lambda: None))
+    player = Player(policy, verifier, environment, max_prompt_tokens=recipe.tasks.max_prompt_tokens)
+    return Workshop(model, tokenizer, player, rubric, train, held_out, policy.update)
+
+
+def _policy(recipe: Recipe, model: PreTrainedModel, tokenizer: HubTokenizer) -> Any:
+    section = recipe.policy
+    if isinstance(section, TransformersSection | VllmSection):
+        from strop.policies.open import open_policy
+
+        return open_policy(recipe, model=model, tokenizer=tokenizer)
+    raise UserError(
+        f"policy.engine={section.engine} has no weights to train; use transformers or vllm (strop eval takes any engine)"
+    )
+
+
+def _check_prompts(
+    recipe: Recipe, tasks: list[Task], environment: Callable[[Task], Environment], tokenizer: HubTokenizer
+) -> None:
+    limit = recipe.tasks.max_prompt_tokens
+    for task in tasks:
+        length = len(environment(task).prompt(tokenizer))
+        if length > limit:
+            raise UserError(
+                f"task {task.id} ({task.source or task.family}): its prompt has {length} tokens, more than "
+                f"tasks.max_prompt_tokens={limit}; raise the limit or leave the task out"
+            )
+
+
+def _read_template(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError as error:
+        raise UserError(f"model.chat_template={path!r}: {error.strerror}") from error

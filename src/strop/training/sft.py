@@ -1,0 +1,139 @@
+"""The supervised warm start: next-token cross entropy on reference solutions, completion tokens only.
+
+A plain loop on torch: examples are short, and one optimiser and one schedule are all that it needs.
+"""
+
+import math
+import random
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import get_scheduler
+
+from strop.config.load import dump_recipe
+from strop.config.revision import revision
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.ids import derive_seed
+from strop.core.task import Task
+from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+from strop.policies.tokenizer import HubTokenizer
+from strop.reports.run_folder import RunFolder
+from strop.tasks.prompts import ContinuePrompt, PrefilledPrompt, Prompt, render
+from strop.tasks.sources import load_tasks
+from strop.training.arguments import computes_in_bfloat16, freeze_embeddings
+from strop.training.tasks import split_tasks
+
+Example = tuple[list[int], list[int]]
+"""(prompt tokens, completion tokens)."""
+
+
+def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str, Any]], None]) -> Path:
+    """Trains on the reference solutions of the training tasks (or of sft.source); returns the model's folder.
+
+    Raises UserError when there is no task with a reference.
+    """
+    RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
+    tasks = load_tasks(recipe.sft.source) if recipe.sft.source else split_tasks(recipe)[0]
+    tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
+    examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
+    if not examples:
+        raise UserError("sft: none of the tasks has a reference solution to learn from; set sft.source to some that do")
+    with ExitStack() as stack:
+        model = load_model(recipe.model.name, dtype=resolve_dtype(recipe.model.dtype), revision=recipe.model.revision)
+        run = stack.enter_context(
+            RunFolder.create(
+                recipe.run.folder, recipe=dump_recipe(recipe), versions=revision(), overwrite=recipe.run.overwrite
+            )
+        )
+        say(f"{len(examples)} examples, {step_count(recipe, len(examples))} updates")
+        _fit(recipe, model, examples, lambda metrics: (run.append_metrics(metrics), show(metrics)))
+        target = run.path / "final"
+        model.save_pretrained(target)
+        tokenizer.inner.save_pretrained(target)
+    return target
+
+
+def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example | None:
+    """The prompt as the policy will see it, and the reference as it should have answered; None without a reference."""
+    if not task.reference.strip():
+        return None
+    prompt = render(task, recipe.tasks.style, recipe.tasks.template)
+    if prompt.messages:
+        ids = [*tokenizer.encode_chat(prompt.messages), *tokenizer.encode(prompt.prefill)]
+    else:
+        ids = tokenizer.encode(prompt.text)
+    completion = tokenizer.encode(_answer(task, prompt))
+    return ids, [*completion, *sorted(tokenizer.eos_ids)[:1]]
+
+
+def _answer(task: Task, prompt: Prompt) -> str:
+    if isinstance(prompt, ContinuePrompt | PrefilledPrompt):
+        # What stands behind the signature in the reference; imports above it are out of reach of a continued function.
+        _, found, body = task.reference.partition(task.signature.strip())
+        text = "\n" + body.strip("\n") if found else "\n" + task.reference
+        return f"{text}\n```" if isinstance(prompt, PrefilledPrompt) else text
+    return f"```{task.language}\n{task.reference.strip()}\n```"
+
+
+def step_count(recipe: Recipe, examples: int) -> int:
+    """Updates of a warm start over so many examples."""
+    each = math.ceil(examples / recipe.sft.batch_size)
+    return recipe.sft.steps or max(1, round(recipe.sft.epochs * each))
+
+
+def _fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dict[str, Any]], Any]) -> None:
+    config = recipe.sft
+    if not recipe.model.train_embeddings:
+        freeze_embeddings(model)
+    steps = step_count(recipe, len(examples))
+    weights = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(
+        weights, lr=config.learning_rate, betas=recipe.optim.betas, weight_decay=recipe.optim.weight_decay
+    )
+    name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
+    scheduler = get_scheduler(name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=steps)
+    order: list[int] = []
+    model.train()
+    for step in range(1, steps + 1):
+        started = time.perf_counter()
+        while len(order) < config.batch_size:
+            again = list(range(len(examples)))
+            random.Random(derive_seed(recipe.seed, "sft", step)).shuffle(again)
+            order += again
+        batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
+        tokens = sum(len(completion) for _, completion in batch)
+        total = 0.0
+        for start in range(0, len(batch), recipe.optim.micro_batch):
+            loss = _loss(model, batch[start : start + recipe.optim.micro_batch], computes_in_bfloat16(recipe)) / tokens
+            loss.backward()
+            total += float(loss.detach())
+        norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))
+        optimizer.step()
+        scheduler.step()
+        optimizer.zero_grad(set_to_none=True)
+        show({"step": step, "loss": total, "grad_norm": norm, "seconds": time.perf_counter() - started})
+
+
+def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
+    """Summed cross entropy of the completions' tokens."""
+    device = next(model.parameters()).device
+    longest = max(len(prompt) + len(completion) for prompt, completion in batch)
+    ids = torch.zeros(len(batch), longest, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    labels = torch.full_like(ids, -100)
+    for row, (prompt, completion) in enumerate(batch):
+        whole = [*prompt, *completion]
+        ids[row, : len(whole)] = torch.tensor(whole)
+        mask[row, : len(whole)] = 1
+        labels[row, len(prompt) : len(whole)] = torch.tensor(completion)
+    ids, mask, labels = ids.to(device), mask.to(device), labels.to(device)
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
+        logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits
+    return torch.nn.functional.cross_entropy(
+        logits[:, :-1].float().flatten(0, 1), labels[:, 1:].flatten(), ignore_index=-100, reduction="sum"
+    )

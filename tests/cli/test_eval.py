@@ -1,0 +1,73 @@
+import json
+
+import pytest
+
+from strop.cli.eval import model_folder
+from strop.core.errors import UserError
+
+GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}
+BAD = {"add": "\n    return a\n", "double": "\n    return x\n"}
+
+
+def script(path, *rounds):
+    """A file of answers: of each round one for every task, given in turn."""
+    path.write_text(
+        "".join(
+            json.dumps({"task_id": t, "answer": a}) + "\n" for answers in rounds for t, a in answers.items()
+        )
+    )
+    return path.name
+
+
+def test_two_policies_are_compared_on_the_same_tasks(strop, tmp_path, tasks_file):
+    pytest.importorskip("torch")
+    weak = script(tmp_path / "weak.jsonl", GOOD, BAD, BAD, BAD, BAD)  # four samples, then the greedy one
+    strong = script(tmp_path / "strong.jsonl", GOOD, GOOD, BAD, GOOD, GOOD)
+    done = strop(
+        "eval", weak, strong, "--engine", "scripted", "--tasks", "jsonl:tasks.jsonl", "-n", "4", "-k", "1", "-k", "4",
+        "-o", "out.json", "evaluation.bootstrap=200",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "out.json").read_text())
+    first, second = report["models"][weak], report["models"][strong]
+    assert (first["pass@1"], first["pass@4"], first["greedy"]) == (0.25, 1.0, 0.0)
+    assert (second["pass@1"], second["pass@4"], second["greedy"]) == (0.75, 1.0, 1.0)
+    assert report["paired"]["pass@1"] == {"delta": 0.5, "low": 0.5, "high": 0.5}
+    assert first["tasks"] == 2 and set(first["topics"]) == {"numbers", "strings"}
+    assert "difference" in done.stdout and "+0.500" in done.stdout and "strings" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (("no-file.jsonl", "--engine", "scripted"), "no-file.jsonl"),
+        (("x", "--tasks", "nope"), "nope"),
+        (("x", "tasks.styl=chat"), "tasks.styl"),
+        (("x", "-n", "2", "-k", "3", "--engine", "scripted"), "pass@3"),
+        (("x", "x"), "different"),
+        (("x", "-o", "no/such/out.json"), "no/such"),
+    ],
+)
+def test_bad_input_is_exit_code_2_and_writes_nothing(strop, tmp_path, tasks_file, arguments, cause):
+    pytest.importorskip("torch")
+    script(tmp_path / "x", GOOD)
+    more = () if "--tasks" in arguments else ("--tasks", "tasks.jsonl")
+    done = strop("eval", *arguments, *more)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert cause in done.stderr and "Traceback" not in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["tasks.jsonl", "x"]
+
+
+def test_a_run_stands_for_its_final_model_else_its_newest_whole_checkpoint(tmp_path):
+    assert model_folder("Qwen/some-model") == "Qwen/some-model"
+    (tmp_path / "recipe.yaml").write_text("")
+    with pytest.raises(UserError, match="neither a final model nor a checkpoint"):
+        model_folder(str(tmp_path))
+    for step in (9, 10, 11):
+        (tmp_path / "checkpoints" / f"checkpoint-{step}").mkdir(parents=True)
+        if step < 11:  # the last one is half-written
+            (tmp_path / "checkpoints" / f"checkpoint-{step}" / "STROP_COMPLETE").write_text("ok\n")
+    assert model_folder(str(tmp_path)).endswith("checkpoint-10")
+    (tmp_path / "final").mkdir()
+    assert model_folder(str(tmp_path)) == str(tmp_path / "final")

@@ -1,0 +1,91 @@
+import subprocess
+import sys
+import time
+
+import pytest
+
+from strop import __version__
+from strop.cli import Commands, report
+from strop.core.errors import ConfigError, SandboxError, UserError
+
+HEAVY = ("torch", "transformers", "trl", "vllm", "pydantic", "omegaconf", "numpy", "rich", "datasets", "yaml")
+
+
+def test_help_names_every_command(strop):
+    done = strop("--help")
+    assert done.returncode == 0 and done.stderr == ""
+    for name in ("eval", "verify", "tasks", "doctor"):
+        assert f"\n  {name} " in done.stdout
+    alone = strop()
+    assert "Usage: strop" in alone.stdout + alone.stderr
+
+
+@pytest.mark.parametrize("name", ["", *Commands(name="strop").list_commands(None)])
+def test_help_loads_nothing_heavy(name):
+    heavy = set(HEAVY) - (
+        {"pydantic"} if name else set()
+    )  # typer coerces a command's arguments with pydantic
+    code = (
+        "import sys\nfrom strop.cli import main\n"
+        f"sys.argv = ['strop', *'{name}'.split(), '--help']\n"
+        "try:\n    main()\n"
+        f"finally:\n    print('loaded:', sorted({heavy!r} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.endswith("loaded: []\n"), done.stdout + done.stderr
+    assert f"Usage: strop {name}".rstrip() in done.stdout
+
+
+def test_help_is_fast(strop):
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        assert strop("--help").returncode == 0
+        times.append(time.perf_counter() - started)
+    assert sorted(times)[2] < 0.5, times
+
+
+def test_version(strop):
+    assert strop("--version").stdout == f"strop {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [("nope",), ("--nope",), ("doctor", "--nope"), ("verify", "one")])
+def test_wrong_usage_exits_with_2_and_no_traceback(strop, arguments):
+    done = strop(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr and "Error:" in done.stderr and done.stdout == ""
+
+
+def test_errors_are_lines_with_the_code_that_fits(capsys):
+    assert report(UserError("no such file: \x1b[2Jx\nand more")) == 2
+    assert report(ConfigError(["a.yaml:1: first", "a.yaml:2: second"])) == 2
+    assert report(SandboxError("no jail")) == 1
+    assert capsys.readouterr().err == (
+        "error: no such file: \\x1b[2Jx and more\nerror: a.yaml:1: first\nerror: a.yaml:2: second\nerror: no jail\n"
+    )
+
+
+def test_a_users_error_in_a_command_has_no_traceback(strop):
+    done = strop("tasks", "list", "jsonl:missing.jsonl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: no such file: missing.jsonl\n"
+
+
+def test_closed_pipe_is_quiet(start):
+    process = start("tasks", "list")
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(60) in (0, 141)
+
+
+def test_doctor_reports_the_jail(strop):
+    from strop.sandbox import probe
+
+    done = strop("doctor")
+    assert done.returncode == (0 if probe().safe else 1)
+    for layer in probe().layers:
+        assert f"  {'on ' if layer.active else 'OFF'}  {layer.name}: " in done.stdout
+    for section in ("toolchains", "packages", "hardware", "models"):
+        assert f"\n{section}\n" in done.stdout
+    assert "\x1b" not in done.stdout

@@ -1,0 +1,125 @@
+import json
+import os
+import signal
+import time
+
+import pytest
+
+
+def write_answers(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def answer(task_id, text):
+    return {"task_id": task_id, "answer": text}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_verdicts_come_in_the_order_of_the_answers(strop, tmp_path, tasks_file, add):
+    answers = write_answers(
+        tmp_path / "answers.jsonl",
+        answer("add", add.reference),
+        answer("double", "So:\n```python\ndef double(x):\n    return x + x\n```\nDone."),
+        answer("add", "def add(a, b):\n    return a - b\n"),
+        answer("double", ""),
+        {**answer("add", "def add(a, b):\n    while True: pass\n"), "model": "anyone's"},
+        answer("add", add.reference),
+    )
+    done = strop(
+        "verify", tasks_file, answers, "-o", "verdicts.jsonl", "--cpu-seconds", "0.5", "--workers", "2"
+    )
+    assert done.returncode == 0, done.stderr
+    verdicts = lines(tmp_path / "verdicts.jsonl")
+    assert [(v["task_id"], v["outcome"]) for v in verdicts] == [
+        ("add", "passed"), ("double", "passed"), ("add", "failed"), ("double", "no answer"), ("add", "timed out"),
+        ("add", "passed"),
+    ]  # fmt: skip
+    assert verdicts[0].keys() >= {"task_id", "outcome", "stages", "tests", "seconds"}
+    assert [t["outcome"] for t in verdicts[0]["tests"]] == ["passed", "passed"]
+    assert done.stdout.startswith("6 answers verified in ") and "3 passed" in done.stdout
+
+
+def test_many_answers_are_all_written_in_order(strop, tmp_path, tasks_file, add, monkeypatch):
+    good, bad = add.reference, "def add(a, b):\n    return None\n"
+    rows = [answer("add", good if i % 3 else bad) for i in range(700)]  # more than are in flight at a time
+    done = strop("verify", tasks_file, write_answers(tmp_path / "a.jsonl", *rows), "-o", tmp_path / "v.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert [v["outcome"] for v in lines(tmp_path / "v.jsonl")] == [
+        "passed" if i % 3 else "failed" for i in range(700)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ('{"task_id": "add", "answer": "x"}\n{"task_id": "ad', "answers.jsonl:2: bad JSON"),
+        ('{"task_id": "sub", "answer": "x"}\n', "answers.jsonl:1: unknown task_id 'sub'"),
+        ('\n{"task_id": "add"}\n', "answers.jsonl:2: "),
+        ('{"task_id": "add", "answer": null}\n', "'answer' is None"),
+        ('{"task_id": 7, "answer": "x"}\n', "'task_id' is 7"),
+        ("[1]\n", "answers.jsonl:1: "),
+        ("", "the file is empty"),
+    ],
+)
+def test_bad_answers_are_refused_with_their_line_and_write_nothing(strop, tmp_path, tasks_file, text, cause):
+    (tmp_path / "answers.jsonl").write_text(text)
+    (tmp_path / "out.jsonl").write_text("old\n")
+    done = strop("verify", tasks_file, "answers.jsonl", "-o", "out.jsonl")
+    assert done.returncode == 2
+    assert cause in done.stderr and done.stderr.count("\n") == 1 and done.stderr.startswith("error: ")
+    assert (tmp_path / "out.jsonl").read_text() == "old\n"
+    assert sorted(os.listdir(tmp_path)) == ["answers.jsonl", "out.jsonl", "tasks.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (("nope.jsonl", "a.jsonl", "-o", "v"), "no such file: nope.jsonl"),
+        (("tasks.jsonl", "nope.jsonl", "-o", "v"), "no such file: nope.jsonl"),
+        (("tasks.jsonl", "a.jsonl", "-o", "no/such/v"), "cannot write no/such/v"),
+        (("tasks.jsonl", "a.jsonl", "-o", "/dev/full/v"), "cannot write /dev/full/v"),
+        (("a.jsonl", "a.jsonl", "-o", "v"), "a.jsonl:1: "),
+        (
+            ("tasks.jsonl", "a.jsonl", "-o", "v", "--cpu-seconds", "5", "--wall-seconds", "1"),
+            "--wall-seconds 1 is below",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(strop, tmp_path, tasks_file, add, arguments, cause):
+    write_answers(tmp_path / "a.jsonl", answer("add", add.reference))
+    done = strop("verify", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert cause in done.stderr and done.stderr.count("\n") == 1
+    assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "tasks.jsonl"]
+
+
+def test_no_verdict_is_exit_code_1_with_the_cause(strop, tmp_path, add):
+    from strop.tasks import write_tasks
+
+    write_tasks([add.model_copy(update={"language": "cobol"})], tmp_path / "tasks.jsonl")
+    done = strop(
+        "verify", "tasks.jsonl", write_answers(tmp_path / "a.jsonl", answer("add", "x")), "-o", "v.jsonl"
+    )
+    assert done.returncode == 1
+    assert "1 could not be verified" in done.stderr and "cobol" in done.stderr
+    assert lines(tmp_path / "v.jsonl")[0]["outcome"] == "error"
+
+
+def test_interrupt_writes_nothing_and_leaves_nobody(start, tmp_path, tasks_file):
+    slow = "import time\ndef add(a, b):\n    time.sleep(30)\n"
+    write_answers(tmp_path / "a.jsonl", *[answer("add", slow)] * 20)
+    process = start(
+        "verify", "tasks.jsonl", "a.jsonl", "-o", "v.jsonl", "--workers", "1", "--wall-seconds", "60"
+    )
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob(".v.jsonl*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "tasks.jsonl"]

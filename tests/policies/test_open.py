@@ -1,0 +1,66 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.protocols import Policy
+from strop.core.rollout import SamplingParams
+from strop.policies.open import open_policy
+
+
+def test_scripted(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"task_id": "t", "answer": "yes"}))
+    recipe = Recipe.model_validate({"policy": {"engine": "scripted", "answers": str(path)}})
+    policy = open_policy(recipe, prompts=lambda tokenizer: {"t": tokenizer.encode("ask")})
+    assert isinstance(policy, Policy)
+    ((_, said),) = policy.sample([policy.tokenizer.encode("ask")], [0], SamplingParams())
+    assert said.text == "yes"
+    with pytest.raises(UserError, match="known set of tasks"):
+        open_policy(recipe)
+
+
+def test_openai():
+    pytest.importorskip("openai", reason="openai is not installed")
+    policy = open_policy(Recipe.model_validate({"policy": {"engine": "openai", "model": "m"}}))
+    assert isinstance(policy, Policy) and policy.name == "m"
+
+
+def test_a_missing_model_is_the_users(tmp_path):
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    recipe = Recipe.model_validate({"model": {"name": str(tmp_path)}})
+    with pytest.raises(UserError, match="model not found"):
+        open_policy(recipe)
+
+
+def test_vllm_missing_names_the_extra(monkeypatch):
+    pytest.importorskip("torch", reason="torch is not installed")
+    from strop.policies import vllm_engine
+
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    with pytest.raises(UserError, match=r"pip install 'strop\[vllm\]'"):
+        vllm_engine._import_vllm()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [True, False])
+def test_transformers(shared):
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    from strop.policies.loading import EMBEDDED, load_model
+
+    recipe = Recipe.model_validate({"model": {"name": EMBEDDED, "sampling_dtype": "float32"}})
+    policy = open_policy(recipe, model=load_model(EMBEDDED) if shared else None)
+    assert isinstance(policy, Policy)
+    prompt = policy.tokenizer.encode("The capital of France is")
+    ((_, said),) = policy.sample([prompt], [0], SamplingParams(temperature=0, max_tokens=3))
+    assert "Paris" in said.text
+
+
+def test_the_factory_loads_no_engine():
+    code = (
+        "import sys, strop.policies.open; print([m for m in ('torch', 'openai', 'vllm') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

@@ -1,0 +1,223 @@
+"""Against a real server on loopback."""
+
+import json
+import socket
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from strop.config.model import OpenAIPolicy as Config
+from strop.core.errors import UserError
+from strop.core.rollout import Message, SamplingParams
+
+pytest.importorskip("openai", reason="openai is not installed")
+
+from strop.policies.openai_server import OpenAIPolicy
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.seen, self.active, self.most, self.lock = [], 0, 0, threading.Lock()
+        self.answer = lambda body: (200, text_reply("ok"))
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        server = self.server
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        with server.lock:
+            server.seen.append((self.path, body, self.headers.get("authorization")))
+            server.active += 1
+            server.most = max(server.most, server.active)
+        status, reply = server.answer(body)
+        with server.lock:
+            server.active -= 1
+        data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+        try:
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+        except OSError:
+            pass
+
+    def log_message(self, *_):
+        pass
+
+
+def text_reply(text, reason="stop", **more):
+    return {"id": "1", "object": "text_completion", "created": 1, "model": "m", "choices": [
+        {"index": 0, "text": text, "finish_reason": reason, **more}]}  # fmt: skip
+
+
+def chat_reply(text, reason="stop", **more):
+    return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": reason, **more}]}  # fmt: skip
+
+
+def error(message):
+    return {"error": {"message": message, "type": "x", "code": None}}
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    made = Server()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def open_(server, **options):
+    return OpenAIPolicy(Config(base_url=server.url, model="m", **options))
+
+
+def play(policy, prompts, **options):
+    ids = [
+        policy.tokenizer.encode(p) if isinstance(p, str) else policy.tokenizer.encode_chat(p) for p in prompts
+    ]
+    return dict(policy.sample(ids, range(len(ids)), SamplingParams(**options)))
+
+
+def test_text_goes_to_completions_with_its_settings(server, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    logprobs = {"tokens": ["né ", "x", "!"], "token_logprobs": [-0.5, -0.25, None], "text_offset": [0, 3, 4]}
+    server.answer = lambda body: (200, text_reply("né x!", "length", logprobs=logprobs))
+    policy = open_(server, api_key_env="MY_KEY")
+    got = play(
+        policy, ["def f():"], temperature=0.5, top_p=0.9, max_tokens=7, stop=("a", "b", "c", "d", "e")
+    )[0]
+    ((path, body, key),) = server.seen
+    assert (path, key) == ("/v1/completions", "Bearer s3cret")
+    assert body == {
+        "model": "m", "prompt": "def f():", "temperature": 0.5, "top_p": 0.9, "max_tokens": 7, "seed": 0,
+        "stop": ["a", "b", "c", "d"], "logprobs": 1,
+    }  # fmt: skip
+    assert (got.text, got.finish_reason) == ("né x!", "length")
+    assert policy.tokenizer.decode(got.token_ids) == got.text
+    assert got.logprobs == [-0.5, -0.25]
+
+
+def test_conversations_go_to_chat_and_grow(server):
+    content = [
+        {"token": t, "bytes": list(t.encode()), "logprob": -1.0, "top_logprobs": []} for t in ("ab", "cdefgh")
+    ]
+    server.answer = lambda body: (200, chat_reply("abcdefgh", logprobs={"content": content}))
+    policy = open_(server)
+    talk = [Message(role="system", content="be brief"), Message(role="user", content="héllo")]
+    got = play(policy, [talk])[0]
+    assert (got.text, got.finish_reason, got.logprobs) == ("abcdefgh", "eos", [-2.0, 0.0])
+    path, body, _ = server.seen[0]
+    assert path == "/v1/chat/completions" and "continue_final_message" not in body
+    assert body["messages"] == [m.model_dump() for m in talk]
+
+    more = policy.tokenizer.encode_chat([Message(role="user", content="again")])
+    ids = [*policy.tokenizer.encode_chat(talk), *got.token_ids, *more]
+    list(policy.sample([ids, ids + policy.tokenizer.encode("```python\n")], [0, 1], SamplingParams()))
+    bodies = sorted((b for _, b, _ in server.seen[1:]), key=lambda b: len(b["messages"]))
+    assert [m["role"] for m in bodies[0]["messages"]] == ["system", "user", "assistant", "user"]
+    assert bodies[1]["messages"][-1] == {"role": "assistant", "content": "```python\n"}
+    assert bodies[1]["continue_final_message"] is True
+
+
+def test_a_stop_string_is_cut_here_too(server):
+    server.answer = lambda body: (200, text_reply("one\n\ntwo"))
+    got = play(open_(server), ["p"], stop=("\n\n",))[0]
+    assert (got.text, got.finish_reason, got.logprobs) == ("one", "stop", [0.0])
+    server.answer = lambda body: (200, text_reply("one", stop_reason="\n\n"))
+    assert play(open_(server), ["p"], stop=("\n\n",))[0].finish_reason == "stop"
+
+
+def test_answers_arrive_as_they_finish_and_no_more_than_asked_at_a_time(server):
+    def answer(body):
+        time.sleep(0.6 if body["prompt"] == "row 0" else 0.03)
+        return 200, text_reply(body["prompt"] + f" seed {body['seed']}")
+
+    server.answer = answer
+    policy = open_(server, concurrency=3)
+    ids = [policy.tokenizer.encode(f"row {i}") for i in range(12)]
+    rows = list(policy.sample(ids, [2**31 + i for i in range(12)], SamplingParams()))
+    assert [c.text for _, c in sorted(rows, key=lambda x: x[0])] == [f"row {i} seed {i}" for i in range(12)]
+    assert rows[-1][0] == 0
+    assert 1 < server.most <= 3
+
+
+def test_a_closed_iterator_gives_up_its_requests(server):
+    server.answer = lambda body: (time.sleep(0.2), (200, text_reply("ok")))[1]
+    policy = open_(server, concurrency=2)
+    rows = policy.sample([policy.tokenizer.encode("p")] * 50, range(50), SamplingParams())
+    next(rows)
+    rows.close()
+    asked = len(server.seen)
+    time.sleep(0.4)
+    assert len(server.seen) == asked < 8
+    assert not [t for t in threading.enumerate() if t.name == "openai-policy"]
+
+
+def test_the_client_tries_again(server):
+    replies = [(503, error("busy")), (429, error("slow down")), (200, text_reply("at last"))]
+    server.answer = lambda body: replies.pop(0)
+    assert play(open_(server), ["p"])[0].text == "at last"
+
+
+def test_a_server_without_logprobs_is_asked_without(server):
+    refusal = 400, error("logprobs is not supported")
+    server.answer = lambda body: refusal if "logprobs" in body else (200, text_reply("ok"))
+    policy = open_(server)
+    assert play(policy, ["p"])[0].logprobs == [0.0]
+    play(policy, ["p"])
+    assert ["logprobs" in body for _, body, _ in server.seen] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("reply", "key", "expected"),
+    [
+        (
+            (401, error("no")),
+            "",
+            r"127.0.0.1:\d+/v1 wants a key: set the environment variable OPENAI_API_KEY",
+        ),
+        ((401, error("no")), "k", r"refuses the key in OPENAI_API_KEY"),
+        ((404, error("no such model")), "", r"knows no model 'm'.*set policy.model"),
+        ((400, error("bad\n\x1b[31mthing")), "", r"refused or failed .*bad"),
+        ((200, {"hello": 1}), "", r"did not answer like an OpenAI-compatible server .*no choices"),
+        ((200, {"choices": [{"finish_reason": "stop"}]}), "", "did not answer like"),
+        ((200, b"<html>"), "", "did not answer like"),
+    ],
+)
+def test_a_refusal_is_one_clear_line(server, monkeypatch, reply, key, expected):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    server.answer = lambda body: reply
+    with pytest.raises(UserError, match=expected) as caught:
+        play(open_(server), ["p", "q"])
+    assert "\n" not in str(caught.value) and "\x1b" not in str(caught.value)
+
+
+def test_a_slow_server_meets_the_deadline(server):
+    server.answer = lambda body: (time.sleep(3), (200, text_reply("late")))[1]
+    started = time.monotonic()
+    with pytest.raises(UserError, match=r"gave no answer within 0.3 s; raise policy.timeout_seconds"):
+        play(open_(server, timeout_seconds=0.3), ["p", "q"])
+    assert time.monotonic() - started < 2
+
+
+def test_a_server_that_is_not_there(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        with pytest.raises(UserError, match=rf"cannot reach {url} .*start the server or set policy.base_url"):
+            play(OpenAIPolicy(Config(base_url=url)), ["p"])
