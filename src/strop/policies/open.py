@@ -59,7 +59,12 @@ def _transformers(recipe: Recipe, config: TransformersPolicy, model: Any) -> Pol
     if model is None:
         model = loading.load_model(recipe.model.name, dtype=dtype, revision=recipe.model.revision)
     policy = transformers_engine.TransformersPolicy(
-        model, _tokenizer(recipe), name=recipe.model.name, dtype=dtype, max_rows=config.batch_rows
+        model,
+        tokenizer_of(recipe),
+        name=recipe.model.name,
+        dtype=dtype,
+        max_rows=config.batch_rows,
+        max_tokens_held=config.batch_tokens,
     )
     return cast("Policy", policy)  # its tokenizer attribute is narrower than the protocol's
 
@@ -69,7 +74,7 @@ def _vllm(recipe: Recipe, config: VllmPolicy, model: Any) -> Policy:
 
     policy = vllm_engine.VllmPolicy(
         loading.model_path(recipe.model.name),
-        _tokenizer(recipe),
+        tokenizer_of(recipe),
         config,
         dtype=loading.resolve_dtype(recipe.model.sampling_dtype),
         max_model_len=recipe.tasks.max_prompt_tokens + recipe.sampling.max_tokens,
@@ -81,7 +86,8 @@ def _vllm(recipe: Recipe, config: VllmPolicy, model: Any) -> Policy:
     return policy
 
 
-def _tokenizer(recipe: Recipe) -> "HubTokenizer":
+def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
+    """The tokenizer of the recipe's model, with the recipe's chat template; UserError when either is missing."""
     from strop.policies import loading
     from strop.policies.tokenizer import HubTokenizer
 

@@ -99,7 +99,9 @@ class TransformersPolicy:
             self._model.train(was_training)
 
     @torch.no_grad()
-    def _prefill(self, prompts: Sequence[Sequence[int]], room: int) -> tuple[RowCache, torch.Tensor, torch.Tensor]:
+    def _prefill(
+        self, prompts: Sequence[Sequence[int]], room: int
+    ) -> tuple[RowCache, torch.Tensor, torch.Tensor]:
         """(cache with one row a prompt, mask (rows, longest prompt), logits (rows, vocabulary))."""
         longest = max(map(len, prompts))
         ids = torch.full((len(prompts), longest), self.tokenizer.pad_id)
@@ -169,12 +171,15 @@ class TransformersPolicy:
             text, reason = self._ending(row, params)
             if reason is not None:
                 rows[i] = None
-                yield row.index, Completion(
-                    token_ids=row.tokens,
-                    logprobs=row.logprobs,
-                    text=text,
-                    finish_reason=reason,
-                    policy_version=self.version,
+                yield (
+                    row.index,
+                    Completion(
+                        token_ids=row.tokens,
+                        logprobs=row.logprobs,
+                        text=text,
+                        finish_reason=reason,
+                        policy_version=self.version,
+                    ),
                 )
 
     def _ending(self, row: _Row, params: SamplingParams) -> tuple[str, FinishReason | None]:

@@ -54,7 +54,9 @@ def find_reward(name: str) -> Reward:
         raise UserError(f"rewards: no reward named {name!r}; {hint} Your own is written file.py:function")
     path, _, function = name.rpartition(":")
     if not Path(path).is_file():
-        raise UserError(f"rewards: no file {path!r} for the reward {name!r}; paths start at the current directory")
+        raise UserError(
+            f"rewards: no file {path!r} for the reward {name!r}; paths start at the current directory"
+        )
     spec = importlib.util.spec_from_file_location(f"strop_user_rewards_{Path(path).stem}", path)
     if spec is None or spec.loader is None:
         raise UserError(f"rewards: {path!r} is not a Python file")
@@ -81,5 +83,7 @@ def _call(name: str, reward: Reward, task: Task, rollout: Rollout, verdict: Verd
     if value is None:
         return None
     if not isinstance(value, int | float) or not math.isfinite(value):
-        raise UserError(f"reward {name!r} returned {value!r} for task {task.id}; it must be a finite number or None")
+        raise UserError(
+            f"reward {name!r} returned {value!r} for task {task.id}; it must be a finite number or None"
+        )
     return float(value)

@@ -1,4 +1,4 @@
-"""Plays tasks with a policy: samples, verifies each answer while others are still being sampled, goes on to the next turn."""
+"""Plays tasks with a policy: samples, and verifies each answer while others are still being sampled."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -85,7 +85,11 @@ def lora_arguments(lora: LoraConfig) -> Any | None:
 
     target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
     return PeftLora(
-        r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=target, task_type="CAUSAL_LM"
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=target,
+        task_type="CAUSAL_LM",
     )
 
 

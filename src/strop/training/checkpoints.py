@@ -40,7 +40,9 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
     try:
         state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
     except (OSError, ValueError) as error:
-        raise UserError(f"{checkpoint} is not a whole checkpoint ({error}); resume from an older one") from error
+        raise UserError(
+            f"{checkpoint} is not a whole checkpoint ({error}); resume from an older one"
+        ) from error
     return state
 
 

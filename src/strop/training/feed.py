@@ -17,7 +17,9 @@ from strop.training.task_stream import TaskStream
 class StepFeed:
     """Plays steps. Keeps the last step's groups until their advantages are known."""
 
-    def __init__(self, recipe: Recipe, player: Player, rubric: Rubric, stream: TaskStream, *, world: int = 1) -> None:
+    def __init__(
+        self, recipe: Recipe, player: Player, rubric: Rubric, stream: TaskStream, *, world: int = 1
+    ) -> None:
         self._recipe = recipe
         self._player = player
         self._rubric = rubric

@@ -13,11 +13,11 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
-from strop.core.ids import derive_seed
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.result import Evaluation, compare, paired_json
+from strop.reports.files import write_json
 from strop.reports.run_folder import RunFolder
 from strop.rollouts.player import Player
 from strop.tasks.sources import load_tasks
@@ -96,7 +96,14 @@ class _Job:
         }
         if parts.held_out:
             done[""] = self._one_evaluation(
-                name, parts.player, parts.held_out, config.samples, config.temperature, config.k, config.greedy, shared
+                name,
+                parts.player,
+                parts.held_out,
+                config.samples,
+                config.temperature,
+                config.k,
+                config.greedy,
+                shared,
             )
         for extra in config.extra:
             tasks = load_tasks(extra.source, limit=extra.limit)
@@ -105,7 +112,14 @@ class _Job:
             )
             limits = shared | {"max_tokens": extra.max_tokens or shared["max_tokens"]}
             done[extra.name] = self._one_evaluation(
-                f"{name}-{extra.name}", player, tasks, extra.samples, extra.temperature, extra.k, extra.greedy, limits
+                f"{name}-{extra.name}",
+                player,
+                tasks,
+                extra.samples,
+                extra.temperature,
+                extra.k,
+                extra.greedy,
+                limits,
             )
         return done
 
@@ -140,9 +154,7 @@ class _Job:
         player.clock.take()
         self._spent["evaluation"] += result.seconds
         self._run.write_evaluation(name, result.as_json(), rollouts)
-        part = saved.with_suffix(".part")
-        part.write_text(result.model_dump_json())
-        part.replace(saved)
+        write_json(saved, result.model_dump(mode="json"))
         values = ", ".join(f"{key} {e.value:.3f}" for key in result.keys if (e := result.estimate(key)))
         self._say(f"{name}: {values} ({result.seconds:.0f} s)")
         return result
@@ -245,7 +257,7 @@ class _Job:
 
 
 def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dict[str, Any] | None]]:
-    """{set name: ({"before": ..., "after": ...}, paired differences or None)} of a run folder; "" is the held-out set."""
+    """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set."""
     found: dict[str, dict[str, Evaluation]] = {}
     for path in sorted((folder / "evaluation").glob("*.record.json"), reverse=True):
         side, _, name = path.name.removesuffix(".record.json").partition("-")

@@ -15,7 +15,8 @@ from strop.core.errors import UserError
 from strop.core.protocols import Environment, Verifier
 from strop.core.task import Task
 from strop.environments.single_turn import single_turn
-from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+from strop.policies.loading import load_model, resolve_dtype
+from strop.policies.open import open_policy, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.player import Player
@@ -49,7 +50,9 @@ def verifier_of(recipe: Recipe) -> Verifier:
     return open_verifier(
         workers=box.workers,
         limits=Limits(
-            cpu_seconds=box.cpu_seconds, wall_seconds=box.wall_seconds, memory_bytes=box.memory_mb * 1024 * 1024
+            cpu_seconds=box.cpu_seconds,
+            wall_seconds=box.wall_seconds,
+            memory_bytes=box.memory_mb * 1024 * 1024,
         ),
         allow_unsafe=box.allow_unsafe,
     )
@@ -64,9 +67,7 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
     set_seed(recipe.seed % 2**32)
     train, held_out = split_tasks(recipe)
     rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
-    tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
-    if recipe.model.chat_template:
-        tokenizer.inner.chat_template = _read_template(recipe.model.chat_template)
+    tokenizer = tokenizer_of(recipe)
     environment = environments(recipe)
     _check_prompts(recipe, [*train, *held_out], environment, tokenizer)
     verifier = verifier_of(recipe)
@@ -80,20 +81,26 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
     )
     if not recipe.model.train_embeddings:
         freeze_embeddings(model)
-    policy: Any = _policy(recipe, model, tokenizer)
+    policy, update = _policy(recipe, model)
     stack.callback(getattr(policy, "close", lambda: None))
     player = Player(policy, verifier, environment, max_prompt_tokens=recipe.tasks.max_prompt_tokens)
-    return Workshop(model, tokenizer, player, rubric, train, held_out, policy.update)
+    return Workshop(model, tokenizer, player, rubric, train, held_out, update)
 
 
-def _policy(recipe: Recipe, model: PreTrainedModel, tokenizer: HubTokenizer) -> Any:
-    section = recipe.policy
-    if isinstance(section, TransformersSection | VllmSection):
-        from strop.policies.open import open_policy
+def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int], None]]:
+    """(the policy that samples from the model, how to bring it up to date)."""
+    policy: Any
+    if isinstance(recipe.policy, TransformersSection):
+        policy = open_policy(recipe, model=model)
+        return policy, policy.update
+    if isinstance(recipe.policy, VllmSection):
+        from strop.policies.vllm_engine import named_weights
 
-        return open_policy(recipe, model=model, tokenizer=tokenizer)
+        policy = open_policy(recipe, model=model)
+        return policy, lambda version: policy.update(version, named_weights(model))
     raise UserError(
-        f"policy.engine={section.engine} has no weights to train; use transformers or vllm (strop eval takes any engine)"
+        f"policy.engine={recipe.policy.engine} has no weights to train; use transformers or vllm "
+        "(strop eval takes any engine)"
     )
 
 
@@ -108,10 +115,3 @@ def _check_prompts(
                 f"task {task.id} ({task.source or task.family}): its prompt has {length} tokens, more than "
                 f"tasks.max_prompt_tokens={limit}; raise the limit or leave the task out"
             )
-
-
-def _read_template(path: str) -> str:
-    try:
-        return Path(path).read_text()
-    except OSError as error:
-        raise UserError(f"model.chat_template={path!r}: {error.strerror}") from error

@@ -42,16 +42,28 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
     tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
     examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
     if not examples:
-        raise UserError("sft: none of the tasks has a reference solution to learn from; set sft.source to some that do")
+        raise UserError(
+            "sft: none of the tasks has a reference solution to learn from; set sft.source to some that do"
+        )
     with ExitStack() as stack:
-        model = load_model(recipe.model.name, dtype=resolve_dtype(recipe.model.dtype), revision=recipe.model.revision)
+        model = load_model(
+            recipe.model.name, dtype=resolve_dtype(recipe.model.dtype), revision=recipe.model.revision
+        )
         run = stack.enter_context(
             RunFolder.create(
-                recipe.run.folder, recipe=dump_recipe(recipe), versions=revision(), overwrite=recipe.run.overwrite
+                recipe.run.folder,
+                recipe=dump_recipe(recipe),
+                versions=revision(),
+                overwrite=recipe.run.overwrite,
             )
         )
+
+        def note(metrics: dict[str, Any]) -> None:
+            run.append_metrics(metrics)
+            show(metrics)
+
         say(f"{len(examples)} examples, {step_count(recipe, len(examples))} updates")
-        _fit(recipe, model, examples, lambda metrics: (run.append_metrics(metrics), show(metrics)))
+        _fit(recipe, model, examples, note)
         target = run.path / "final"
         model.save_pretrained(target)
         tokenizer.inner.save_pretrained(target)
@@ -109,7 +121,10 @@ def _fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[di
         tokens = sum(len(completion) for _, completion in batch)
         total = 0.0
         for start in range(0, len(batch), recipe.optim.micro_batch):
-            loss = _loss(model, batch[start : start + recipe.optim.micro_batch], computes_in_bfloat16(recipe)) / tokens
+            loss = (
+                _loss(model, batch[start : start + recipe.optim.micro_batch], computes_in_bfloat16(recipe))
+                / tokens
+            )
             loss.backward()
             total += float(loss.detach())
         norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))

@@ -96,9 +96,11 @@ def shared_prefix_logps(
     keep: int,
     *,
     rows: list[int] | None = None,
+    temperature: float = 1.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(log-probabilities, entropies), both (B, keep) float32, zero where there is no completion token.
 
+    temperature  of the sampling distribution, whose log-probabilities these are
     rows  which rows to compute; the others come out zero without a gradient. None = all.
     Entropies carry no gradient.
     """
@@ -115,13 +117,14 @@ def shared_prefix_logps(
         use_cache=False,
         logits_to_keep=packed.predictors,
     ).logits[0]
+    logits = logits.float() / temperature
     logps = _selected_logps(logits, packed.targets)
     with torch.no_grad():
-        distribution = torch.log_softmax(logits.detach().float(), dim=-1)
+        distribution = torch.log_softmax(logits.detach(), dim=-1)
         entropies[packed.rows, packed.columns] = -(distribution.exp() * distribution).sum(dim=-1)
     return out.index_put((packed.rows, packed.columns), logps), entropies
 
 
 def _selected_logps(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """(N,) float32 log-probability of each target; cross entropy computes its gradient without a second copy."""
-    return -torch.nn.functional.cross_entropy(logits.float(), targets, reduction="none")
+    return -torch.nn.functional.cross_entropy(logits, targets, reduction="none")

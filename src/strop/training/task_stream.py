@@ -1,4 +1,4 @@
-"""Which tasks a step plays: shuffled passes over the training tasks that rest the ones with nothing to teach at present."""
+"""Which tasks a step plays: shuffled passes over the training tasks; those with nothing to teach at present rest."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -11,11 +11,15 @@ def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
     tasks = tasks_of(recipe)
     untested = [task for task in tasks if task.test_count == 0]
     if untested:
-        raise UserError(f"task {untested[0].id} ({untested[0].source or tasks_source(recipe)}) has no tests; add some")
+        raise UserError(
+            f"task {untested[0].id} ({untested[0].source or tasks_source(recipe)}) has no tests; add some"
+        )
     train = [task for task in tasks if task.split != "held-out"]
     held_out = [task for task in tasks if task.split == "held-out"]
     if not train:
-        raise UserError(f"tasks.source={tasks_source(recipe)!r} leaves no task to train on; lower held_out_fraction")
+        raise UserError(
+            f"tasks.source={tasks_source(recipe)!r} leaves no task to train on; lower held_out_fraction"
+        )
     if recipe.evaluation.limit is not None:
         held_out = sorted(held_out, key=lambda task: task.id)[: recipe.evaluation.limit]
     return train, held_out

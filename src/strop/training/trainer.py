@@ -25,7 +25,9 @@ Feed = Callable[[int], dict[str, Any]]
 """step -> the rollout hook's fields: prompt_ids, completion_ids, logprobs, env_mask, strop_reward."""
 
 
-def given_reward(prompts: list[Any], completions: list[Any], strop_reward: list[float | None], **_: Any) -> Any:
+def given_reward(
+    prompts: list[Any], completions: list[Any], strop_reward: list[float | None], **_: Any
+) -> Any:
     """Hands TRL the rewards that came with the rollouts."""
     return strop_reward
 
@@ -47,6 +49,7 @@ class StropTrainer(GRPOTrainer):
         self._state = state
         self._shared_prefix = shared_prefix
         self._wanted: list[int] | None = None
+        self._buffered_inputs: Any = None
         super().__init__(*arguments, reward_funcs=given_reward, rollout_func=self._rollouts, **options)
 
     def rollout_step(self) -> int:
@@ -88,7 +91,12 @@ class StropTrainer(GRPOTrainer):
             part = slice(start, start + size)
             with self.accelerator.autocast():
                 values = shared_prefix_logps(
-                    model, input_ids[part], attention_mask[part], logits_to_keep, rows=self._wanted
+                    model,
+                    input_ids[part],
+                    attention_mask[part],
+                    logits_to_keep,
+                    rows=self._wanted,
+                    temperature=self.temperature,
                 )
             logps.append(values[0])
             entropies.append(values[1])
@@ -101,13 +109,15 @@ class StropTrainer(GRPOTrainer):
             checkpoints.complete(folder, self._state())
 
 
-class StepWatch(TrainerCallback):  # type: ignore[misc]
+class StepWatch(TrainerCallback):
     """Tells the run when an optimiser step is done, with what TRL logged about it."""
 
     def __init__(self, on_log: Callable[[int, dict[str, Any]], None]) -> None:
         self._on_log = on_log
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+    def on_log(
+        self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any
+    ) -> None:
         """Called by transformers after each logged step."""
         if logs and "loss" in logs:
             self._on_log(int(state.global_step), dict(logs))

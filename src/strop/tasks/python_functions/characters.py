@@ -456,8 +456,15 @@ def letters_from_to(start: str, end: str) -> str:
     return "".join(chr(code) for code in range(ord(start), ord(end) + 1))
 
 
-@cases(2, ("the quick brown fox",), ("abcdefghijklmnopqrstuvwxyz",), ("zyxwvutsrqponmlkjihgfedcba",),
-       ("abcdefghijklmnopqrstuvwxy",), ("",), ("Sphinx of black quartz, judge my vow",))
+@cases(
+    2,
+    ("the quick brown fox",),
+    ("abcdefghijklmnopqrstuvwxyz",),
+    ("zyxwvutsrqponmlkjihgfedcba",),
+    ("abcdefghijklmnopqrstuvwxy",),
+    ("",),
+    ("Sphinx of black quartz, judge my vow",),
+)
 def uses_whole_alphabet(text: str) -> bool:
     """Return True if every letter from a to z occurs in text, in either case, else False.
 

@@ -392,7 +392,9 @@ def mask_all_but_last_four(text: str) -> str:
     return "*" * (len(text) - 4) + text[-4:]
 
 
-@cases(2, (["A", "B"], [3, 5]), ([], []), (["Ann"], [0]), (["x", "y", "z"], [1, 2, 3]), (["p", "q"], [-1, 10]))
+@cases(
+    2, (["A", "B"], [3, 5]), ([], []), (["Ann"], [0]), (["x", "y", "z"], [1, 2, 3]), (["p", "q"], [-1, 10])
+)
 def score_lines(names: list[str], scores: list[int]) -> list[str]:
     """Return one line "NAME: SCORE" for each name and the score at the same place in the other list.
 
@@ -480,8 +482,14 @@ def make_slug(title: str) -> str:
     return "-".join(title.lower().split())
 
 
-@cases(2, ("Hello {name}", "name", "Bob"), ("no slot", "x", "1"), ("", "a", "b"), ("{a}{a}", "a", "z"),
-       ("{x} and {y}", "y", "5"))
+@cases(
+    2,
+    ("Hello {name}", "name", "Bob"),
+    ("no slot", "x", "1"),
+    ("", "a", "b"),
+    ("{a}{a}", "a", "z"),
+    ("{x} and {y}", "y", "5"),
+)
 def fill_placeholder(template: str, name: str, value: str) -> str:
     """Return template with each occurrence of name in curly braces replaced by value.
 
@@ -559,8 +567,14 @@ def compress_ranges(numbers: list[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
-@cases(3, ([["a", "bb"], ["ccc", "d"]],), ([],), ([["x"]],), ([["one", "1"], ["three", "3"]],),
-       ([["a", "b", "c"], ["dd", "", "f"]],))
+@cases(
+    3,
+    ([["a", "bb"], ["ccc", "d"]],),
+    ([],),
+    ([["x"]],),
+    ([["one", "1"], ["three", "3"]],),
+    ([["a", "b", "c"], ["dd", "", "f"]],),
+)
 def align_columns(rows: list[list[str]]) -> list[str]:
     """Return one line per row with each cell padded on the right to the longest cell of its column.
 

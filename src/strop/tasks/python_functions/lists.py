@@ -288,7 +288,7 @@ def insert_at_position(items: list[int], position: int, item: int) -> list[int]:
     >>> insert_at_position([7, 8], 0, 6)
     [6, 7, 8]
     """
-    return items[:position] + [item] + items[position:]
+    return [*items[:position], item, *items[position:]]
 
 
 @cases(1, ([1, 2, 1], 1, 5), ([], 0, 1), ([3, 3], 3, 4), ([6, 7], 8, 9), ([0, -1, 0], 0, -1))

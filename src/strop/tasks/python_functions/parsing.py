@@ -411,7 +411,14 @@ def expand_range(text: str) -> list[int]:
     return list(range(parts[0], parts[-1] + 1))
 
 
-@cases(2, ("https://example.com/page",), ("ftp://files.org",), ("http://a.b/c/d",), ("https://x",), ("ws://my.net/",))
+@cases(
+    2,
+    ("https://example.com/page",),
+    ("ftp://files.org",),
+    ("http://a.b/c/d",),
+    ("https://x",),
+    ("ws://my.net/",),
+)
 def host_of_url(url: str) -> str:
     """Return the host of the url: the part after "://" and before the next slash, if there is one.
 
@@ -554,7 +561,9 @@ def parse_page_list(text: str) -> list[int]:
     return pages
 
 
-@cases(3, (["apple 2", "pear 1", "apple 3"],), ([],), (["x 0"],), (["a 1", "b 2", "c 3"],), (["k 5", "k -5"],))
+@cases(
+    3, (["apple 2", "pear 1", "apple 3"],), ([],), (["x 0"],), (["a 1", "b 2", "c 3"],), (["k 5", "k -5"],)
+)
 def total_per_name(lines: list[str]) -> dict[str, int]:
     """Return a dict from each name to the sum of its numbers; each line is a name, a space and a number.
 

@@ -481,8 +481,14 @@ def shared_characters(first: str, second: str) -> str:
     return "".join(sorted(set(first) & set(second)))
 
 
-@cases(2, ("call (now) please", "(", ")"), ("<b>", "<", ">"), ("a[]b", "[", "]"), ("x{1 2}y", "{", "}"),
-       ("(a)(b)", "(", ")"))
+@cases(
+    2,
+    ("call (now) please", "(", ")"),
+    ("<b>", "<", ">"),
+    ("a[]b", "[", "]"),
+    ("x{1 2}y", "{", "}"),
+    ("(a)(b)", "(", ")"),
+)
 def text_between(text: str, opening: str, closing: str) -> str:
     """Return the part of text between the first opening mark and the next closing mark; both are present.
 
