@@ -4,6 +4,7 @@ A prompt never ends in white space: tokenisers join a newline with the indentati
 that token in two leaves the model where it has never been (pass@1 fell from 0.31 to 0.00).
 """
 
+import string
 from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -18,13 +19,8 @@ from strop.tasks import templating
 from strop.tasks.answers import extract_code, until_fence
 from strop.tasks.rows import suggestion
 
-CONTINUE_STOP = (
-    "\ndef ", "\nclass ", "\nif ", "\nfor ", "\nwhile ", "\nprint", "\n#", "\n@", "\nassert", "\nimport", "\nfrom",
-    "\n```", "\n>>>", '\n"""', "\n'''", "\n\n\n",
-)  # fmt: skip
+CONTINUE_STOP = (*(f"\n{c}" for c in f"{string.ascii_letters}#@`>\"'"), "\n\n\n")
 """What ends a function's body: a line that starts at the margin, or two empty lines."""
-
-PREFILLED_STOP = ("\n```",)
 
 
 class Prompt(Record):
@@ -137,7 +133,7 @@ def _chat_prefilled(task: Task, template: str | None) -> Prompt:
     messages = templating.messages(template or templating.packaged("chat"), _values(task))
     signature = task.signature.rstrip()
     prefill = f"```{task.language}\n{signature}"
-    return PrefilledPrompt(messages=messages, prefill=prefill, head=signature, stop=PREFILLED_STOP)
+    return PrefilledPrompt(messages=messages, prefill=prefill, head=signature, stop=CONTINUE_STOP)
 
 
 def _values(task: Task) -> dict[str, str]:

@@ -46,6 +46,8 @@ def grpo_arguments(recipe: Recipe, output_dir: Path) -> Any:
         epsilon_high=grpo.epsilon_high,
         beta=grpo.beta,
         scale_rewards=grpo.scale_rewards,
+        # The k3 term of DeepSeekMath, eq. 2, as it stands: TRL would multiply it by the ratio.
+        use_bias_correction_kl=False,
         mask_truncated_completions=False,
         learning_rate=optim.learning_rate,
         lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else optim.schedule,

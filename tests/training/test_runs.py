@@ -1,0 +1,141 @@
+"""Whole runs of a tiny real model through the command line: it learns, it resumes to the bit, it says what is wrong."""
+
+import hashlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from strop.reports.run_folder import RunFolder
+
+from .conftest import metrics, strop
+
+
+def weights(folder: Path) -> str:
+    return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
+
+
+@pytest.mark.slow
+def test_reward_rises_and_the_folder_tells_all(
+    recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    done = strop("train", *recipe_words("run", optim__steps=20))
+    assert done.returncode == 0, done.stderr
+    rewards = [line["rewards"]["even"] for line in metrics(tmp_path / "run")]
+    assert len(rewards) == 20
+    assert sum(rewards[-4:]) / 4 > sum(rewards[:4]) / 4 + 0.2
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert {"pass@1", "greedy"} <= summary["evaluation"]["before"].keys()
+    assert {"delta", "low", "high"} <= summary["evaluation"]["paired"]["greedy"].keys()
+    assert (
+        summary["wall_seconds"] > 0
+        and summary["peak_rss_bytes"] > 1e8
+        and summary["time_split"]["sampling"] > 0
+    )
+    run = RunFolder.read(tmp_path / "run")
+    rollouts = list(run.iter_rollouts(3))
+    assert len(rollouts) >= 16 and run.rollout_steps() == list(range(1, 21))
+    for group in run.iter_groups(3):
+        given = [r.advantage for r in group.rollouts]
+        if None not in given:
+            assert abs(sum(given)) < 1e-3
+            best = max(group.rollouts, key=lambda r: r.reward)
+            assert best.advantage == max(given)
+    assert all(r.turns[0].completion.token_ids and r.verdict for r in rollouts)
+
+
+@pytest.mark.slow
+def test_killed_anywhere_and_resumed_gives_the_same_bits(
+    recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    whole = strop("train", *recipe_words("whole"))
+    assert whole.returncode == 0, whole.stderr
+    words = recipe_words("killed")
+    command = ["train", *words]
+    rng, kills = random.Random(), 0
+    for attempt in range(12):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "strop.cli", *command],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        # From the moment that the run folder is there on: while it evaluates, trains, or writes a checkpoint.
+        while process.poll() is None and not (tmp_path / "killed" / "recipe.yaml").exists():
+            time.sleep(0.05)
+        try:
+            process.wait(rng.uniform(4, 16) if attempt < 3 else 300)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        if process.wait() == 0:
+            break
+        command = ["train", "--resume", str(tmp_path / "killed")]
+    assert process.returncode == 0
+    assert kills or attempt == 0
+    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+    assert metrics(tmp_path / "killed") == metrics(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_half_written_checkpoint_is_left_out(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
+    assert strop("train", *recipe_words("run")).returncode == 0
+    run = tmp_path / "run"
+    expected = weights(run)
+    (run / "summary.json").unlink()
+    (run / "checkpoints" / "checkpoint-6" / "STROP_COMPLETE").unlink()
+    (run / "checkpoints" / "checkpoint-6" / "model.safetensors").write_bytes(b"torn")
+    (run / "final" / "model.safetensors").unlink()
+    done = strop("train", "--resume", str(run))
+    assert done.returncode == 0, done.stderr
+    assert "checkpoint-4" in done.stdout
+    assert weights(run) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"model__nam": "x"}, "did you mean model.name"),
+        ({"optim__steps": "many"}, "optim.steps"),
+        ({"model__name": "/nowhere/model"}, "not found"),
+        ({"tasks__source": "jsonl:/nowhere.jsonl"}, "/nowhere.jsonl"),
+        ({"tasks__max_prompt_tokens": 5}, "tasks.max_prompt_tokens"),
+        ({"run__dir": "/proc/strop-run"}, "/proc/strop-run"),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    recipe_words: Callable[..., list[str]], tmp_path: Path, change: dict[str, str], said: str
+) -> None:
+    done = strop("train", *recipe_words("run", **change))
+    assert done.returncode == 2
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1 and said in errors[0]
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_folder_that_exists_is_not_touched(
+    recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "mine").write_text("keep")
+    done = strop("train", *recipe_words("run"))
+    assert done.returncode == 2 and "run.overwrite" in done.stderr
+    assert [p.name for p in (tmp_path / "run").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "lines", ["", '{"statement": "x", "check": {"kind": "cases", "entry_point": "f", "cases": []}}\n']
+)
+def test_tasks_that_teach_nothing_are_refused(
+    recipe_words: Callable[..., list[str]], tmp_path: Path, lines: str
+) -> None:
+    (tmp_path / "tasks.jsonl").write_text(lines)
+    done = strop("train", *recipe_words("run", tasks__source=f"jsonl:{tmp_path}/tasks.jsonl"))
+    assert done.returncode == 2
+    assert done.stderr.count("error:") == 1 and "tasks.jsonl" in done.stderr
