@@ -11,6 +11,7 @@ Run: python benchmarks/step_time.py --steps 3. Prints medians over steps after t
 """
 
 import argparse
+import itertools
 import json
 import os
 import resource
@@ -48,11 +49,11 @@ def worker_seconds() -> float:
 
 def run_trl(steps: int, best: bool) -> dict[str, Any]:
     """A plain TRL script with Strop's verdicts as its reward."""
-    import strop.policies  # noqa: F401 - the same process settings for both
     from datasets import Dataset
     from transformers import TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
 
+    import strop.policies  # noqa: F401 - the same process settings for both
     from strop.policies.loading import load_model, load_tokenizer
     from strop.tasks import load_tasks, render
     from strop.training.arguments import freeze_embeddings
@@ -110,7 +111,7 @@ def run_trl(steps: int, best: bool) -> dict[str, Any]:
         ]
     verifier.close()
     return {
-        "cpu": [b - a for a, b in zip(marks, marks[1:], strict=False)],
+        "cpu": [b - a for a, b in itertools.pairwise(marks)],
         "tokens": statistics.mean(lengths),
     }
 
@@ -140,7 +141,7 @@ def run_strop(steps: int) -> dict[str, Any]:
     }
     # The last step's mark is left out: the final checkpoint is written before it.
     return {
-        "cpu": [b - a for a, b in zip(marks[:-1], marks[1:-1], strict=False)],
+        "cpu": [b - a for a, b in itertools.pairwise(marks)],
         "tokens": statistics.mean(m["completion_tokens"] for m in metrics),
         "wall_split": split,
     }

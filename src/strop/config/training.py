@@ -108,8 +108,10 @@ class OptimConfig(Section):
 
 
 class SftConfig(Section):
-    """Supervised warm start on reference solutions, for `strop sft`."""
+    """Supervised warm start on reference solutions: for `strop sft`, and in front of GRPO when `warm_start` is on."""
 
+    warm_start: bool = False
+    """Let `strop train` begin with it; the model is then evaluated once more in between, as "warm"."""
     source: str | None = None
     """Where the examples come from, written like tasks.source; null takes the references of the training tasks."""
     epochs: float = Field(default=1.0, gt=0)

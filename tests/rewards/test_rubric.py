@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import pytest
+
+from strop.core.errors import UserError
+from strop.core.rollout import Completion, Rollout, Turn
+from strop.core.task import Task
+from strop.core.verdict import Outcome, TestResult, Verdict
+from strop.rewards.rubric import WeightedRubric, find_reward, total
+
+TASK = Task.model_validate(
+    {
+        "statement": "s",
+        "check": {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 1}]},
+    }
+)
+ROLLOUT = Rollout(
+    task_id=TASK.id,
+    index=0,
+    seed=0,
+    prompt="p",
+    turns=[
+        Turn(
+            prompt_ids=[1],
+            completion=Completion(token_ids=[2], logprobs=[-1.0], text="x", finish_reason="eos"),
+        )
+    ],
+)
+HALF = Verdict(
+    outcome=Outcome.FAILED,
+    tests=[TestResult(id="a", outcome=Outcome.PASSED), TestResult(id="b", outcome=Outcome.FAILED)],
+)
+
+
+def test_scores_stay_apart_and_weights_add_up() -> None:
+    scores = WeightedRubric.from_names([("passed", 1.0), ("tests", 0.5)]).score(TASK, ROLLOUT, HALF)
+    assert [(s.name, s.value) for s in scores] == [("passed", 0.0), ("tests", 0.5)]
+    assert total(scores) == 0.25
+
+
+def test_an_error_is_never_a_zero() -> None:
+    scores = WeightedRubric.from_names([("passed", 1.0)]).score(TASK, ROLLOUT, Verdict(outcome=Outcome.ERROR))
+    assert scores[0].value is None and total(scores) is None
+
+
+def test_a_reward_from_a_file_and_its_mistakes(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def good(task, rollout, verdict):\n    return 2\ndef bad(task, rollout, verdict):\n    return 'x'\n"
+    )
+    assert find_reward(f"{file}:good")(TASK, ROLLOUT, HALF) == 2
+    with pytest.raises(UserError, match="finite number"):
+        WeightedRubric.from_names([(f"{file}:bad", 1.0)]).score(TASK, ROLLOUT, HALF)
+    for name, said in (
+        ("pased", "did you mean 'passed'"),
+        (f"{file}:none", "no function"),
+        ("no.py:f", "no file"),
+    ):
+        with pytest.raises(UserError, match=said):
+            find_reward(name)
