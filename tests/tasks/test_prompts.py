@@ -72,7 +72,7 @@ def test_a_prefilled_chat_begins_the_answer():
     prompt = render(pick(), "chat-prefilled")
     assert prompt.prefill == "```python\n" + SIGNATURE
     assert prompt.messages == render(pick(), "chat").messages
-    assert prompt.stop == ("\n```",)
+    assert {"\n`", "\nd"} <= set(prompt.stop), "the fence, or any other line at the margin, ends the function"
     for end in ("", "\n```", "\n```\nIt returns the item.\n```python\nother"):
         assert prompt.assemble("\n    return items[at]" + end) == SIGNATURE + "\n    return items[at]"
 

@@ -29,6 +29,9 @@ from strop.training.arguments import computes_in_bfloat16, freeze_embeddings
 from strop.training.shared_prefix import shared_prefix_logps
 from strop.training.tasks import split_tasks
 
+MICRO_BATCH = 4
+"""Examples in one forward pass. They are laid end to end under one dense mask, whose cost grows with the square."""
+
 Example = tuple[list[int], list[int]]
 """(prompt tokens, completion tokens)."""
 
@@ -128,9 +131,9 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
         batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
         tokens = sum(len(completion) for _, completion in batch)
         total = 0.0
-        for start in range(0, len(batch), recipe.optim.micro_batch):
+        for start in range(0, len(batch), MICRO_BATCH):
             loss = (
-                _loss(model, batch[start : start + recipe.optim.micro_batch], computes_in_bfloat16(recipe))
+                _loss(model, batch[start : start + MICRO_BATCH], computes_in_bfloat16(recipe))
                 / tokens
             )
             loss.backward()
