@@ -10,10 +10,10 @@ import pytest
 from strop.policies.loading import load_tokenizer
 
 REWARDS = '''
-def even(task, rollout, verdict):
-    """Share of sampled tokens with an even id: easy to learn for any model."""
-    ids = rollout.turns[-1].completion.token_ids
-    return sum(i % 2 == 0 for i in ids) / len(ids)
+def repeats(task, rollout, verdict):
+    """Share of sampled tokens that are the one before them: easy to learn for any model with tied embeddings."""
+    ids = rollout.flat()[0]
+    return sum(a == b for a, b in zip(ids, ids[1:])) / len(ids)
 '''
 
 
@@ -42,17 +42,33 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def peaked_model(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with larger embeddings: it repeats a token now and then, so that there is something to reinforce."""
+    import torch
+
+    from strop.policies.loading import load_model
+
+    folder = tmp_path_factory.mktemp("peaked")
+    model = load_model(str(tiny_model), device="cpu")
+    with torch.no_grad():
+        model.get_input_embeddings().weight.mul_(16)
+    model.save_pretrained(folder)
+    load_tokenizer(str(tiny_model)).save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture
-def recipe_words(tiny_model: Path, tmp_path: Path) -> Callable[..., list[str]]:
+def recipe_words(peaked_model: Path, tmp_path: Path) -> Callable[..., list[str]]:
     """Arguments of `strop train` for a short run of the tiny model in `tmp_path / name`."""
     (tmp_path / "rewards.py").write_text(REWARDS)
     (tmp_path / "rewards.yaml").write_text(
-        f"rewards:\n  - name: {tmp_path}/rewards.py:even\n    weight: 1.0\n  - name: passed\n    weight: 0.5\n"
+        f"rewards:\n  - name: {tmp_path}/rewards.py:repeats\n    weight: 1.0\n  - name: passed\n    weight: 0.5\n"
     )
 
     def words(name: str, **changes: Any) -> list[str]:
         settings = {
-            "model.name": tiny_model,
+            "model.name": peaked_model,
             "model.compute_dtype": "float32",
             "model.sampling_dtype": "float32",
             "model.gradient_checkpointing": "false",
@@ -60,6 +76,7 @@ def recipe_words(tiny_model: Path, tmp_path: Path) -> Callable[..., list[str]]:
             "tasks.limit": 24,
             "sampling.max_tokens": 8,
             "grpo.group_size": 4,
+            "grpo.mask_truncated": "false",  # these answers never end by themselves
             "grpo.tasks_per_step": 4,
             "optim.micro_batch": 8,
             "optim.learning_rate": 0.003,
