@@ -25,7 +25,9 @@ def weights(folder: Path) -> str:
 def test_reward_rises_and_the_folder_tells_all(
     recipe_words: Callable[..., list[str]], tmp_path: Path
 ) -> None:
-    done = strop("train", *recipe_words("run", optim__steps=20, optim__learning_rate=0.02, grpo__group_size=8))
+    done = strop(
+        "train", *recipe_words("run", optim__steps=20, optim__learning_rate=0.02, grpo__group_size=8)
+    )
     assert done.returncode == 0, done.stderr
     rewards = [line["rewards"]["repeats"] for line in metrics(tmp_path / "run")]
     assert len(rewards) == 20

@@ -132,10 +132,7 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
         tokens = sum(len(completion) for _, completion in batch)
         total = 0.0
         for start in range(0, len(batch), MICRO_BATCH):
-            loss = (
-                _loss(model, batch[start : start + MICRO_BATCH], computes_in_bfloat16(recipe))
-                / tokens
-            )
+            loss = _loss(model, batch[start : start + MICRO_BATCH], computes_in_bfloat16(recipe)) / tokens
             loss.backward()
             total += float(loss.detach())
         norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))
