@@ -12,7 +12,7 @@ import torch
 from transformers import PreTrainedModel
 
 from strop.core.rollout import Completion, FinishReason, SamplingParams
-from strop.policies.attention import GROUPED, register
+from strop.policies.attention import attend_in_groups
 from strop.policies.choose import choose, uniforms
 from strop.policies.kv_cache import RowCache
 from strop.policies.tokenizer import HubTokenizer
@@ -44,7 +44,6 @@ class TransformersPolicy:
         max_rows: int = 128,
         max_tokens_held: int = 1 << 18,
     ) -> None:
-        register()
         self.name = name
         self.version = 0
         self.tokenizer = tokenizer
@@ -55,6 +54,7 @@ class TransformersPolicy:
         self._model = model if self._shares_weights else copy.deepcopy(model).to(dtype)
         if not self._shares_weights:
             self._model.requires_grad_(False)
+        attend_in_groups(self._model)
         self._device = next(model.parameters()).device
 
     @torch.no_grad()
@@ -89,13 +89,11 @@ class TransformersPolicy:
     def _sample_chunk(
         self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
     ) -> Iterator[tuple[int, Completion]]:
-        was_training, attention = self._model.training, self._model.config._attn_implementation
+        was_training = self._model.training
         self._model.eval()
-        self._model.config._attn_implementation = GROUPED
         try:
             yield from self._decode(prompts, seeds, params)
         finally:
-            self._model.config._attn_implementation = attention
             self._model.train(was_training)
 
     @torch.no_grad()

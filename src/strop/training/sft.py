@@ -20,17 +20,19 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
+from strop.policies.attention import attend_in_groups
 from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
 from strop.tasks.prompts import ContinuePrompt, PrefilledPrompt, Prompt, render
 from strop.tasks.sources import load_tasks
 from strop.training.arguments import computes_in_bfloat16, freeze_embeddings
+from strop.training.selected_logps import check_head
 from strop.training.shared_prefix import shared_prefix_logps
 from strop.training.tasks import split_tasks
 
-MICRO_BATCH = 4
-"""Examples in one forward pass. They are laid end to end under one dense mask, whose cost grows with the square."""
+MICRO_BATCH = 16
+"""Examples in one forward pass."""
 
 Example = tuple[list[int], list[int]]
 """(prompt tokens, completion tokens)."""
@@ -121,6 +123,8 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
     name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
     scheduler = get_scheduler(name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=steps)
     order: list[int] = []
+    check_head(model)
+    attend_in_groups(model)
     model.train()
     for step in range(1, steps + 1):
         started = time.perf_counter()
@@ -154,5 +158,7 @@ def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
         span = slice(width - len(prompt), width + len(completion))
         ids[row, span], mask[row, span] = torch.tensor(whole), 1
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        logps, _ = shared_prefix_logps(model, ids.to(device), mask.to(device), keep)
+        logps, _ = shared_prefix_logps(
+            model, ids.to(device), mask.to(device), keep, head=model.get_output_embeddings()
+        )
     return -logps.sum()

@@ -1,130 +1,122 @@
 """Log-probabilities of a group's completions with the prompt computed once.
 
-The G completions of a task share their prompt. Laid end to end behind one copy of it, with a mask that lets each
-completion see the prompt and itself only, they give the same log-probabilities and gradients as G padded rows, without
+The G completions of a task share their prompt. Laid end to end behind one copy of it, each seeing the prompt and itself
+only (`policies.attention.PrefixGroup`), they give the same log-probabilities and gradients as G padded rows, without
 padding and without computing the prompt G times. The idea is that of tree attention (SpecInfer, arXiv 2305.09781,
 section 4.2) applied to the update.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
+from strop.policies.attention import PrefixGroup
+from strop.training.selected_logps import head_selects
 
-@dataclass(frozen=True)
+
+@dataclass
 class Packed:
-    """A micro-batch as one row. L = all tokens laid end to end, N = completion tokens.
+    """A micro-batch as one row of L tokens, group behind group; N completion tokens are predicted.
 
-    input_ids   (1, L)
-    position_ids (1, L)  positions start anew with each prompt; every completion goes on behind its prompt
-    mask        (1, 1, L, L) bool, True where the query (second last axis) may look
-    predictors  (N,) index in 0..L-1 of the token whose logits predict each completion token
+    ids, positions  (L,) positions start anew with each prompt; every completion goes on behind its prompt
+    predictors  (N,) place of the token that predicts each completion token
     targets     (N,) the completion tokens
     rows, columns  (N,) where each belongs in the (rows, longest completion) result
     """
 
-    input_ids: torch.Tensor
-    position_ids: torch.Tensor
-    mask: torch.Tensor
-    predictors: torch.Tensor
-    targets: torch.Tensor
-    rows: torch.Tensor
-    columns: torch.Tensor
+    ids: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    predictors: list[int] = field(default_factory=list)
+    targets: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
+    groups: list[PrefixGroup] = field(default_factory=list)
+
+    def add_group(self, prompt: list[int], completions: list[tuple[int, list[int]]], device: Any) -> None:
+        """Lays a prompt and its (row, tokens) completions behind what is there."""
+        start = len(self.ids)
+        self.ids += prompt
+        self.positions += range(len(prompt))
+        # The last completion token predicts nothing, so it is not computed.
+        longest = max(len(tokens) for _, tokens in completions) - 1
+        origin = list(range(len(prompt)))
+        places = []
+        for number, (row, tokens) in enumerate(completions):
+            first, inner = len(self.ids), tokens[:-1]
+            self.ids += inner
+            self.positions += range(len(prompt), len(prompt) + len(inner))
+            self.predictors += [start + len(prompt) - 1, *range(first, first + len(inner))]
+            self.targets += tokens
+            self.rows += [row] * len(tokens)
+            self.columns += range(len(tokens))
+            places.append([*range(first, first + len(inner)), *[start] * (longest - len(inner))])
+            origin += range(len(prompt) + number * longest, len(prompt) + number * longest + len(inner))
+        self.groups.append(
+            PrefixGroup(
+                prompt=slice(start, start + len(prompt)),
+                completions=torch.tensor(places, device=device).reshape(len(places), longest),
+                origin=torch.tensor(origin, device=device),
+            )
+        )
 
 
 def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, keep: int, rows: list[int]) -> Packed:
-    """Packs the given rows of a padded batch.
+    """Packs the given rows of a padded batch; neighbouring rows with the same prompt share it.
 
     input_ids, attention_mask  (B, P + keep): prompts padded on the left, completions on the right
-    Neighbouring rows with the same prompt share it.
     """
-    ids: list[int] = []
-    positions: list[int] = []
-    segment: list[int] = []  # 0 = nothing yet; prompts and completions count up
-    parent: list[int] = []  # segment of the prompt that a token may see, itself for prompt tokens
-    predictors: list[int] = []
-    targets: list[int] = []
-    where: list[tuple[int, int]] = []
-    last_prompt: list[int] | None = None
-    prompt_segment = prompt_end = segments = 0
     ids_B, mask_B = input_ids.tolist(), attention_mask.tolist()
+    groups: list[tuple[list[int], list[tuple[int, list[int]]]]] = []
     for row in rows:
-        split = len(ids_B[row]) - keep
-        prompt = [t for t, m in zip(ids_B[row][:split], mask_B[row][:split], strict=True) if m]
-        completion = [t for t, m in zip(ids_B[row][split:], mask_B[row][split:], strict=True) if m]
-        if prompt != last_prompt:
-            segments += 1
-            prompt_segment, last_prompt = segments, prompt
-            ids += prompt
-            positions += range(len(prompt))
-            segment += [segments] * len(prompt)
-            parent += [segments] * len(prompt)
-            prompt_end = len(ids) - 1
-        segments += 1
-        start = len(ids)
-        # The last completion token predicts nothing, so it need not be computed.
-        inner = completion[:-1]
-        ids += inner
-        positions += range(len(prompt), len(prompt) + len(inner))
-        segment += [segments] * len(inner)
-        parent += [prompt_segment] * len(inner)
-        predictors += [prompt_end, *range(start, start + len(inner))][: len(completion)]
-        targets += completion
-        where += [(row, column) for column in range(len(completion))]
-    device = input_ids.device
-    segment_L = torch.tensor(segment, device=device)
-    parent_L = torch.tensor(parent, device=device)
-    causal = torch.ones(len(ids), len(ids), dtype=torch.bool, device=device).tril()
-    same = segment_L[:, None] == segment_L[None, :]
-    to_prompt = parent_L[:, None] == segment_L[None, :]
-    place = torch.tensor(where, device=device).reshape(-1, 2)
-    return Packed(
-        input_ids=torch.tensor([ids], device=device),
-        position_ids=torch.tensor([positions], device=device),
-        mask=(causal & (same | to_prompt))[None, None],
-        predictors=torch.tensor(predictors, device=device),
-        targets=torch.tensor(targets, device=device),
-        rows=place[:, 0],
-        columns=place[:, 1],
-    )
+        tokens = [t for t, m in zip(ids_B[row], mask_B[row], strict=True) if m]
+        split = sum(mask_B[row][:-keep])
+        prompt, completion = tokens[:split], tokens[split:]
+        if not completion:
+            continue
+        if not groups or groups[-1][0] != prompt:
+            groups.append((prompt, []))
+        groups[-1][1].append((row, completion))
+    packed = Packed()
+    for prompt, completions in groups:
+        packed.add_group(prompt, completions, input_ids.device)
+    return packed
 
 
 def shared_prefix_logps(
-    model: torch.nn.Module,
+    model: Any,
     input_ids: torch.Tensor,
     attention_mask: torch.Tensor,
     keep: int,
     *,
+    head: torch.nn.Linear,
     rows: list[int] | None = None,
     temperature: float = 1.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(log-probabilities, entropies), both (B, keep) float32, zero where there is no completion token.
 
+    model  one that attends in groups (`policies.attention.attend_in_groups`), wrapped or not
+    head   its output embedding, a plain matrix (`selected_logps.check_head`)
+    rows   which rows to compute; the others come out zero without a gradient. None = all.
     temperature  of the sampling distribution, whose log-probabilities these are
-    rows  which rows to compute; the others come out zero without a gradient. None = all.
     Entropies carry no gradient.
     """
-    wanted = list(range(len(input_ids))) if rows is None else rows
+    packed = pack(input_ids, attention_mask, keep, list(range(len(input_ids))) if rows is None else rows)
     out = torch.zeros(len(input_ids), keep, device=input_ids.device)
-    entropies = torch.zeros_like(out)
-    if not wanted:
-        return out.requires_grad_(), entropies
-    packed = pack(input_ids, attention_mask, keep, wanted)
-    logits = model(
-        input_ids=packed.input_ids,
-        attention_mask=packed.mask,
-        position_ids=packed.position_ids,
-        use_cache=False,
-        logits_to_keep=packed.predictors,
-    ).logits[0]
-    logits = logits.float() / temperature
-    logps = _selected_logps(logits, packed.targets)
-    with torch.no_grad():
-        distribution = torch.log_softmax(logits.detach(), dim=-1)
-        entropies[packed.rows, packed.columns] = -(distribution.exp() * distribution).sum(dim=-1)
-    return out.index_put((packed.rows, packed.columns), logps), entropies
+    if not packed.targets:
+        return out.requires_grad_(), torch.zeros_like(out)
 
+    def tensor(values: list[int]) -> torch.Tensor:
+        return torch.tensor(values, device=input_ids.device)
 
-def _selected_logps(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """(N,) float32 log-probability of each target; cross entropy computes its gradient without a second copy."""
-    return -torch.nn.functional.cross_entropy(logits, targets, reduction="none")
+    with head_selects(head, tensor(packed.targets), temperature):
+        values = model(
+            input_ids=tensor(packed.ids)[None],
+            position_ids=tensor(packed.positions)[None],
+            prefix_groups=packed.groups,
+            use_cache=False,
+            logits_to_keep=tensor(packed.predictors),
+        ).logits[0]
+    where = (tensor(packed.rows), tensor(packed.columns))
+    entropies = torch.zeros_like(out).index_put(where, values[:, 1].detach())
+    return out.index_put(where, values[:, 0]), entropies

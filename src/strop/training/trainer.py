@@ -18,7 +18,9 @@ from transformers import TrainerCallback
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
+from strop.policies.attention import attend_in_groups
 from strop.training import checkpoints
+from strop.training.selected_logps import check_head
 from strop.training.shared_prefix import shared_prefix_logps
 
 Feed = Callable[[int], dict[str, Any]]
@@ -51,6 +53,10 @@ class StropTrainer(GRPOTrainer):
         self._wanted: list[int] | None = None
         self._buffered_inputs: Any = None
         super().__init__(*arguments, reward_funcs=given_reward, rollout_func=self._rollouts, **options)
+        if shared_prefix:
+            for model in filter(None, (self.model, self.ref_model)):
+                check_head(self.accelerator.unwrap_model(model))
+                attend_in_groups(self.accelerator.unwrap_model(model))
 
     def rollout_step(self) -> int:
         """Which batch of rollouts the optimiser is at, from 0."""
@@ -95,6 +101,7 @@ class StropTrainer(GRPOTrainer):
                     input_ids[part],
                     attention_mask[part],
                     logits_to_keep,
+                    head=self.accelerator.unwrap_model(model).get_output_embeddings(),
                     rows=self._wanted,
                     temperature=self.temperature,
                 )
