@@ -57,7 +57,7 @@ class TransformersPolicy(Section):
     batch_rows: int = Field(default=128, ge=1)
     """Most rows sampled side by side."""
     batch_tokens: int = Field(default=262_144, ge=1)
-    """Most tokens (rows x (prompt + max_tokens)) in the key-value cache at a time; bounds memory."""
+    """Most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds memory."""
 
 
 class VllmPolicy(Section):

@@ -1,7 +1,7 @@
-"""Attention for groups: what several queries share is computed once and copied never.
+"""Attention for groups: the completions of a group look at one copy of their prompt's keys.
 
-Two forms beside the usual one. Decoding: heads that share keys ride as query positions. The update: the completions of
-a group look at one copy of their prompt's keys (`PrefixGroup`).
+Two forms beside the usual one: for the update (`PrefixGroup`) and for decoding (`SharedPrompts`). In both, heads that
+share keys ride as query positions, so that no key is repeated.
 """
 
 from dataclasses import dataclass
@@ -30,6 +30,48 @@ class PrefixGroup:
     origin: torch.Tensor
 
 
+@dataclass(frozen=True)
+class SharedPrompts:
+    """The prompts of the rows that are being decoded: U prompts of up to P tokens, R rows.
+
+    keys, values  one (U, key heads, P, size) a layer
+    mask   (U, P) bool, False for padding
+    rows   (U, most rows of a prompt) the rows of each prompt, padded with any row
+    place  (R,) where each row stands in `rows`, laid end to end
+    """
+
+    keys: list[torch.Tensor]
+    values: list[torch.Tensor]
+    mask: torch.Tensor
+    rows: torch.Tensor
+    place: torch.Tensor
+
+    @classmethod
+    def of_rows(
+        cls, keys: list[torch.Tensor], values: list[torch.Tensor], mask: torch.Tensor, prompt: list[int]
+    ) -> tuple["SharedPrompts", list[int]]:
+        """For rows of which row r has the prompt prompt[r]; prompts without a row are left out.
+
+        Returns also `prompt` anew: each row's prompt among those that are left.
+        """
+        used = sorted(set(prompt))
+        members = [[row for row, p in enumerate(prompt) if p == one] for one in used]
+        most = max(map(len, members))
+        place = {row: at * most + i for at, group in enumerate(members) for i, row in enumerate(group)}
+        if len(used) < len(mask):
+            kept = torch.tensor(used, device=mask.device)
+            keys, values = ([layer[kept] for layer in layers] for layers in (keys, values))
+            mask = mask[kept]
+        shared = cls(
+            keys=keys,
+            values=values,
+            mask=mask,
+            rows=torch.tensor([group + [0] * (most - len(group)) for group in members], device=mask.device),
+            place=torch.tensor([place[row] for row in range(len(prompt))], device=mask.device),
+        )
+        return shared, [used.index(p) for p in prompt]
+
+
 def group_attention(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -37,42 +79,37 @@ def group_attention(
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
     prefix_groups: list[PrefixGroup] | None = None,
+    shared_prompts: SharedPrompts | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """query (rows, heads, length, size) against (rows, key heads, key length, size) -> (rows, length, heads, size)."""
-    rows, heads, length, size = query.shape
-    scale = options.get("scaling")
+    scale = options.get("scaling") or query.shape[-1] ** -0.5
     if prefix_groups is not None:
         blocks = [_attend_group(group, query[0], key[0], value[0], scale) for group in prefix_groups]
         return torch.cat(blocks)[None], None
-    if length == 1 and heads != key.shape[1]:
-        out = _attend(query, key, value, attention_mask, scale)
-        return out.reshape(rows, 1, heads, size), None
+    if shared_prompts is not None:
+        return _attend_behind_prompts(module.layer_idx, query, key, value, shared_prompts, scale), None
     return sdpa_attention_forward(module, query, key, value, attention_mask, **options)  # type: ignore[no-any-return]
 
 
 def _attend(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    mask: torch.Tensor | None,
-    scale: float | None,
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor, scale: float
 ) -> torch.Tensor:
-    """(rows, heads, length, size), with the heads that share keys folded into the length: no key is repeated.
+    """(rows, heads, length, size), with the heads that share keys folded into the length.
 
-    mask  (..., length, key length), the same for all heads; with one query position a broadcast one will do
+    mask  (length, key length) bool, the same for all rows and heads
     """
     rows, heads, length, size = query.shape
     shared = heads // key.shape[1]
     folded = query.reshape(rows, key.shape[1], shared * length, size)
-    if mask is not None and mask.shape[-2] != 1:
-        mask = mask.repeat(*(1 for _ in mask.shape[:-2]), shared, 1)
-    out = torch.nn.functional.scaled_dot_product_attention(folded, key, value, attn_mask=mask, scale=scale)
+    out = torch.nn.functional.scaled_dot_product_attention(
+        folded, key, value, attn_mask=mask.repeat(shared, 1), scale=scale
+    )
     return out.reshape(rows, heads, length, size)
 
 
 def _attend_group(
-    group: PrefixGroup, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float | None
+    group: PrefixGroup, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float
 ) -> torch.Tensor:
     """(M, heads, size): what the group's tokens take in, from query, key and value (heads, L, size)."""
     heads, _, size = query.shape
@@ -90,6 +127,45 @@ def _attend_group(
         answers = _attend(own[0], keys, values, mask, scale).transpose(1, 2).reshape(-1, heads, size)
         out = torch.cat([out, answers])
     return out[group.origin]
+
+
+def _attend_behind_prompts(
+    layer: int,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    prompts: SharedPrompts,
+    scale: float,
+) -> torch.Tensor:
+    """(R, 1, heads, size): each row's newest token over its prompt and its own tokens, key and value (R, ...).
+
+    The two parts are weighted by their softmax masses, as flash attention joins its blocks (arXiv 2205.14135,
+    section 3.1).
+    """
+    rows, heads, _, size = query.shape
+    key_heads = key.shape[1]
+    folded = query.reshape(rows, key_heads, heads // key_heads, size)
+    own, own_mass = _masses(folded, key, value, None, scale)
+    count, most = prompts.rows.shape
+    asked = folded[prompts.rows].transpose(1, 2).reshape(count, key_heads, -1, size)
+    far = _masses(asked, prompts.keys[layer], prompts.values[layer], prompts.mask[:, None, None], scale)
+    seen, seen_mass = (
+        part.reshape(count, key_heads, most, -1, part.shape[-1]).transpose(1, 2).flatten(0, 1)[prompts.place]
+        for part in far
+    )
+    out = torch.lerp(own.float(), seen.float(), torch.sigmoid(seen_mass - own_mass))
+    return out.to(query.dtype).reshape(rows, 1, heads, size)
+
+
+def _masses(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scale: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1))."""
+    scores = torch.matmul(query * scale, key.transpose(-1, -2)).float()
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    mass = scores.logsumexp(dim=-1, keepdim=True)
+    return torch.matmul((scores - mass).exp().to(value.dtype), value), mass
 
 
 def _causal(length: int, keys: int, device: torch.device) -> torch.Tensor:

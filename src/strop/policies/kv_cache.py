@@ -1,4 +1,4 @@
-"""A key/value cache with room set aside: a prompt is prefilled once, copied to its rows, and rows can be dropped."""
+"""A key/value cache with room set aside, whose rows can be dropped: the tokens that rows sampled."""
 
 from typing import Any
 
@@ -33,15 +33,13 @@ class RowLayer(CacheLayerMixin):
         self.length = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
-    def select(self, rows: torch.Tensor, room: int | None = None) -> None:
-        """Keeps (or repeats) the rows of that index, with other room if given."""
-        kept = room or self.room
+    def select(self, rows: torch.Tensor) -> None:
+        """Keeps the rows of that index."""
         for name in ("keys", "values"):
             old = getattr(self, name)
-            new = old.new_zeros((len(rows), old.shape[1], kept, old.shape[3]))
+            new = old.new_empty((len(rows), *old.shape[1:]))
             new[:, :, : self.length] = old[:, :, : self.length].index_select(0, rows)
             setattr(self, name, new)
-        self.room = kept
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """(length, offset) of the keys that a query of that length sees."""
@@ -64,7 +62,7 @@ class RowCache(Cache):
     def __init__(self, layers: int, room: int) -> None:
         super().__init__(layers=[RowLayer(room) for _ in range(layers)])
 
-    def select(self, rows: torch.Tensor, room: int | None = None) -> None:
-        """Keeps (or repeats) rows in every layer."""
+    def select(self, rows: torch.Tensor) -> None:
+        """Keeps the rows of that index in every layer."""
         for layer in self.layers:
-            layer.select(rows, room)
+            layer.select(rows)

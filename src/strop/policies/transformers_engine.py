@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
-from transformers import PreTrainedModel
+from transformers import DynamicCache, PreTrainedModel
 
 from strop.core.rollout import Completion, FinishReason, SamplingParams
-from strop.policies.attention import attend_in_groups
+from strop.policies.attention import SharedPrompts, attend_in_groups
 from strop.policies.choose import choose, uniforms
 from strop.policies.kv_cache import RowCache
 from strop.policies.tokenizer import HubTokenizer
@@ -31,7 +31,7 @@ class TransformersPolicy:
     """Samples from a transformers model, or from a copy of it in a faster type that `update` brings up to date.
 
     max_rows  most rows side by side
-    max_tokens_held  most tokens (rows x (longest prompt + max_tokens)) in the key-value cache; bounds memory
+    max_tokens_held  most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache; bounds memory
     """
 
     def __init__(
@@ -77,12 +77,15 @@ class TransformersPolicy:
     def _chunks(self, prompts: Sequence[Sequence[int]], max_tokens: int) -> Iterator[list[int]]:
         """Rows to sample side by side: prompts of like length together, within `max_rows` and `max_tokens_held`."""
         chunk: list[int] = []
-        for row in sorted(range(len(prompts)), key=lambda i: (len(prompts[i]), i)):
-            room = (len(chunk) + 1) * (len(prompts[row]) + max_tokens)
+        held: set[tuple[int, ...]] = set()
+        for row in sorted(range(len(prompts)), key=lambda i: (len(prompts[i]), tuple(prompts[i]), i)):
+            prompt = tuple(prompts[row])
+            room = (len(chunk) + 1) * max_tokens + len(held | {prompt}) * len(prompt)
             if chunk and (len(chunk) == self.max_rows or room > self.max_tokens_held):
                 yield chunk
-                chunk = []
+                chunk, held = [], set()
             chunk.append(row)
+            held.add(prompt)
         if chunk:
             yield chunk
 
@@ -97,9 +100,7 @@ class TransformersPolicy:
             self._model.train(was_training)
 
     @torch.no_grad()
-    def _prefill(
-        self, prompts: Sequence[Sequence[int]], room: int
-    ) -> tuple[RowCache, torch.Tensor, torch.Tensor]:
+    def _prefill(self, prompts: Sequence[Sequence[int]]) -> tuple[DynamicCache, torch.Tensor, torch.Tensor]:
         """(cache with one row a prompt, mask (rows, longest prompt), logits (rows, vocabulary))."""
         longest = max(map(len, prompts))
         ids = torch.full((len(prompts), longest), self.tokenizer.pad_id)
@@ -108,7 +109,7 @@ class TransformersPolicy:
             ids[row, longest - len(prompt) :] = torch.tensor(prompt)
             mask[row, longest - len(prompt) :] = True
         ids, mask = ids.to(self._device), mask.to(self._device)
-        cache = RowCache(self._model.config.get_text_config().num_hidden_layers, longest)
+        cache = DynamicCache()
         out = self._model(
             input_ids=ids,
             attention_mask=mask.long(),
@@ -126,14 +127,12 @@ class TransformersPolicy:
     ) -> Iterator[tuple[int, Completion]]:
         unique = list(dict.fromkeys(map(tuple, prompts)))
         where = {prompt: i for i, prompt in enumerate(unique)}
-        share = torch.tensor([where[tuple(p)] for p in prompts], device=self._device)
-        cache, mask, logits = self._prefill(unique, room=0)
-        width = mask.shape[1]
-        cache.select(share, room=width + params.max_tokens)
-        logits = logits[share]
-        seen = torch.ones((len(prompts), width + params.max_tokens), dtype=torch.bool, device=self._device)
-        seen[:, :width] = mask[share]
-        positions = mask.sum(dim=1)[share]
+        prompt_of = [where[tuple(p)] for p in prompts]
+        prefilled, mask, logits = self._prefill(unique)
+        keys, values = ([getattr(layer, kind) for layer in prefilled.layers] for kind in ("keys", "values"))
+        logits, positions = logits[prompt_of], mask.sum(dim=1)[prompt_of]
+        shared, prompt_of = SharedPrompts.of_rows(keys, values, mask, prompt_of)
+        cache = RowCache(len(keys), params.max_tokens)
         draws = uniforms(seeds, params.max_tokens)
         rows: list[_Row | None] = [_Row(i) for i in range(len(prompts))]
         for step in range(params.max_tokens):
@@ -145,15 +144,19 @@ class TransformersPolicy:
                 return
             if len(live) <= 0.85 * len(rows) or len(live) <= 4:
                 keep = torch.tensor(live, device=self._device)
-                cache.select(keep)
-                tokens, positions, seen = tokens[keep], positions[keep], seen[keep]
+                if step:
+                    cache.select(keep)
+                tokens, positions = tokens[keep], positions[keep]
                 rows = [rows[i] for i in live]
+                shared, prompt_of = SharedPrompts.of_rows(
+                    shared.keys, shared.values, shared.mask, [prompt_of[i] for i in live]
+                )
             logits = self._model(
                 input_ids=tokens[:, None],
-                attention_mask=seen[:, None, None, : width + step + 1],
                 position_ids=positions[:, None] + step,
                 past_key_values=cache,
                 use_cache=True,
+                shared_prompts=shared,
                 logits_to_keep=1,
             ).logits[:, -1]
 

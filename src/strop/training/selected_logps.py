@@ -54,7 +54,9 @@ class _SelectedLogps(torch.autograd.Function):
         return logps, entropies
 
     @staticmethod
-    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None, None, None]:
+    def backward(
+        ctx: Any, *grads: torch.Tensor
+    ) -> tuple[torch.Tensor | None, torch.Tensor | None, None, None]:
         hidden, weight, targets, slope = ctx.saved_tensors
         grad = grads[0]
         by_hidden = None if slope is None else (slope * grad[:, None].to(slope.dtype)).to(hidden.dtype)
@@ -94,9 +96,7 @@ def head_selects(head: torch.nn.Linear, targets: torch.Tensor, temperature: floa
     """
 
     def forward(hidden: torch.Tensor) -> torch.Tensor:
-        values = _SelectedLogps.apply(
-            hidden.reshape(-1, hidden.shape[-1]), head.weight, targets, temperature
-        )
+        values = _SelectedLogps.apply(hidden.reshape(-1, hidden.shape[-1]), head.weight, targets, temperature)
         return torch.stack(values, dim=-1).reshape(*hidden.shape[:-1], 2)
 
     head.forward = forward
