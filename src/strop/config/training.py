@@ -96,8 +96,8 @@ class OptimConfig(Section):
     """Rows in one forward and backward pass, per process; bounds memory, does not change what is learnt."""
 
     shared_prefix: bool = False
-    """Compute a group's prompt once in the update and lay its answers behind it: exact, and 2 to 4 times faster for
-    short answers. Its dense attention mask is of no use for answers of thousands of tokens."""
+    """Compute a group's prompt once in the update, let its answers share it, and never hold all logits at once: the
+    same gradients for less time and memory. For models whose head is a plain matrix."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Decays are shares, and the warm-up ends before the run."""

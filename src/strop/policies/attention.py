@@ -4,16 +4,19 @@ Two forms beside the usual one: for the update (`PrefixGroup`) and for decoding 
 share keys ride as query positions, so that no key is repeated.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, AttentionMaskInterface, sdpa_mask
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-NAME = "strop"
-"""Name under which transformers finds this attention."""
+PREFIX = "strop-"
+"""Stands before the usual attention's name, such as sdpa, in the name under which transformers finds this one."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ def group_attention(
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
+    *,
+    usual: Callable[..., Any],
     prefix_groups: list[PrefixGroup] | None = None,
     shared_prompts: SharedPrompts | None = None,
     **options: Any,
@@ -89,7 +94,7 @@ def group_attention(
         return torch.cat(blocks)[None], None
     if shared_prompts is not None:
         return _attend_behind_prompts(module.layer_idx, query, key, value, shared_prompts, scale), None
-    return sdpa_attention_forward(module, query, key, value, attention_mask, **options)  # type: ignore[no-any-return]
+    return usual(module, query, key, value, attention_mask, **options)  # type: ignore[no-any-return]
 
 
 def _attend(
@@ -174,7 +179,13 @@ def _causal(length: int, keys: int, device: torch.device) -> torch.Tensor:
 
 
 def attend_in_groups(model: Any) -> None:
-    """Makes a transformers model use this attention. Safe to call more than once."""
-    AttentionInterface.register(NAME, group_attention)
-    AttentionMaskInterface.register(NAME, sdpa_mask)
-    model.config._attn_implementation = NAME
+    """Makes a transformers model use this attention, and its own where no prompts are shared. Safe to repeat."""
+    usual = model.config._attn_implementation
+    if usual.startswith(PREFIX):
+        return
+    AttentionInterface.register(
+        PREFIX + usual,
+        partial(group_attention, usual=ALL_ATTENTION_FUNCTIONS.get(usual, sdpa_attention_forward)),
+    )
+    AttentionMaskInterface.register(PREFIX + usual, ALL_MASK_ATTENTION_FUNCTIONS.get(usual, sdpa_mask))
+    model.config._attn_implementation = PREFIX + usual

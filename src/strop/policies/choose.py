@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import torch
 
 _BLOCK = 256
+_ROWS = 64
+"""Rows at a time: their logits stay in the processor's cache, and in memory that is used again."""
 
 
 def uniforms(seeds: Sequence[int], length: int) -> torch.Tensor:
@@ -26,6 +28,12 @@ def choose(
     temperature 1. top_p keeps the smallest set of most likely tokens whose mass reaches it, renormalised
     (Holtzman et al. 2020, section 3.1).
     """
+    if len(logits) > _ROWS:
+        parts = [
+            choose(logits[part], uniform[part], temperature=temperature, top_p=top_p)
+            for part in (slice(start, start + _ROWS) for start in range(0, len(logits), _ROWS))
+        ]
+        return torch.cat([tokens for tokens, _ in parts]), torch.cat([logprobs for _, logprobs in parts])
     logits = logits.float()
     if temperature == 0:
         logprobs = torch.log_softmax(logits, dim=-1)

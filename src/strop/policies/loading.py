@@ -62,11 +62,14 @@ def load_model(
     model = _load(
         AutoModelForCausalLM, name, revision=revision, dtype=dtype, attn_implementation=attention or "sdpa"
     )
+    transformers_logging.disable_progress_bar()  # of the checkpoints to come
     target = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return model.to(target).eval()
 
 
 def _load(factory: Any, name: str, **options: Any) -> Any:
+    if name == EMBEDDED or Path(name).is_dir():
+        transformers_logging.disable_progress_bar()  # a download keeps its bar
     path = model_path(name)
     try:
         return factory.from_pretrained(path, **options)
@@ -83,14 +86,8 @@ def _converted_embedded() -> Path:
     if (folder / "COMPLETE").is_file():
         return folder
     gguf = embedded_gguf()
-    progress = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=GGUF)
-        loaded = AutoModelForCausalLM.from_pretrained(str(gguf.parent), gguf_file=GGUF, dtype=torch.float32)
-    finally:
-        if progress:
-            transformers_logging.enable_progress_bar()
+    tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=GGUF)
+    loaded = AutoModelForCausalLM.from_pretrained(str(gguf.parent), gguf_file=GGUF, dtype=torch.float32)
     config = loaded.config
     if hasattr(config, "quantization_config"):
         del config.quantization_config

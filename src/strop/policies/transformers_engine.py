@@ -17,6 +17,9 @@ from strop.policies.choose import choose, uniforms
 from strop.policies.kv_cache import RowCache
 from strop.policies.tokenizer import HubTokenizer
 
+PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
+"""Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""
+
 
 @dataclass
 class _Row:
@@ -25,6 +28,17 @@ class _Row:
     index: int
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+
+
+def _slices(prompts: Sequence[Sequence[int]]) -> Iterator[slice]:
+    """Prompts to prefill side by side: neighbours, which are of like length, up to PREFILL_TOKENS with the padding."""
+    start = longest = 0
+    for end, prompt in enumerate(prompts):
+        longest = max(longest, len(prompt))
+        if end > start and longest * (end + 1 - start) > PREFILL_TOKENS:
+            yield slice(start, end)
+            start, longest = end, len(prompt)
+    yield slice(start, len(prompts))
 
 
 class TransformersPolicy:
@@ -100,8 +114,36 @@ class TransformersPolicy:
             self._model.train(was_training)
 
     @torch.no_grad()
-    def _prefill(self, prompts: Sequence[Sequence[int]]) -> tuple[DynamicCache, torch.Tensor, torch.Tensor]:
-        """(cache with one row a prompt, mask (rows, longest prompt), logits (rows, vocabulary))."""
+    def _prefill(
+        self, prompts: Sequence[Sequence[int]]
+    ) -> tuple[list[torch.Tensor], list[torch.Tensor], torch.Tensor, torch.Tensor]:
+        """(keys and values, one (prompts, heads, longest, size) a layer; mask (prompts, longest); logits)."""
+        longest = max(map(len, prompts))
+        mask = torch.zeros((len(prompts), longest), dtype=torch.bool, device=self._device)
+        keys: list[torch.Tensor] = []
+        values: list[torch.Tensor] = []
+        logits = []
+        for part in _slices(prompts):
+            cache, part_mask, part_logits = self._prefill_slice(prompts[part])
+            here = slice(longest - part_mask.shape[1], longest)
+            mask[part, here] = part_mask
+            logits.append(part_logits)
+            if not keys:
+                shapes = [
+                    (len(prompts), layer.keys.shape[1], longest, layer.keys.shape[3])
+                    for layer in cache.layers
+                ]
+                keys, values = (
+                    [part_logits.new_zeros(shape, dtype=self._model.dtype) for shape in shapes]
+                    for _ in range(2)
+                )
+            for at, layer in enumerate(cache.layers):
+                keys[at][part, :, here], values[at][part, :, here] = layer.keys, layer.values
+        return keys, values, mask, torch.cat(logits)
+
+    def _prefill_slice(
+        self, prompts: Sequence[Sequence[int]]
+    ) -> tuple[DynamicCache, torch.Tensor, torch.Tensor]:
         longest = max(map(len, prompts))
         ids = torch.full((len(prompts), longest), self.tokenizer.pad_id)
         mask = torch.zeros((len(prompts), longest), dtype=torch.bool)
@@ -128,8 +170,7 @@ class TransformersPolicy:
         unique = list(dict.fromkeys(map(tuple, prompts)))
         where = {prompt: i for i, prompt in enumerate(unique)}
         prompt_of = [where[tuple(p)] for p in prompts]
-        prefilled, mask, logits = self._prefill(unique)
-        keys, values = ([getattr(layer, kind) for layer in prefilled.layers] for kind in ("keys", "values"))
+        keys, values, mask, logits = self._prefill(unique)
         logits, positions = logits[prompt_of], mask.sum(dim=1)[prompt_of]
         shared, prompt_of = SharedPrompts.of_rows(keys, values, mask, prompt_of)
         cache = RowCache(len(keys), params.max_tokens)

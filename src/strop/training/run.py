@@ -17,6 +17,7 @@ from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.result import Evaluation, compare, paired_json
+from strop.policies import release_memory
 from strop.reports.files import write_json
 from strop.reports.run_folder import RunFolder
 from strop.rollouts.player import Player
@@ -129,6 +130,8 @@ class _Job:
                 parts.player.policy, parts.player.verifier, environments(self._recipe, check.style)
             )
             limits = shared | {"max_tokens": check.max_tokens or shared["max_tokens"]}
+            if check.style:
+                limits["stop"] = ()
             done[check.name] = self._one_evaluation(
                 f"{name}-{check.name}",
                 player,
@@ -155,7 +158,9 @@ class _Job:
         saved = self._run.path / "evaluation" / f"{name}.record.json"
         if saved.is_file():
             return Evaluation.model_validate_json(saved.read_text())
-        self._say(f"evaluating {name} training on {len(tasks)} tasks ...")
+        release_memory()
+        when, _, what = name.partition("-")
+        self._say(f"evaluating {when} training on {len(tasks)} {what or 'held-out'} tasks ...")
         rollouts: list[Rollout] = []
         result = evaluate(
             lambda some, each, params, tag: player.play(
@@ -214,6 +219,7 @@ class _Job:
     def _play(self, step: int) -> dict[str, Any]:
         self._step_started = time.perf_counter()
         self._parts.policy_update(step)
+        release_memory()
         return self._feed(step)
 
     def _note_advantages(self, step: int, advantages: list[float]) -> None:

@@ -99,18 +99,6 @@ def reciprocal(n: int) -> float:
     return 1 / n
 
 
-@cases(1, (0, 5), (7, 0), (8, 9), (-3, -6), (100, 1))
-def add(a: int, b: int) -> int:
-    """Return the sum of a and b.
-
-    >>> add(2, 3)
-    5
-    >>> add(10, -4)
-    6
-    """
-    return a + b
-
-
 @cases(1, (0, 8), (4, 4), (6, 0), (-2, 7), (20, 100))
 def subtract_first_from_second(a: int, b: int) -> int:
     """Return b minus a.
@@ -121,30 +109,6 @@ def subtract_first_from_second(a: int, b: int) -> int:
     -3
     """
     return b - a
-
-
-@cases(1, (0, 9), (1, 6), (7, 8), (-3, -3), (10, 12))
-def multiply(a: int, b: int) -> int:
-    """Return a times b.
-
-    >>> multiply(3, 4)
-    12
-    >>> multiply(5, -2)
-    -10
-    """
-    return a * b
-
-
-@cases(1, (0, 4), (8, 8), (1, 4), (-9, 3), (10, 5))
-def divide(a: int, b: int) -> float:
-    """Return a divided by b.
-
-    >>> divide(6, 3)
-    2.0
-    >>> divide(5, 2)
-    2.5
-    """
-    return a / b
 
 
 @cases(1, (5, 0), (3, 3), (8, 2), (1, 7), (-2, 8))
@@ -171,18 +135,6 @@ def remainder(a: int, b: int) -> int:
     return a % b
 
 
-@cases(1, (10, 4), (3, 5), (0, 2), (100, 30), (8, 1))
-def integer_quotient(a: int, b: int) -> int:
-    """Return a divided by b, rounded down.
-
-    >>> integer_quotient(7, 2)
-    3
-    >>> integer_quotient(9, 3)
-    3
-    """
-    return a // b
-
-
 @cases(1, (5, 5), (-1, 4), (10, 0), (-3, -8), (1, 100))
 def min_of_two(a: int, b: int) -> int:
     """Return the minimum of a and b.
@@ -207,30 +159,6 @@ def max_of_three(a: int, b: int, c: int) -> int:
     return max(a, b, c)
 
 
-@cases(1, (0, 0, 0), (4, 5, 6), (-1, 1, 7), (20, 30, 40), (2, 2, -9))
-def sum_of_three(a: int, b: int, c: int) -> int:
-    """Return the sum of a, b and c.
-
-    >>> sum_of_three(1, 2, 3)
-    6
-    >>> sum_of_three(10, 0, 5)
-    15
-    """
-    return a + b + c
-
-
-@cases(1, (1, 1, 1), (3, 0, 8), (6, 2, 2), (-1, 4, 5), (10, 10, 3))
-def product_of_three(a: int, b: int, c: int) -> int:
-    """Return the product of a, b and c.
-
-    >>> product_of_three(2, 3, 4)
-    24
-    >>> product_of_three(5, 1, 2)
-    10
-    """
-    return a * b * c
-
-
 @cases(1, (0, 0), (2, 2), (1, 4), (-1, 3), (5, 1))
 def sum_of_cubes(a: int, b: int) -> int:
     """Return the cube of a plus the cube of b.
@@ -241,18 +169,6 @@ def sum_of_cubes(a: int, b: int) -> int:
     27
     """
     return a**3 + b**3
-
-
-@cases(1, (3, 3), (1, 0), (10, 1), (0, 6), (7, -2))
-def difference_of_squares(a: int, b: int) -> int:
-    """Return the square of a minus the square of b.
-
-    >>> difference_of_squares(5, 3)
-    16
-    >>> difference_of_squares(2, 4)
-    -12
-    """
-    return a**2 - b**2
 
 
 @cases(1, (0, 0), (3, 0), (2, 5), (-4, 1), (6, 4))
@@ -351,30 +267,6 @@ def product_plus_one(a: int, b: int) -> int:
     return a * b + 1
 
 
-@cases(1, (1, 1, 1), (4, 5, 0), (3, 3, -2), (10, 2, 7), (0, 9, 6))
-def multiply_and_add(a: int, b: int, c: int) -> int:
-    """Return a times b, plus c.
-
-    >>> multiply_and_add(2, 3, 4)
-    10
-    >>> multiply_and_add(5, 0, 1)
-    1
-    """
-    return a * b + c
-
-
-@cases(1, (1, 1, 1), (4, 5, 0), (3, 3, 10), (10, 2, 7), (0, 9, 6))
-def multiply_and_subtract(a: int, b: int, c: int) -> int:
-    """Return a times b, minus c.
-
-    >>> multiply_and_subtract(2, 3, 4)
-    2
-    >>> multiply_and_subtract(5, 2, 1)
-    9
-    """
-    return a * b - c
-
-
 @cases(1, (0, 0, 3), (7, 2, 0), (10, 5, 5), (-1, 6, 2), (20, 30, 9))
 def add_and_subtract(a: int, b: int, c: int) -> int:
     """Return a plus b, minus c.
@@ -385,18 +277,6 @@ def add_and_subtract(a: int, b: int, c: int) -> int:
     -2
     """
     return a + b - c
-
-
-@cases(1, (8, 0, 2), (0, 1, 4), (20, 7, 7), (3, -2, 1), (100, 40, 50))
-def subtract_both(n: int, a: int, b: int) -> int:
-    """Return n minus a minus b.
-
-    >>> subtract_both(10, 2, 3)
-    5
-    >>> subtract_both(5, 5, 1)
-    -1
-    """
-    return n - a - b
 
 
 @cases(1, (6, 6, 3), (7, 0, 2), (1, 4, 5), (9, 8, 7), (10, 5, 0))
@@ -519,18 +399,6 @@ def square_plus_one(x: int) -> int:
     return x * x + 1
 
 
-@cases(1, (0,), (1,), (3,), (-4,), (10,))
-def square_plus_itself(x: int) -> int:
-    """Return the square of x, plus x.
-
-    >>> square_plus_itself(2)
-    6
-    >>> square_plus_itself(5)
-    30
-    """
-    return x * x + x
-
-
 @cases(1, (0,), (1,), (4,), (-2,), (10,))
 def square_minus_itself(x: int) -> int:
     """Return the square of x, minus x.
@@ -601,18 +469,6 @@ def half_plus_one(n: int) -> float:
     2.5
     """
     return n / 2 + 1
-
-
-@cases(1, (0,), (1,), (5,), (8,), (99,))
-def half_rounded_down(n: int) -> int:
-    """Return half of n, rounded down.
-
-    >>> half_rounded_down(7)
-    3
-    >>> half_rounded_down(10)
-    5
-    """
-    return n // 2
 
 
 @cases(1, (0,), (4,), (1,), (100,), (20,))
@@ -723,18 +579,6 @@ def last_digit_of_square(n: int) -> int:
     return n * n % 10
 
 
-@cases(1, (1, 1, 3), (7, 8, 6), (10, 0, 7), (9, 9, 2), (20, 30, 8))
-def remainder_of_sum(a: int, b: int, n: int) -> int:
-    """Return the remainder of a plus b divided by n.
-
-    >>> remainder_of_sum(5, 6, 4)
-    3
-    >>> remainder_of_sum(2, 3, 5)
-    0
-    """
-    return (a + b) % n
-
-
 @cases(1, (0,), (3,), (10,), (5,), (24,))
 def hours_to_seconds(hours: int) -> int:
     """Return how many seconds are in the given hours.
@@ -771,18 +615,6 @@ def weeks_to_days(weeks: int) -> int:
     return weeks * 7
 
 
-@cases(1, (0,), (2,), (5,), (10,), (20,))
-def years_to_months(years: int) -> int:
-    """Return how many months are in the given years.
-
-    >>> years_to_months(1)
-    12
-    >>> years_to_months(3)
-    36
-    """
-    return years * 12
-
-
 @cases(1, (0,), (2,), (3,), (10,), (64,))
 def bytes_to_bits(count: int) -> int:
     """Return how many bits are in count bytes.
@@ -793,18 +625,6 @@ def bytes_to_bits(count: int) -> int:
     32
     """
     return count * 8
-
-
-@cases(1, (0,), (3,), (4,), (10,), (64,))
-def kilobytes_to_bytes(kilobytes: int) -> int:
-    """Return kilobytes times 1024.
-
-    >>> kilobytes_to_bytes(1)
-    1024
-    >>> kilobytes_to_bytes(2)
-    2048
-    """
-    return kilobytes * 1024
 
 
 @cases(1, (0,), (30,), (120,), (15,), (600,))
@@ -843,18 +663,6 @@ def celsius_to_kelvin(celsius: int) -> int:
     return celsius + 273
 
 
-@cases(1, (0,), (90,), (60,), (10,), (89,))
-def complementary_angle(angle: int) -> int:
-    """Return 90 minus angle.
-
-    >>> complementary_angle(30)
-    60
-    >>> complementary_angle(45)
-    45
-    """
-    return 90 - angle
-
-
 @cases(1, (0,), (1,), (4,), (5,), (10,))
 def cube_surface_area(side: int) -> int:
     """Return the surface area of a cube with the given side.
@@ -865,18 +673,6 @@ def cube_surface_area(side: int) -> int:
     54
     """
     return 6 * side**2
-
-
-@cases(1, (0,), (1,), (3,), (10,), (7,))
-def perimeter_of_hexagon(side: int) -> int:
-    """Return the perimeter of a regular hexagon with the given side.
-
-    >>> perimeter_of_hexagon(2)
-    12
-    >>> perimeter_of_hexagon(5)
-    30
-    """
-    return 6 * side
 
 
 @cases(1, (1, 1), (10, 6), (7, 9), (4, 0), (8, 3))
@@ -937,6 +733,162 @@ def square_of_half(x: int) -> float:
     2.25
     """
     return (x / 2) ** 2
+
+
+@cases(1, (0, 0), (4, 1), (2, 5), (10, -3), (7, 4))
+def first_plus_square(a: int, b: int) -> int:
+    """Return a plus the square of b.
+
+    >>> first_plus_square(1, 3)
+    10
+    >>> first_plus_square(5, 2)
+    9
+    """
+    return a + b * b
+
+
+@cases(1, (0, 6), (2, 2), (4, 10), (-3, 5), (10, 1))
+def square_minus_second(a: int, b: int) -> int:
+    """Return the square of a, minus b.
+
+    >>> square_minus_second(3, 1)
+    8
+    >>> square_minus_second(5, 4)
+    21
+    """
+    return a * a - b
+
+
+@cases(1, (0, 0), (1, 0), (20, 5), (60, 4), (30, 70))
+def square_root_of_sum(a: int, b: int) -> float:
+    """Return the square root of a plus b.
+
+    >>> square_root_of_sum(4, 5)
+    3.0
+    >>> square_root_of_sum(10, 6)
+    4.0
+    """
+    return (a + b) ** 0.5
+
+
+@cases(1, (0, 0), (1, 25), (36, 4), (100, 0), (49, 64))
+def sum_of_square_roots(a: int, b: int) -> float:
+    """Return the square root of a plus the square root of b.
+
+    >>> sum_of_square_roots(4, 9)
+    5.0
+    >>> sum_of_square_roots(16, 1)
+    5.0
+    """
+    return a**0.5 + b**0.5
+
+
+@cases(1, (1, 1, 3), (7, 8, 9), (10, 0, 7), (9, 9, 2), (20, 3, 8))
+def remainder_of_product(a: int, b: int, n: int) -> int:
+    """Return the remainder of a times b divided by n.
+
+    >>> remainder_of_product(5, 6, 4)
+    2
+    >>> remainder_of_product(2, 4, 5)
+    3
+    """
+    return a * b % n
+
+
+@cases(1, (6, 7), (5, 10), (2, 4), (7, 8), (9, 6))
+def remainder_of_square(a: int, b: int) -> int:
+    """Return the remainder of the square of a divided by b.
+
+    >>> remainder_of_square(4, 5)
+    1
+    >>> remainder_of_square(3, 2)
+    1
+    """
+    return a * a % b
+
+
+@cases(1, (0,), (-1,), (4,), (-5,), (10,))
+def cube_of_absolute_value(x: int) -> int:
+    """Return the cube of the absolute value of x.
+
+    >>> cube_of_absolute_value(-2)
+    8
+    >>> cube_of_absolute_value(3)
+    27
+    """
+    return abs(x) ** 3
+
+
+@cases(1, (0, 4, 2), (8, 8, 8), (1, 4, 0), (20, 10, 5), (9, 3, -2))
+def divide_and_add(a: int, b: int, c: int) -> float:
+    """Return a divided by b, plus c.
+
+    >>> divide_and_add(6, 3, 1)
+    3.0
+    >>> divide_and_add(5, 2, 4)
+    6.5
+    """
+    return a / b + c
+
+
+@cases(1, (6, 6, 3), (10, 0, 5), (1, 7, 4), (20, 2, 3), (8, -2, 4))
+def subtract_and_divide(a: int, b: int, c: int) -> float:
+    """Return a minus b, divided by c.
+
+    >>> subtract_and_divide(9, 3, 2)
+    3.0
+    >>> subtract_and_divide(5, 4, 1)
+    1.0
+    """
+    return (a - b) / c
+
+
+@cases(1, (0, 2, 5), (6, 6, 1), (20, 2, 2), (16, 1, 8), (100, 5, 4))
+def divide_twice(n: int, a: int, b: int) -> float:
+    """Return n divided by a and then divided by b.
+
+    >>> divide_twice(12, 2, 3)
+    2.0
+    >>> divide_twice(8, 4, 4)
+    0.5
+    """
+    return n / a / b
+
+
+@cases(1, (8, 0, 2), (0, 1, 4), (20, 7, 2), (6, 5, 3), (100, 4, 10))
+def subtract_product(n: int, a: int, b: int) -> int:
+    """Return n minus the product of a and b.
+
+    >>> subtract_product(10, 2, 3)
+    4
+    >>> subtract_product(5, 1, 4)
+    1
+    """
+    return n - a * b
+
+
+@cases(1, (4, 4), (9, 0), (0, 7), (12, 5), (8, -2))
+def difference_plus_one(a: int, b: int) -> int:
+    """Return a minus b, plus one.
+
+    >>> difference_plus_one(5, 3)
+    3
+    >>> difference_plus_one(2, 6)
+    -3
+    """
+    return a - b + 1
+
+
+@cases(1, (0, 0), (5, 0), (0, 8), (-6, -1), (10, 20))
+def negative_sum(a: int, b: int) -> int:
+    """Return minus the sum of a and b.
+
+    >>> negative_sum(2, 3)
+    -5
+    >>> negative_sum(-4, 1)
+    3
+    """
+    return -(a + b)
 
 
 @cases(1, (10,), (0,), (1,), (30,), (-5,))
