@@ -30,7 +30,9 @@ def evaluate(
     temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.001, help="of these")] = 0.8,
     k: Annotated[list[int] | None, typer.Option("-k", min=1, help="pass@k; may be repeated")] = None,
     greedy: Annotated[bool, typer.Option(help="also one greedy answer a task")] = True,
-    style: Annotated[Literal["continue", "chat"], typer.Option(help="prompt style")] = "continue",
+    style: Annotated[
+        Literal["continue", "chat", "chat-prefilled"], typer.Option(help="prompt style")
+    ] = "continue",
     max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 512,
     engine: Annotated[
         Literal["transformers", "vllm", "openai", "scripted"],

@@ -82,9 +82,9 @@ def _run(folder: Path, recipe: object, plain: bool) -> None:
 
         try:
             if isinstance(recipe, Recipe):
-                summary = train(recipe, say=view.note, show=view.update)
+                summary = train(recipe, say=view.note, show=view.update, status=view.status)
             else:
-                summary = resume(folder, say=view.note, show=view.update)
+                summary = resume(folder, say=view.note, show=view.update, status=view.status)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"go on with: strop train --resume {folder}") from None
     _report(folder, summary)

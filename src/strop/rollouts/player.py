@@ -1,6 +1,7 @@
 """Plays tasks with a policy: samples, and verifies each answer while others are still being sampled."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -110,11 +111,13 @@ class Player:
         stop = params.stop or plays[0].environment.stop
         prompts = [play.context for play in plays]
         seeds = [derive_seed(play.seed, len(play.turns)) for play in plays]
-        waiting: list[_Play] = []
+        waiting: deque[_Play] = deque()
         started = time.perf_counter()
         for row, completion in self.policy.sample(prompts, seeds, params.model_copy(update={"stop": stop})):
             self._verify(plays[row], completion)
             waiting.append(plays[row])
+            while waiting and (waiting[0].verdict is None or waiting[0].verdict.done()):
+                yield waiting[0], self._conclude(waiting.popleft())
         sampled = time.perf_counter()
         self.clock.sampling += sampled - started
         for play in waiting:

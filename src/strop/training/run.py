@@ -35,8 +35,15 @@ FINAL = "final"
 """Folder of a run with the trained model, as transformers loads it."""
 
 
-def train(recipe: Recipe, *, say: Say, show: Show) -> dict[str, Any]:
-    """A new run. Returns its summary. Raises UserError before anything is written where the recipe cannot run."""
+def _silent(text: str) -> None:
+    """Says nothing."""
+
+
+def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
+    """A new run. Returns its summary. Raises UserError before anything is written where the recipe cannot run.
+
+    say  hears what stays on the screen, `status` what is going on right now; `show` gets each step's metrics
+    """
     folder = recipe.run.folder
     RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
     with ExitStack() as stack:
@@ -46,10 +53,10 @@ def train(recipe: Recipe, *, say: Say, show: Show) -> dict[str, Any]:
                 folder, recipe=dump_recipe(recipe), versions=revision(), overwrite=recipe.run.overwrite
             )
         )
-        return _Job(recipe, run, parts, say, show).go(None)
+        return _Job(recipe, run, parts, say, show, status).go(None)
 
 
-def resume(folder: Path, *, say: Say, show: Show) -> dict[str, Any]:
+def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
     """Goes on with a run from its newest whole checkpoint, or from the start when it has none."""
     with ExitStack() as stack:
         run = stack.enter_context(RunFolder.resume(folder))
@@ -59,18 +66,21 @@ def resume(folder: Path, *, say: Say, show: Show) -> dict[str, Any]:
         checkpoint = checkpoints.latest(run.checkpoints)
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         parts = set_up(recipe, stack)
-        return _Job(recipe, run, parts, say, show).go(checkpoint)
+        return _Job(recipe, run, parts, say, show, status).go(checkpoint)
 
 
 class _Job:
     """The steps of one run; holds what they share."""
 
-    def __init__(self, recipe: Recipe, run: RunFolder, parts: Workshop, say: Say, show: Show) -> None:
+    def __init__(
+        self, recipe: Recipe, run: RunFolder, parts: Workshop, say: Say, show: Show, status: Say
+    ) -> None:
         self._recipe = recipe
         self._run = run
         self._parts = parts
         self._say = say
         self._show = show
+        self._status = status
         self._stream = TaskStream(parts.train, recipe.seed, rank=_rank(), world=_world())
         self._feed = StepFeed(recipe, parts.player, parts.rubric, self._stream, world=_world())
         self._started = time.perf_counter()
@@ -162,6 +172,12 @@ class _Job:
         when, _, what = name.partition("-")
         self._say(f"evaluating {when} training on {len(tasks)} {what or 'held-out'} tasks ...")
         rollouts: list[Rollout] = []
+        expected = len(tasks) * (samples + greedy)
+
+        def take(rollout: Rollout) -> None:
+            rollouts.append(rollout)
+            self._status(f"{len(rollouts)} of {expected} answers")
+
         result = evaluate(
             lambda some, each, params, tag: player.play(
                 some, each, params, seed=self._recipe.seed, tag=f"evaluation.{tag}"
@@ -171,11 +187,14 @@ class _Job:
             temperature=temperature,
             k=k,
             greedy=greedy,
-            on_rollout=rollouts.append,
+            on_rollout=take,
             **shared,
         )
         player.clock.take()
         self._spent["evaluation"] += result.seconds
+        self._status("")
+        # They came as their verdicts did.
+        rollouts.sort(key=lambda rollout: (rollout.task_id, rollout.index))
         self._run.write_evaluation(name, result.as_json(), rollouts)
         write_json(saved, result.model_dump(mode="json"))
         values = ", ".join(f"{key} {e.value:.3f}" for key in result.keys if (e := result.estimate(key)))
