@@ -1,7 +1,6 @@
 """python-functions: every task is well formed, and its text holds nothing of the source's own marking."""
 
 import ast
-import time
 
 import pytest
 
@@ -77,9 +76,3 @@ def test_shown_examples_read_as_in_the_source(tasks):
         "    >>> reverse_text('abc')\n    'cba'\n    >>> reverse_text('hi!')\n    '!ih'\n"
         '    """'
     )
-
-
-def test_loading_is_quick():
-    start = time.process_time()
-    load_tasks("python-functions")
-    assert time.process_time() - start < 1.0  # 0.4 s on the machine it was written on
