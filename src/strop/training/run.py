@@ -1,5 +1,6 @@
 """One training run from recipe to summary: evaluate, train, evaluate again; or go on where a run stopped."""
 
+import gc
 import os
 import resource
 import shutil
@@ -217,7 +218,7 @@ class _Job:
         arguments = grpo_arguments(recipe, self._run.checkpoints)
         # TRL asks for prompts by this data set; the feed answers with rollouts of the stream's tasks.
         asked = Dataset.from_list([{"prompt": ""}] * recipe.grpo.tasks_per_step * 2)
-        self._trainer = StropTrainer(
+        trainer = StropTrainer(
             model=parts.model,
             args=arguments,
             train_dataset=asked,
@@ -229,11 +230,12 @@ class _Job:
             shared_prefix=recipe.optim.shared_prefix,
             callbacks=[StepWatch(self._log)],
         )
-        _only_our_output(self._trainer)
+        _only_our_output(trainer)
         self._step_started = time.perf_counter()
-        self._trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         if _rank() == 0:
-            self._save_final()
+            self._save_final(trainer)
+        _let_go(trainer)
 
     def _play(self, step: int) -> dict[str, Any]:
         self._step_started = time.perf_counter()
@@ -267,11 +269,11 @@ class _Job:
         self._run.append_metrics(metrics)
         self._show(metrics)
 
-    def _save_final(self) -> None:
+    def _save_final(self, trainer: Any) -> None:
         target = self._run.path / FINAL
         part = target.with_name(f"{FINAL}.part")
         shutil.rmtree(part, ignore_errors=True)
-        self._trainer.save_model(str(part))
+        trainer.save_model(str(part))
         self._parts.tokenizer.inner.save_pretrained(part)
         shutil.rmtree(target, ignore_errors=True)
         part.rename(target)
@@ -324,6 +326,15 @@ def _only_our_output(trainer: Any) -> None:
 
     trainer.remove_callback(PrinterCallback)
     trainer.remove_callback(ProgressCallback)
+
+
+def _let_go(trainer: Any) -> None:
+    """Frees gradients and the optimiser's state, most of the memory, for the evaluation to come."""
+    trainer.accelerator.free_memory(trainer.optimizer, trainer.lr_scheduler)
+    trainer.optimizer = trainer.lr_scheduler = None
+    trainer.model.zero_grad(set_to_none=True)
+    gc.collect()
+    release_memory()
 
 
 def _rank() -> int:
