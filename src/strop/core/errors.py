@@ -29,5 +29,9 @@ class VerificationError(StropError):
     """The grader itself failed; becomes a verdict with outcome *error*."""
 
 
+class WorkerDied(VerificationError):
+    """A process of ours ended or fell silent in the middle of a job; the job may be tried once more."""
+
+
 class TooManyErrors(StropError):
     """The share of rollouts with outcome *error* passed its limit; carries the first cause seen."""

@@ -53,6 +53,25 @@ class Verifier(Protocol):
         """Ends every process. Safe to call twice."""
 
 
+class Toolchain(Protocol):
+    """Judges answers of some languages and checks. One worker thread of the pool owns each instance and its processes.
+
+    Light to create: processes start with the first job.
+    """
+
+    batch: int
+    """Most jobs that `judge` takes at once; 1 where nothing is gained by more."""
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job, in order. Raises WorkerDied when a process of ours broke (the pool tries once more),
+
+        VerificationError when the first job's task is at fault and nothing was judged.
+        """
+
+    def close(self) -> None:
+        """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
+
+
 class Environment(Protocol):
     """How a task is played. Single use: one environment is one rollout, there is no reset."""
 

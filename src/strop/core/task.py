@@ -32,13 +32,17 @@ class StdioCase(Record):
 
 
 class CasesCheck(Record):
-    """Call `entry_point` on each case; the parent compares what it returns with `expected`."""
+    """Call `entry_point` on each case; `expected` is compared with what it returns, outside the candidate's process."""
 
     kind: Literal["cases"] = "cases"
     entry_point: str
     cases: list[Case]
     tolerance: float = 0.0
     """Largest absolute or relative difference allowed between floats; 0 = equal."""
+    any_order: bool = False
+    """Whether the items of a returned list or tuple may come in another order; of the outermost one only."""
+    checker: str = ""
+    """Trusted Python code with a function `check(args, kwargs, expected, result) -> bool`; empty = equality."""
 
 
 class AssertsCheck(Record):
@@ -47,6 +51,8 @@ class AssertsCheck(Record):
     kind: Literal["asserts"] = "asserts"
     entry_point: str
     code: str
+    helpers: list[str] = Field(default_factory=list)
+    """Further functions of the answer that the test code may call. No other name of the answer is seen by it."""
 
 
 class StdioCheck(Record):
@@ -54,9 +60,61 @@ class StdioCheck(Record):
 
     kind: Literal["stdio"] = "stdio"
     cases: list[StdioCase]
+    tolerance: float = 0.0
+    """Largest absolute or relative difference allowed between words that are numbers; 0 = same text."""
+    checker: str = ""
+    """Trusted Python code with a function `check(stdin, expected, output) -> bool`; empty = comparison."""
 
 
-Check = Annotated[CasesCheck | AssertsCheck | StdioCheck, Field(discriminator="kind")]
+class PytestCheck(Record):
+    """Run a pytest suite against the answer, which is written to `path` in a fresh workspace beside `files`."""
+
+    kind: Literal["pytest"] = "pytest"
+    path: str = "solution.py"
+    files: dict[str, str]
+    """Trusted test files and what they need, by relative path; they replace whatever the answer brings."""
+    tests: list[str]
+    """Every test id that must be reported as passed, as `pytest --collect-only -q` prints them."""
+
+
+class RustCheck(Record):
+    """Build, lint and test a Rust answer as cargo would, as the only source file of a library crate."""
+
+    kind: Literal["rust"] = "rust"
+    tests: str = ""
+    """Trusted test code. Empty: the answer carries its own tests."""
+    crate: str = ""
+    """Name under which `tests` is an integration test (`use NAME::*;`); empty: `tests` is appended to the answer."""
+    edition: Literal["2018", "2021", "2024"] = "2021"
+    crates: list[str] = Field(default_factory=list)
+    """Third-party crates that answer or tests may use, out of the vendored ones."""
+
+
+class CommandStep(Record):
+    """One program run in the answer's work directory; it passes when its exit status and output are as expected."""
+
+    stage: Literal["build", "lint", "test"]
+    argv: list[str]
+    """Program and arguments, no shell."""
+    stdin: str = ""
+    stdout: str | None = None
+    """Expected output, compared line by line without trailing space; None = not looked at."""
+    status: int = 0
+
+
+class CommandCheck(Record):
+    """Write the answer to `path` beside `files`, then run each step in turn; the first that fails ends it."""
+
+    kind: Literal["command"] = "command"
+    path: str
+    files: dict[str, str] = Field(default_factory=dict)
+    steps: list[CommandStep]
+
+
+Check = Annotated[
+    CasesCheck | AssertsCheck | StdioCheck | PytestCheck | RustCheck | CommandCheck,
+    Field(discriminator="kind"),
+]
 
 
 class Task(Record):
@@ -94,10 +152,17 @@ class Task(Record):
 
     @property
     def test_count(self) -> int:
-        """How many tests an answer must pass; 0 when the task checks nothing."""
-        if isinstance(self.check, AssertsCheck):
-            return 1 if self.check.code.strip() else 0
-        return len(self.check.cases)
+        """How many tests an answer must pass, as far as the task itself says; 0 when it checks nothing."""
+        check = self.check
+        if isinstance(check, AssertsCheck):
+            return 1 if check.code.strip() else 0
+        if isinstance(check, RustCheck):
+            return max(1, check.tests.count("#[test]"))
+        if isinstance(check, PytestCheck):
+            return len(check.tests)
+        if isinstance(check, CommandCheck):
+            return sum(step.stage == "test" for step in check.steps)
+        return len(check.cases)
 
 
 def _plain(value: Any) -> Any:

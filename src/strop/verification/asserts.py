@@ -3,13 +3,13 @@
 import socket
 from typing import Any
 
-from strop.core.errors import VerificationError
+from strop.core.errors import VerificationError, WorkerDied
 from strop.core.task import AssertsCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.verification.child import End, Findings, cause_of_death, fork, outcome_of_exception, reap
-from strop.verification.server import Server, WorkerDied
+from strop.verification.server import Server
 from strop.verification.wire import FrameReader, frame
 
 _TESTER_SECONDS = 1.0

@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from strop.core.errors import VerificationError
+from strop.core.errors import VerificationError, WorkerDied
 from strop.core.task import CasesCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
@@ -12,7 +12,7 @@ from strop.sandbox.pump import Capture, Pump
 from strop.verification.child import Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.codec import Malformed, Oversize, Unencodable, encode
 from strop.verification.compare import matches
-from strop.verification.server import Server, WorkerDied
+from strop.verification.server import Server
 from strop.verification.wire import FrameReader, frame
 
 

@@ -12,14 +12,14 @@ import time
 from concurrent.futures import Future
 from types import TracebackType
 
-from strop.core.errors import StropError
+from strop.core.errors import StropError, WorkerDied
 from strop.core.task import AssertsCheck, CasesCheck, Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.asserts import run_asserts
 from strop.verification.cases import run_cases
 from strop.verification.child import Findings
-from strop.verification.server import Server, WorkerDied
+from strop.verification.server import Server
 from strop.verification.stdio import run_stdio
 
 PENDING = 4096

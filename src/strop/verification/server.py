@@ -10,16 +10,12 @@ import os
 import socket
 from typing import Any
 
-from strop.core.errors import VerificationError
+from strop.core.errors import WorkerDied
 from strop.sandbox.spawn import Process, helper, spawn
 
 START_SECONDS = 20.0
 ANSWER_SECONDS = 10.0
 """How long a worker process may take for a fork or a reap before it counts as broken."""
-
-
-class WorkerDied(VerificationError):
-    """A worker process ended or fell silent without a candidate's doing."""
 
 
 class Server:

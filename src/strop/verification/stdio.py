@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from strop.core.errors import WorkerDied
 from strop.core.task import StdioCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
@@ -10,7 +11,7 @@ from strop.sandbox.pump import Capture, Pump
 from strop.verification.child import Child, Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.codec import Malformed
 from strop.verification.compare import same_output
-from strop.verification.server import Server, WorkerDied
+from strop.verification.server import Server
 from strop.verification.wire import FrameReader, frame
 
 
