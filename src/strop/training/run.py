@@ -89,7 +89,7 @@ class _Job:
         self._spent = {"evaluation": 0.0, "sampling": 0.0, "verifying": 0.0, "update": 0.0}
 
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
-        recipe = self._recipe
+        recipe, parts = self._recipe, self._parts
         before = self._evaluate("before") if recipe.evaluation.before and _rank() == 0 else {}
         warm: dict[str, Evaluation] = {}
         if recipe.sft.warm_start:
@@ -98,6 +98,7 @@ class _Job:
             if recipe.evaluation.before and _rank() == 0:
                 warm = self._evaluate("warm", extra=False)
         self._train(checkpoint)
+        _free_update(parts.model)
         after = self._evaluate("after") if recipe.evaluation.after and _rank() == 0 else {}
         return self._summarise(before, warm, after)
 
@@ -235,7 +236,6 @@ class _Job:
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         if _rank() == 0:
             self._save_final(trainer)
-        _let_go(trainer)
 
     def _play(self, step: int) -> dict[str, Any]:
         self._step_started = time.perf_counter()
@@ -328,11 +328,9 @@ def _only_our_output(trainer: Any) -> None:
     trainer.remove_callback(ProgressCallback)
 
 
-def _let_go(trainer: Any) -> None:
-    """Frees gradients and the optimiser's state, most of the memory, for the evaluation to come."""
-    trainer.accelerator.free_memory(trainer.optimizer, trainer.lr_scheduler)
-    trainer.optimizer = trainer.lr_scheduler = None
-    trainer.model.zero_grad(set_to_none=True)
+def _free_update(model: Any) -> None:
+    """Frees gradients and the optimiser's state, most of the memory, once the trainer is gone."""
+    model.zero_grad(set_to_none=True)
     gc.collect()
     release_memory()
 
