@@ -65,8 +65,13 @@ def show_command(
     _print(f"[assistant]\n{prompt.prefill}" if prompt.prefill else prompt.text)
     _print(f"\n--- reference ---\n{task.reference or '(none known)'}")
     _print(f"\n--- check ({task.check.kind}) ---")
-    for line in task.check.code.splitlines() if task.check.kind == "asserts" else task.check.cases:
-        _print(line if isinstance(line, str) else line.model_dump_json())
+    if task.check.kind == "asserts":
+        _print(task.check.code)
+    elif task.check.kind in ("cases", "stdio"):
+        for case in task.check.cases:
+            _print(case.model_dump_json())
+    else:
+        _print(task.check.model_dump_json(indent=2))
 
 
 @app.command("export")

@@ -12,7 +12,7 @@ from pydantic import Field
 from strop.core.ids import canonical_json
 from strop.core.protocols import Verifier
 from strop.core.records import Record
-from strop.core.task import CasesCheck, StdioCheck, Task
+from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
 from strop.core.verdict import Verdict
 
 MIN_TESTS = 6
@@ -72,6 +72,8 @@ def trivial_answers(task: Task) -> Iterator[tuple[str, str]]:
             yield f"the constant answer print({text!r})", f"print({text!r}, end='')\n"
         yield "the echo of its input", "import sys\nprint(sys.stdin.read(), end='')\n"
         return
+    if not isinstance(task.check, CasesCheck | AssertsCheck):
+        return  # suites and other languages: the empty answer has to do
     name = task.check.entry_point
     values = list(CONSTANTS)
     if isinstance(task.check, CasesCheck):

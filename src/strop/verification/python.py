@@ -12,8 +12,8 @@ import time
 from concurrent.futures import Future
 from types import TracebackType
 
-from strop.core.errors import StropError, WorkerDied
-from strop.core.task import AssertsCheck, CasesCheck, Task
+from strop.core.errors import StropError, VerificationError, WorkerDied
+from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.asserts import run_asserts
@@ -45,7 +45,9 @@ class Worker:
             return run_cases(check, answer, self.zygote(), self.limits)
         if isinstance(check, AssertsCheck):
             return run_asserts(check, answer, self.zygote(), self.tester(), self.limits)
-        return run_stdio(check, answer, self.zygote(), self.limits)
+        if isinstance(check, StdioCheck):
+            return run_stdio(check, answer, self.zygote(), self.limits)
+        raise VerificationError(f"python has no verifier for checks of kind {check.kind!r}")
 
     def zygote(self) -> Server:
         """The running fork server, started when there is none."""
