@@ -14,11 +14,11 @@ from strop.rollouts.groups import fill_step, play_groups
 from strop.rollouts.player import Player
 from strop.training.task_stream import TaskStream
 from strop.verification import open_verifier
-from strop.verification.python import PythonVerifier
+from strop.verification.pool import VerifierPool
 
 
 @pytest.fixture(scope="module")
-def verifier() -> Iterator[PythonVerifier]:
+def verifier() -> Iterator[VerifierPool]:
     with open_verifier(workers=1) as opened:
         yield opened
 
@@ -35,7 +35,7 @@ def doubling(name: str) -> Task:
     )
 
 
-def player(verifier: PythonVerifier) -> Player:
+def player(verifier: VerifierPool) -> Player:
     """Right for names that begin with "mixed" at even seeds, always wrong otherwise."""
 
     def answer(prompt: list[int], seed: int, index: int) -> str:
@@ -46,7 +46,7 @@ def player(verifier: PythonVerifier) -> Player:
     return Player(policy, verifier, single_turn("continue"))
 
 
-def test_groups_have_signal_where_answers_differ(verifier: PythonVerifier) -> None:
+def test_groups_have_signal_where_answers_differ(verifier: VerifierPool) -> None:
     tasks = [doubling("mixed_a"), doubling("wrong_b")]
     rubric = WeightedRubric.from_names([("passed", 1.0)])
     groups = play_groups(player(verifier), rubric, tasks, 4, SamplingParams(), seed=1, step=0)
@@ -57,7 +57,7 @@ def test_groups_have_signal_where_answers_differ(verifier: PythonVerifier) -> No
     assert [r.index for r in groups[0].rollouts] == [0, 1, 2, 3]
 
 
-def test_refill_replaces_what_teaches_nothing(verifier: PythonVerifier) -> None:
+def test_refill_replaces_what_teaches_nothing(verifier: VerifierPool) -> None:
     tasks = [doubling(f"wrong_{i}") for i in range(6)] + [doubling(f"mixed_{i}") for i in range(2)]
     stream = TaskStream(tasks, seed=0)
     learnt, played = fill_step(
@@ -68,7 +68,7 @@ def test_refill_replaces_what_teaches_nothing(verifier: PythonVerifier) -> None:
     assert 2 <= len(played) <= 8
 
 
-def test_a_prompt_over_the_limit_names_the_task(verifier: PythonVerifier) -> None:
+def test_a_prompt_over_the_limit_names_the_task(verifier: VerifierPool) -> None:
     task = doubling("mixed_a")
     short = Player(player(verifier).policy, verifier, single_turn("continue"), max_prompt_tokens=3)
     with pytest.raises(UserError, match=f"{task.id}.*max_prompt_tokens=3"):

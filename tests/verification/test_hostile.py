@@ -12,7 +12,7 @@ import pytest
 
 from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
 from strop.core.verdict import Outcome
-from strop.verification.python import PythonVerifier
+from strop.verification.pool import VerifierPool
 
 pytestmark = pytest.mark.adversarial
 
@@ -141,7 +141,7 @@ def f(x): return 0
 
 @pytest.mark.parametrize("name", ATTACKS)
 @pytest.mark.parametrize("task", [CASES, ASSERTS, STDIO], ids=["cases", "asserts", "stdio"])
-def test_no_attack_passes_or_breaks_the_grader(verifier: PythonVerifier, name: str, task: Task) -> None:
+def test_no_attack_passes_or_breaks_the_grader(verifier: VerifierPool, name: str, task: Task) -> None:
     began = time.monotonic()
     verdict = verifier.verify(task, ATTACKS[name])
     assert time.monotonic() - began < 10
@@ -151,7 +151,7 @@ def test_no_attack_passes_or_breaks_the_grader(verifier: PythonVerifier, name: s
     assert str(SECRET) not in verdict.detail or name in ("patch json", "shadow abs")
 
 
-def test_after_all_attacks_honest_answers_pass(verifier: PythonVerifier) -> None:
+def test_after_all_attacks_honest_answers_pass(verifier: VerifierPool) -> None:
     honest = f"def f(x): return [{SECRET} + x, x]"
     assert verifier.verify(CASES, honest).passed and verifier.verify(ASSERTS, honest).passed
     assert verifier.verify(STDIO, f"print({SECRET})").passed
@@ -195,7 +195,7 @@ def f(x): return [found, fds, dict(os.environ), os.getpid() > 1]
 """
 
 
-def test_what_a_candidate_can_reach(verifier: PythonVerifier) -> None:
+def test_what_a_candidate_can_reach(verifier: VerifierPool) -> None:
     source = PEEK.replace("SOURCE", repr(str(Path(__file__))))
     task = Task(
         statement="s",

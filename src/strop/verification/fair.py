@@ -1,0 +1,68 @@
+"""The order of waiting jobs: clients take turns, and within a client the oldest job goes first.
+
+A job waits in a lane (its toolchain), so that a worker can take more of the same kind in one go. Not thread-safe.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+_Lanes = dict[Hashable, deque[tuple[int, Item]]]
+
+
+class FairQueue(Generic[Item]):
+    """Round robin over clients; first in, first out within a client's lane."""
+
+    def __init__(self) -> None:
+        self._clients: OrderedDict[str, _Lanes[Item]] = OrderedDict()
+        self._count = 0
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def clients(self) -> int:
+        """Clients with something waiting."""
+        return len(self._clients)
+
+    def put(self, client: str, lane: Hashable, item: Item) -> None:
+        """Appends to the client's lane."""
+        self._count += 1
+        self._lane(client, lane).append((self._count, item))
+        self._size += 1
+
+    def put_first(self, client: str, lane: Hashable, item: Item) -> None:
+        """Puts an item before all else of the client: one that was taken and has to go again."""
+        self._lane(client, lane).appendleft((0, item))
+        self._size += 1
+
+    def take(self, lane: Hashable | None = None) -> Item | None:
+        """The next job, or the next one of that lane; None when there is none. Its client goes to the back."""
+        for client, lanes in self._clients.items():
+            if lane is not None and lane not in lanes:
+                continue
+            chosen = min(lanes, key=lambda name: lanes[name][0][0]) if lane is None else lane
+            _, item = lanes[chosen].popleft()
+            if not lanes[chosen]:
+                del lanes[chosen]
+            if lanes:
+                self._clients.move_to_end(client)
+            else:
+                del self._clients[client]
+            self._size -= 1
+            return item
+        return None
+
+    def drain(self) -> list[Item]:
+        """Takes everything, in no particular order."""
+        items = [
+            item for lanes in self._clients.values() for waiting in lanes.values() for _, item in waiting
+        ]
+        self._clients.clear()
+        self._size = 0
+        return items
+
+    def _lane(self, client: str, lane: Hashable) -> "deque[tuple[int, Item]]":
+        return self._clients.setdefault(client, {}).setdefault(lane, deque())

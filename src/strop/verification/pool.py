@@ -1,0 +1,172 @@
+"""`VerifierPool`: many answers judged by a few threads, each with toolchains of its own. Verdicts come as they finish.
+
+- The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's own jobs go oldest first.
+- A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
+- A job whose worker broke goes again, alone, in a fresh one; when that breaks too, the verdict is *error* with the
+  cause. No job ends a thread.
+- An answer that was judged before gets the same verdict (`strop.verification.cache`). One that is being judged is not
+  judged twice: who asks meanwhile joins that run and gets its verdict, whatever it is. Who asks after a time-out or an
+  *error* gets a run of its own.
+
+Threat model: nothing of an answer runs here. What a jailed process says reaches this file as a Verdict, whose texts are
+hostile but plain.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+
+from strop.core.errors import StropError, VerificationError, WorkerDied
+from strop.core.protocols import Toolchain
+from strop.core.task import Task
+from strop.core.verdict import Outcome, Verdict
+from strop.verification.cache import Digests
+from strop.verification.ledger import Job, Ledger, PoolBusy
+from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolved
+
+__all__ = ["CACHE_BYTES", "CAPACITY", "PoolBusy", "VerifierPool"]
+
+CAPACITY = 4096
+"""Answers that may wait; `submit` blocks when there are more, so that memory stays bounded."""
+CACHE_BYTES = 64 * 2**20
+"""Kept verdicts, in bytes."""
+TRIES = 2
+"""Runs of a job before its verdict is *error*."""
+_CLOSE_SECONDS = 60.0
+"""How long `close` waits for its threads; each ends within a moment once its processes are gone."""
+
+
+class VerifierPool(OpenVerifier):
+    """`workers` threads that judge answers with the toolchains that `route` names and `build` makes.
+
+    `capacity`: answers that may wait. `cache_bytes`: 0 turns the cache off; runs are shared all the same. The names of
+    `stats`: submitted, finished, errors, cache_hits, cache_misses (answers that needed a run), joined, retries (runs
+    that broke), waiting, running, cache_entries, cache_bytes, workers.
+    """
+
+    def __init__(
+        self,
+        *,
+        workers: int,
+        route: Callable[[Task], str],
+        build: Callable[[str], Toolchain],
+        capacity: int = CAPACITY,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
+        if workers < 1 or capacity < 1:
+            raise ValueError(f"workers and capacity must be at least 1, not {workers} and {capacity}")
+        self._route, self._build = route, build
+        self._ledger = Ledger(capacity, cache_bytes)
+        self._digests = Digests()
+        self._toolchains: list[dict[str, Toolchain]] = [{} for _ in range(workers)]
+        self._threads = [
+            threading.Thread(target=self._serve, args=(own,), name=f"strop-verify-{number}", daemon=True)
+            for number, own in enumerate(self._toolchains)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(
+        self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
+    ) -> "Future[Verdict]":
+        """Starts verification. See `OpenVerifier.submit`; a closed pool answers *error*."""
+        if not answer.strip():
+            return resolved(Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty"))
+        try:
+            toolchain = self._route(task)
+        except VerificationError as error:
+            return resolved(error_verdict(str(error)))
+        job = Job(task, answer, toolchain, client, self._digest(task, answer))
+        kept = self._ledger.offer(job, timeout)
+        if kept is not None:
+            return resolved(kept)
+        return resolved(error_verdict(CLOSED)) if self._ledger.closed else job.future
+
+    @property
+    def room(self) -> int:
+        """Answers that can be submitted now without blocking."""
+        return self._ledger.room()
+
+    def stats(self) -> dict[str, int]:
+        """Counters; see the class."""
+        return {**self._ledger.stats(), "workers": len(self._threads)}
+
+    def close(self) -> None:
+        """Ends every process; unfinished answers get outcome *error*. Safe to call twice and from any thread."""
+        for job in self._ledger.close():
+            self._ledger.finish(job, error_verdict(CLOSED), active=False)
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        others = [thread for thread in self._threads if thread is not threading.current_thread()]
+        while any(thread.is_alive() for thread in others) and time.monotonic() < deadline:
+            for own in self._toolchains:  # again and again: a worker may be starting a process right now
+                _close_all(list(own.values()))
+            for thread in others:
+                thread.join(0.05)
+
+    def _digest(self, task: Task, answer: str) -> tuple[bytes, bytes] | None:
+        try:
+            return self._digests.task(task), self._digests.answer(answer)
+        except (ValueError, TypeError):  # metadata that is not JSON
+            return None
+
+    def _serve(self, own: dict[str, Toolchain]) -> None:
+        try:
+            while (first := self._ledger.first()) is not None:
+                self._work(first, own)
+        finally:
+            _close_all(own.values())
+
+    def _work(self, first: Job, own: dict[str, Toolchain]) -> None:
+        """Judges one job and those that can go with it."""
+        began = time.monotonic()
+        try:
+            toolchain = self._toolchain(first.toolchain, own)
+        except Exception as error:
+            self._ledger.finish(first, error_verdict(_cause(error)), active=False)
+            return
+        jobs = self._ledger.gather(first, toolchain.batch)
+        while jobs:
+            try:
+                if self._ledger.closed:
+                    raise WorkerDied(CLOSED)
+                verdicts = toolchain.judge([(job.task, job.answer) for job in jobs])
+                if len(verdicts) != len(jobs):
+                    raise WorkerDied(f"{len(jobs)} answers gave {len(verdicts)} verdicts")
+            except Exception as error:
+                jobs = self._failed(error, jobs, toolchain, time.monotonic() - began)
+            else:
+                for job, verdict in zip(jobs, verdicts, strict=True):
+                    self._ledger.finish(job, verdict)
+                return
+
+    def _toolchain(self, name: str, own: dict[str, Toolchain]) -> Toolchain:
+        if name not in own:
+            toolchain = self._build(name)
+            self._ledger.versions[name] = str(getattr(toolchain, "version", ""))
+            own[name] = toolchain
+        return own[name]
+
+    def _failed(self, error: Exception, jobs: list[Job], toolchain: Toolchain, seconds: float) -> list[Job]:
+        """Settles a run that gave no verdicts; returns the jobs that go on at once."""
+        if isinstance(error, VerificationError) and not isinstance(error, WorkerDied):
+            self._ledger.finish(jobs[0], error_verdict(str(error), seconds))
+            return jobs[1:]
+        _close_all([toolchain])
+        for job in jobs:
+            if not self._ledger.again(job, TRIES):
+                cause = CLOSED if self._ledger.closed else _cause(error)
+                self._ledger.finish(job, error_verdict(cause, seconds))
+        return []
+
+
+def _cause(error: Exception) -> str:
+    known = isinstance(error, StropError | OSError) and str(error)
+    return str(error) if known else f"{type(error).__name__}: {error}"
+
+
+def _close_all(toolchains: Iterable[Toolchain]) -> None:
+    for toolchain in toolchains:
+        with contextlib.suppress(Exception):
+            toolchain.close()

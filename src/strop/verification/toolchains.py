@@ -1,0 +1,60 @@
+"""Which toolchain judges a task, and how each is built. A toolchain's module loads when its first job comes."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from strop.core.errors import VerificationError
+from strop.core.protocols import Toolchain
+from strop.core.task import Task
+from strop.sandbox.limits import Limits
+
+_PYTHON = ("cases", "asserts", "stdio", "pytest")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What toolchains are built with; the same for every worker of a pool."""
+
+    limits: Limits = field(default_factory=Limits)
+    """Of one answer."""
+    allow_unsafe: bool = False
+    rust_verdict: Literal["strict", "cargo"] = "strict"
+    rust_vendor: Path | None = None
+    """Folder of vendored crates."""
+
+
+def route(task: Task) -> str:
+    """Name of the toolchain for a task. Raises VerificationError when there is none."""
+    kind, language = task.check.kind, task.language
+    if kind == "command":
+        return "command"
+    if language == "python" and kind in _PYTHON:
+        return "python"
+    if language == "rust" and kind == "rust":
+        return "rust"
+    if kind == "stdio" and language != "python":
+        return "command"
+    raise VerificationError(f"no toolchain for language {language!r} with a check of kind {kind!r}")
+
+
+def build(name: str, settings: Settings) -> Toolchain:
+    """A new toolchain; light, its processes start with the first job. Raises VerificationError, ImportError."""
+    if name == "python":
+        from strop.verification.python import PythonToolchain
+
+        return PythonToolchain(limits=settings.limits, allow_unsafe=settings.allow_unsafe)
+    if name == "rust":
+        from strop.verification.rust import RustToolchain
+
+        return RustToolchain(
+            verdict=settings.rust_verdict,
+            limits=settings.limits,
+            allow_unsafe=settings.allow_unsafe,
+            vendor=settings.rust_vendor,
+        )
+    if name == "command":
+        from strop.verification.command import CommandToolchain
+
+        return CommandToolchain(limits=settings.limits, allow_unsafe=settings.allow_unsafe)
+    raise VerificationError(f"no toolchain is named {name!r}")
