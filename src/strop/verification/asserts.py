@@ -81,6 +81,7 @@ def run_asserts(check: AssertsCheck, answer: str, zygote: Server, tester: Server
         job = {
             "code": answer,
             "entry": check.entry_point,
+            "helpers": check.helpers,
             "test": check.code,
             "result_bytes": limits.result_bytes,
         }

@@ -5,7 +5,8 @@ answer, the arguments of calls and its own end of a channel (descriptor 3); neve
 another process's descriptor. What it sends is data to be judged, and saying "passed" is not in its vocabulary.
 
 Channel, candidate's side: sends {"ready"}, takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why},
-then for each call {"i", "a", "k"} sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}.
+then for each call {"i", "a", "k"} (of helper number "f", if given) sends {"i", "v": value} or {"i", "x": [class, text]}
+or {"i", "u": why unencodable}.
 """
 
 import builtins
@@ -36,11 +37,11 @@ def run(kind: str) -> NoReturn:
     if kind == "program":
         _run_program(job["code"])
     with contextlib.suppress(Closed):
-        _serve(job["code"], job["entry"], reader)
+        _serve(job["code"], [job["entry"], *job.get("helpers", ())], reader)
     os._exit(0)
 
 
-def _serve(code: str, entry: str, reader: FrameReader) -> None:
+def _serve(code: str, names: list[str], reader: FrameReader) -> None:
     module = types.ModuleType("solution")
     sys.modules["solution"] = module
     try:
@@ -50,14 +51,15 @@ def _serve(code: str, entry: str, reader: FrameReader) -> None:
     _send({"built": True})
     try:
         exec(compiled, module.__dict__)
-        function = module.__dict__.get(entry)
-        if not callable(function):
-            return _send({"load": ["NameError", f"no function named {entry}"]})
+        functions = [module.__dict__.get(name) for name in names]
+        if not callable(functions[0]):
+            return _send({"load": ["NameError", f"no function named {names[0]}"]})
     except BaseException as error:
         return _send({"load": _describe(error)})
     _send({"loaded": True})
     while True:
-        _send(_answer(function, read_blocking(CHANNEL, reader)))
+        call = read_blocking(CHANNEL, reader)
+        _send(_answer(functions[call.get("f", 0)], call))
 
 
 def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:

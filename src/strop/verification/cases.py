@@ -1,7 +1,11 @@
-"""The *cases* check: the candidate gets calls, this process compares what it returns. See `compare` for equality."""
+"""The *cases* check: the candidate gets calls, this process compares what it returns. See `compare` for equality.
+
+A task's own checker decides instead where it has one, in a tester process, once the candidate is dead.
+"""
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 from strop.core.errors import VerificationError, WorkerDied
@@ -9,10 +13,12 @@ from strop.core.task import CasesCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
+from strop.verification.checker import WAITING, judge_rows, row
 from strop.verification.child import Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.codec import Malformed, Oversize, Unencodable, encode
 from strop.verification.compare import matches
 from strop.verification.server import Server
+from strop.verification.unordered import matches_in_any_order
 from strop.verification.wire import FrameReader, frame
 
 
@@ -25,6 +31,8 @@ class Conversation:
         self.reader = FrameReader(limits.result_bytes)
         self.ready = self.loaded = self.hung_up = False
         self.last = time.monotonic()
+        self.waiting: list[tuple[int, list[Any]]] = []
+        """Results for the checker: number of the test, its row."""
 
     @property
     def over(self) -> bool:
@@ -82,10 +90,17 @@ class Conversation:
             self.findings.add(Outcome.FAILED, f"unencodable: {message['u']}", seconds)
         elif "v" not in message:
             raise Malformed("neither a value nor an exception")
-        elif matches(case.expected, message["v"], self.check.tolerance):
+        elif self.check.checker:
+            self.findings.add(Outcome.FAILED, WAITING, seconds)
+            self.waiting.append((number, row(case.expected, message["v"], case.args, case.kwargs)))
+        elif self._matches(case.expected, message["v"]):
             self.findings.add(Outcome.PASSED, "", seconds)
         else:
             self.findings.add(Outcome.FAILED, f"returned {json.dumps(message['v'])[:200]}", seconds)
+
+    def _matches(self, expected: Any, wire: Any) -> bool:
+        compare = matches_in_any_order if self.check.any_order else matches
+        return compare(expected, wire, self.check.tolerance)
 
 
 def calls(check: CasesCheck) -> bytes:
@@ -99,8 +114,10 @@ def calls(check: CasesCheck) -> bytes:
         raise VerificationError(f"a case's arguments cannot be sent: {error}") from None
 
 
-def run_cases(check: CasesCheck, answer: str, zygote: Server, limits: Limits) -> Findings:
-    """One candidate for all cases. Raises WorkerDied or VerificationError when we fail."""
+def run_cases(
+    check: CasesCheck, answer: str, zygote: Server, tester: Callable[[], Server], limits: Limits
+) -> Findings:
+    """One candidate for all cases; `tester` gives the process for a checker. Raises WorkerDied or VerificationError."""
     findings = Findings(len(check.cases), "case")
     request = frame({"code": answer, "entry": check.entry_point}) + calls(check)
     child = fork(zygote, limits, "function")
@@ -125,4 +142,5 @@ def run_cases(check: CasesCheck, answer: str, zygote: Server, limits: Limits) ->
         raise WorkerDied(f"a candidate ended with status {end.status} before it was ready")
     if not finished and findings.stop is None:
         findings.stop = cause_of_death(end, pump, (output,))
+    judge_rows(check.checker, talk.waiting, findings, tester, limits)
     return findings

@@ -12,6 +12,7 @@ It walks the wire form instead of decoding it: no set or int-keyed dict with col
 """
 
 import math
+import re
 from typing import Any
 
 from strop.verification.codec import MAX_DEPTH, Malformed, scalar
@@ -78,10 +79,36 @@ def _same_number(expected: int | float, actual: Any, tolerance: float) -> bool:
         return False
 
 
-def same_output(expected: str, actual: str) -> bool:
-    """Line by line, white space at the end of a line and empty lines at the end of the text ignored."""
-    return _lines(expected) == _lines(actual)
+def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:
+    """Line by line, white space at the end of a line and empty lines at the end of the text ignored.
+
+    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively; other words are
+    the same text, and each line has as many words as the other.
+    """
+    ours, theirs = _lines(expected), _lines(actual)
+    if tolerance <= 0 or ours == theirs:
+        return ours == theirs
+    return len(ours) == len(theirs) and all(
+        _same_words(e.split(), a.split(), tolerance) for e, a in zip(ours, theirs, strict=True)
+    )
 
 
 def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().split("\n")]
+
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+
+
+def _same_words(expected: list[str], actual: list[str], tolerance: float) -> bool:
+    return len(expected) == len(actual) and all(
+        e == a
+        or (
+            _NUMBER.fullmatch(e) is not None
+            and _NUMBER.fullmatch(a) is not None
+            and math.isfinite(float(e))
+            and math.isfinite(float(a))
+            and math.isclose(float(e), float(a), rel_tol=tolerance, abs_tol=tolerance)
+        )
+        for e, a in zip(expected, actual, strict=True)
+    )

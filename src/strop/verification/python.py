@@ -9,7 +9,8 @@ answer that recognises test inputs.
 import time
 from collections.abc import Sequence
 
-from strop.core.task import AssertsCheck, CasesCheck, Task
+from strop.core.errors import VerificationError
+from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
 from strop.core.verdict import Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.asserts import run_asserts
@@ -38,7 +39,9 @@ class Worker:
             return run_cases(check, answer, self.zygote(), self.tester, self.limits)
         if isinstance(check, AssertsCheck):
             return run_asserts(check, answer, self.zygote(), self.tester(), self.limits)
-        return run_stdio(check, answer, self.zygote(), self.tester, self.limits)
+        if isinstance(check, StdioCheck):
+            return run_stdio(check, answer, self.zygote(), self.tester, self.limits)
+        raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
 
     def zygote(self) -> Server:
         """The running fork server, started when there is none."""

@@ -1,13 +1,18 @@
-"""The *stdio* check for Python: the answer runs as a program, once a case; its output is compared in this process."""
+"""The *stdio* check for Python: the answer runs as a program, once a case; its output is compared in this process.
+
+A task's own checker decides instead where it has one, in a tester process, after the last case.
+"""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from strop.core.errors import WorkerDied
-from strop.core.task import StdioCheck
+from strop.core.task import StdioCase, StdioCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
+from strop.verification.checker import WAITING, judge_rows, row
 from strop.verification.child import Child, Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.codec import Malformed
 from strop.verification.compare import same_output
@@ -46,28 +51,49 @@ class Words:
             self.error = outcome_of_exception(message.get("x", message.get("build")))
 
 
-def run_stdio(check: StdioCheck, answer: str, zygote: Server, limits: Limits) -> Findings:
-    """One candidate a case, all under one budget of CPU and wall time. Raises WorkerDied when we fail."""
+def run_stdio(
+    check: StdioCheck, answer: str, zygote: Server, tester: Callable[[], Server], limits: Limits
+) -> Findings:
+    """One candidate a case, all under one budget of CPU and wall time. Raises WorkerDied or VerificationError."""
     findings, began = Findings(len(check.cases), "case"), time.monotonic()
+    judge = OutputJudge(check)
     for case in check.cases:
         started = time.monotonic()
         pump = Pump(limits, used=findings.cpu, began=began)
-        outcome, message = _run_case(case.stdin, case.stdout, answer, zygote, pump, findings)
+        outcome, message = _run_case(case, judge, answer, zygote, pump, findings)
         if not findings.built or outcome in (Outcome.TIMED_OUT, Outcome.TAMPERED):
             findings.stop = (outcome, message)
             break
         findings.add(outcome, message, time.monotonic() - started)
+    judge_rows(check.checker, judge.waiting, findings, tester, limits)
     return findings
 
 
+class OutputJudge:
+    """Decides about whole outputs, or keeps them in `waiting` for the task's checker."""
+
+    def __init__(self, check: StdioCheck) -> None:
+        self.check = check
+        self.waiting: list[tuple[int, list[Any]]] = []
+
+    def __call__(self, number: int, case: StdioCase, output: str) -> tuple[Outcome, str]:
+        """The outcome of test `number`; with a checker the placeholder that `judge_rows` replaces."""
+        if self.check.checker:
+            self.waiting.append((number, row(case.stdout, output, case.stdin)))
+            return Outcome.FAILED, WAITING
+        if same_output(case.stdout, output, self.check.tolerance):
+            return Outcome.PASSED, ""
+        return Outcome.FAILED, "wrong output"
+
+
 def _run_case(
-    stdin: str, expected: str, answer: str, zygote: Server, pump: Pump, findings: Findings
+    case: StdioCase, judge: OutputJudge, answer: str, zygote: Server, pump: Pump, findings: Findings
 ) -> tuple[Outcome, str]:
     limits = pump.limits
     output, errors, words = Capture(16 * limits.output_bytes), Capture(limits.output_bytes), Words()
     child = fork(zygote, limits, "program")
     try:
-        gone = _converse(child, stdin, answer, pump, output, errors, words)
+        gone = _converse(child, case.stdin, answer, pump, output, errors, words)
         end = reap(zygote, kill=not gone)
         pump.drain(child.output)
         pump.drain(child.errors)
@@ -97,9 +123,9 @@ def _run_case(
         return words.error
     if end.status != 0:
         return Outcome.FAILED, f"exited with status {end.status}"
-    if output.seen > output.limit or not same_output(expected, output.text):
-        return Outcome.FAILED, "wrong output"
-    return Outcome.PASSED, ""
+    if output.seen > output.limit:
+        return Outcome.FAILED, f"printed more than {output.limit} bytes"
+    return judge(len(findings.results), case, output.text)
 
 
 def _converse(

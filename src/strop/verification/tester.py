@@ -1,12 +1,13 @@
 """The process that runs a task's own test code, apart from the answer.
 
-Trusted code, yet jailed, because it works on what hostile code returned. The entry point that the tests see is a
-proxy: it calls the candidate in its process, and what comes back is plain data. Persistent: one job after another,
-with a fresh namespace and a freshly seeded `random` each. Lists, dicts and sets that the candidate changes in place
-are changed here too. Values and functions that do not cross (strop.verification.codec) fail the test that needs them.
+Trusted code, yet jailed, because it works on what hostile code returned. The entry point and the helpers that the tests
+see are proxies: they call the candidate in its process, and what comes back is plain data. No other name of the answer
+is seen; a helper never hides a builtin or a name that the test code binds. Persistent: one job after another, with a
+fresh namespace and a freshly seeded `random` each. Values and functions that do not cross (strop.verification.codec)
+fail the test that needs them. A job with "checker" goes to `strop.verification.checking`.
 
-Job channel, tester's side: takes {"code", "entry", "test", "result_bytes"}; sends {"plan": number of tests} or
-{"broken": why}, the candidate's stage frames, {"test": number, "ok", "x", "s"} each, then {"done": fault or null}.
+Job channel, tester's side: takes {"code", "entry", "helpers", "test", "result_bytes"}; sends {"plan": number of tests}
+or {"broken": why}, the candidate's stage frames, {"test": number, "ok", "x", "s"} each, then {"done": fault or null}.
 """
 
 import ast
@@ -22,110 +23,11 @@ from functools import partial
 from typing import Any, NoReturn
 
 from strop.sandbox import confine
-from strop.verification.codec import Malformed, Oversize, Unencodable, decode, encode
+from strop.verification.checking import run_rows
+from strop.verification.codec import Unencodable
+from strop.verification.far_end import Candidate, CandidateGone
 from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
 from strop.verification.zygote import PRELOADED, start
-
-
-class CandidateGone(BaseException):
-    """The candidate died or broke the protocol; no later call can succeed."""
-
-
-class Candidate:
-    """The far end of the entry point. `fault` is set for good by the first thing that ends the conversation."""
-
-    def __init__(self, fd: int, limit: int) -> None:
-        self.fd = fd
-        self.reader = FrameReader(limit)
-        self.calls = 0
-        self.fault = ""
-        self.unencodable = ""
-        self.raised: BaseException | None = None
-
-    def read(self) -> dict[str, Any]:
-        """The next message; raises CandidateGone with `fault` set."""
-        try:
-            message = read_blocking(self.fd, self.reader)
-            if not isinstance(message, dict):
-                raise Malformed("not an object")
-            return message
-        except Closed:
-            self.fault = "gone"
-        except Oversize as error:
-            self.fault = f"oversize: {error}"
-        except Malformed as error:
-            self.fault = f"malformed: {error}"
-        raise CandidateGone(self.fault)
-
-    def write(self, message: dict[str, Any]) -> None:
-        """Sends a message; raises CandidateGone."""
-        try:
-            write_blocking(self.fd, message)
-        except Closed:
-            self.fault = "gone"
-            raise CandidateGone(self.fault) from None
-
-    def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the entry point over there; its builtin exceptions are raised here."""
-        if self.fault:
-            raise CandidateGone(self.fault)
-        self.calls += 1
-        try:
-            mutable = any(isinstance(a, list | dict | set) for a in args)
-            call = {"i": self.calls, "a": [encode(a) for a in args], "k": encode(kwargs), "m": mutable}
-        except Unencodable as error:
-            self.unencodable = f"argument: {error}"
-            raise
-        self.write(call)
-        reply = self.read()
-        try:
-            return self._result(reply, args)
-        except Malformed as error:
-            self.fault = f"malformed: {error}"
-            raise CandidateGone(self.fault) from None
-
-    def _result(self, reply: dict[str, Any], args: tuple[Any, ...]) -> Any:
-        if reply.get("i") != self.calls:
-            raise Malformed("an answer to another call")
-        if "u" in reply:
-            self.unencodable = f"result: {str(reply['u'])[:200]}"
-            raise Unencodable(self.unencodable)
-        if "x" in reply:
-            self.raised = _exception(reply["x"])
-            raise self.raised
-        if "v" not in reply:
-            raise Malformed("neither a value nor an exception")
-        if "m" in reply:
-            _copy_changes(args, decode(reply["m"]))
-        return decode(reply["v"])
-
-
-def _copy_changes(args: tuple[Any, ...], after: Any) -> None:
-    if type(after) is not list or len(after) != len(args):
-        raise Malformed("changed arguments of another call")
-    for old, new in zip(args, after, strict=True):
-        if type(old) is list and type(new) is list:
-            old[:] = new
-        elif (type(old) is dict and type(new) is dict) or (type(old) is set and type(new) is set):
-            old.clear()
-            old.update(new)
-
-
-def _exception(description: Any) -> BaseException:
-    if not (
-        isinstance(description, list)
-        and len(description) == 2
-        and all(isinstance(d, str) for d in description)
-    ):
-        raise Malformed("bad exception")
-    name, text = description
-    kind = getattr(builtins, name, None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)) or issubclass(kind, Warning):
-        return RuntimeError(f"{name}: {text}")  # SystemExit and its like must not end the tests
-    try:
-        return kind(text)
-    except Exception:
-        return RuntimeError(f"{name}: {text}")  # the Unicode errors take five arguments
 
 
 def is_test(node: ast.stmt, entry: str, checkers: set[str]) -> bool:
@@ -155,10 +57,39 @@ def plan(code: str, entry: str) -> list[tuple[ast.stmt, bool]]:
     return statements
 
 
+def visible(entry: str, helpers: list[str], code: str) -> list[str]:
+    """Names of the answer that the test code sees, the entry point first. Raises ValueError for a helper's bad name."""
+    bound = _bound(ast.parse(code).body)
+    for name in helpers:
+        if not name.isidentifier() or name.startswith("__") or hasattr(builtins, name):
+            raise ValueError(f"helper {name!r} is no name, or a builtin's; rename it or leave it out")
+    return [entry, *(name for name in dict.fromkeys(helpers) if name != entry and name not in bound)]
+
+
+def _bound(body: list[ast.stmt]) -> set[str]:
+    """Names that the statements may bind outside functions and classes."""
+    names: set[str] = set()
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.alias):
+            names.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        waiting += ast.iter_child_nodes(node)
+    return names
+
+
 def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str, Any]], None]) -> None:
     """Runs one job from the plan to {"done"}."""
     try:
         statements = plan(job["test"], job["entry"])
+        names = visible(job["entry"], job["helpers"], job["test"])
         code = [(compile(ast.Module([node], []), "<tests>", "exec"), judges) for node, judges in statements]
     except (SyntaxError, ValueError, RecursionError) as error:
         return send({"broken": f"test code: {type(error).__name__}: {error}"})
@@ -170,7 +101,7 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
     except CandidateGone:
         return send({"broken": "the candidate's process ended before it was ready"})
     try:
-        candidate.write({"code": job["code"], "entry": job["entry"]})
+        candidate.write({"code": job["code"], "entry": names[0], "helpers": names[1:]})
         for _ in range(2):
             stage = candidate.read()
             send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
@@ -178,17 +109,25 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
                 return send({"done": None})
     except CandidateGone:
         return send({"done": candidate.fault})
-    _run_statements(code, job["entry"], candidate, send)
+    _run_statements(code, names, candidate, send)
+
+
+def _proxy(candidate: Candidate, number: int, name: str) -> Callable[..., Any]:
+    def proxy(*args: Any, **kwargs: Any) -> Any:
+        return candidate.call(number, args, kwargs)
+
+    proxy.__name__ = proxy.__qualname__ = name
+    return proxy
 
 
 def _run_statements(
-    code: list[tuple[Any, bool]], entry: str, candidate: Candidate, send: Callable[[dict[str, Any]], None]
+    code: list[tuple[Any, bool]],
+    names: list[str],
+    candidate: Candidate,
+    send: Callable[[dict[str, Any]], None],
 ) -> None:
-    def proxy(*args: Any, **kwargs: Any) -> Any:
-        return candidate.call(*args, **kwargs)
-
-    proxy.__name__ = proxy.__qualname__ = entry
-    namespace: dict[str, Any] = {"__name__": "__tests__", entry: proxy}
+    namespace: dict[str, Any] = {name: _proxy(candidate, n, name) for n, name in enumerate(names)}
+    namespace["__name__"] = "__tests__"
     random.seed(0)
     number = 0
     for compiled, judges in code:
@@ -238,12 +177,15 @@ def main() -> NoReturn:
         data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
         if not data:
             os._exit(0)
-        channel, peer = fds
+        channel = fds[0]
         try:
-            job = read_blocking(channel, FrameReader())
-            run_job(job, Candidate(peer, job["result_bytes"]), partial(write_blocking, channel))
+            job, send = read_blocking(channel, FrameReader()), partial(write_blocking, channel)
+            if "checker" in job:
+                run_rows(job, send)
+            else:
+                run_job(job, Candidate(fds[1], job["result_bytes"]), send)
         except Closed:
             pass
         finally:
-            os.close(channel)
-            os.close(peer)
+            for fd in fds:
+                os.close(fd)

@@ -1,0 +1,108 @@
+"""Special judges: asks a tester process to run a task's checker on what an answer returned or printed.
+
+The checker is trusted, what it looks at is not; see `strop.verification.checking` for what runs over there. A checker
+that is at fault itself is a VerificationError (outcome *error*). One that does not come to an end on an answer's result
+is tried on the expected value: if it ends there, the result is at fault.
+"""
+
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from strop.core.errors import VerificationError, WorkerDied
+from strop.core.verdict import Outcome, TestResult
+from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Pump
+from strop.verification.child import Findings
+from strop.verification.codec import Unencodable, encode
+from strop.verification.server import Server
+from strop.verification.wire import FrameReader, frame
+
+WAITING = "not judged"
+"""Message of a test whose result waits for the checker; its outcome is *failed* until then."""
+_Row = tuple[int, list[Any]]
+
+
+@dataclass
+class _Answers:
+    reader: FrameReader = field(default_factory=FrameReader)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    broken: str = ""
+    over: bool = False
+    done: bool = False
+
+    def feed(self, data: bytes) -> None:
+        self.over = self.over or not data
+        self.reader.feed(data)
+        while (message := self.reader.next()) is not None:
+            if "row" in message:
+                self.rows.append(message)
+            else:
+                self.broken = message.get("broken", "")
+                self.done = self.over = True
+
+
+def row(expected: Any, result: Any, *others: Any) -> list[Any]:
+    """Wire forms of a checker's arguments: `others` and `expected` are trusted values, `result` is a wire form."""
+    try:
+        return [*(encode(value) for value in (*others, expected)), result]
+    except Unencodable as error:
+        raise VerificationError(f"a case's values cannot be sent: {error}") from None
+
+
+def judge_rows(
+    code: str, rows: Sequence[_Row], findings: Findings, tester: Callable[[], Server], limits: Limits
+) -> None:
+    """Puts the checker's outcome into `findings.results` for each (index, row). The checker's budget is `limits`.
+
+    Raises VerificationError when the checker is at fault, WorkerDied when the tester broke.
+    """
+    if not rows:
+        return
+    answers = _ask(code, [wire for _, wire in rows], tester(), limits)
+    for (index, _), message in zip(rows, answers.rows, strict=False):
+        if "own" in message:
+            raise VerificationError(f"checker: {message['own']}")
+        _put(findings, index, *_outcome(message))
+    if not answers.done:
+        index, wire = rows[len(answers.rows)]
+        probe = _ask(code, [[*wire[:-1], wire[-2]]], tester(), limits)
+        if not probe.done:
+            raise VerificationError("checker: it does not come to an end on the expected value")
+        _put(findings, index, Outcome.TIMED_OUT, "the checker did not come to an end on the result")
+
+
+def _outcome(message: dict[str, Any]) -> tuple[Outcome, str]:
+    if "forged" in message:
+        return Outcome.TAMPERED, message["forged"]
+    return (Outcome.PASSED, "") if message["ok"] is True else (Outcome.FAILED, message["x"])
+
+
+def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None:
+    old: TestResult = findings.results[index]
+    findings.results[index] = old.model_copy(update={"outcome": outcome, "message": message})
+
+
+def _ask(code: str, rows: list[list[Any]], tester: Server, limits: Limits) -> _Answers:
+    """Closes the tester when it does not come to an end in time."""
+    ours, theirs = socket.socketpair()
+    answers, pump = _Answers(), Pump(limits)
+    try:
+        tester.send({"op": "job"}, [theirs.fileno()])
+        theirs.close()
+        pump.watch(tester.pid, fresh=False)
+        pump.read(ours.fileno(), answers.feed)
+        pump.write(ours.fileno(), frame({"checker": code, "rows": rows}))
+        while not answers.over and pump.step():
+            pass
+    finally:
+        ours.close()
+        theirs.close()
+    if not answers.done:
+        tester.close()
+        if not pump.expired:
+            raise WorkerDied("the tester ended in the middle of a checker's job")
+    if answers.broken:
+        raise VerificationError(answers.broken)
+    return answers

@@ -1,0 +1,83 @@
+"""In the tester process: a task's own checker decides about results; `strop.verification.checker` asks.
+
+Trusted code on hostile values: each is decoded to exact builtin types first, so its methods are Python's own. Only the
+exact value True passes. What the checker raises is the result's fault, so that no answer can turn its failure into
+"we could not tell"; it is the checker's own if a name or an import is missing, or if it raises the same at the same
+line whatever the result is: the expected value, None and an empty one of each kind.
+
+Job: {"checker": code, "rows": [wire form of [..., expected, result]]}. Sends for each row {"row", "ok", "x"}, or
+{"row", "own": cause} for a fault of the checker, or {"row", "forged": why}; then {"done": null}. {"broken": why} when
+the checker cannot be loaded.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from strop.verification.codec import Malformed, decode
+
+Check = Callable[..., Any]
+
+
+def run_rows(job: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> None:
+    """Runs one job to {"done"}."""
+    try:
+        check = _load(job["checker"])
+    except BaseException as error:
+        return send({"broken": f"checker: {type(error).__name__}: {error}"[:300]})
+    for number, row in enumerate(job["rows"]):
+        try:
+            values = [decode(part) for part in row]
+        except Malformed as error:
+            send({"row": number, "forged": str(error)})
+            continue
+        send({"row": number, **_judge(check, values, row)})
+    send({"done": None})
+
+
+def _load(code: str) -> Check:
+    namespace: dict[str, Any] = {"__name__": "__checker__"}
+    exec(compile(code, "<checker>", "exec", dont_inherit=True), namespace)
+    check = namespace.get("check")
+    if not callable(check):
+        raise NameError("it defines no function check")
+    return check  # type: ignore[no-any-return]
+
+
+def _judge(check: Check, values: list[Any], row: list[Any]) -> dict[str, Any]:
+    try:
+        said = check(*values)
+    except BaseException as error:
+        cause = _cause(error)
+        if isinstance(error, NameError | ImportError) and not isinstance(error, UnboundLocalError):
+            return {"own": cause}
+        return {"own": cause} if _raises_anyway(check, row, error) else {"ok": False, "x": cause}
+    if said is True or said is False:
+        return {"ok": said, "x": "" if said else "the checker refused it"}
+    return {"ok": False, "x": f"the checker returned {type(said).__name__}, not True or False"}
+
+
+def _raises_anyway(check: Check, row: list[Any], error: BaseException) -> bool:
+    others: tuple[Any, ...] = (decode(row[-2]), None, 0, "", [], {})
+    for instead in others:
+        try:
+            check(*(decode(part) for part in row[:-1]), instead)
+            return False
+        except BaseException as again:
+            if type(again) is not type(error) or _line(again) != _line(error):
+                return False
+    return True
+
+
+def _cause(error: BaseException) -> str:
+    """The class and the checker's line; the text could hold an expected value."""
+    return f"the checker raised {type(error).__name__} (line {_line(error)})"
+
+
+def _line(error: BaseException) -> int:
+    """The last line of the checker's own code that the exception passed; 0 when there is none."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<checker>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

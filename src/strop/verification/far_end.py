@@ -1,0 +1,117 @@
+"""The far end of an answer's functions, in the tester process: calls cross to the candidate, plain data comes back.
+
+Values are exact builtin types (strop.verification.codec). Lists, dicts and sets that the candidate changes in place are
+changed here too. Whatever else arrives ends the conversation for good: no later call can succeed.
+"""
+
+import builtins
+from typing import Any
+
+from strop.verification.codec import Malformed, Oversize, Unencodable, decode, encode
+from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+
+
+class CandidateGone(BaseException):
+    """The candidate died or broke the protocol; no later call can succeed."""
+
+
+class Candidate:
+    """The far end of the entry point (function 0) and the helpers.
+
+    `fault` is set for good by the first thing that ends the conversation.
+    """
+
+    def __init__(self, fd: int, limit: int) -> None:
+        self.fd = fd
+        self.reader = FrameReader(limit)
+        self.calls = 0
+        self.fault = ""
+        self.unencodable = ""
+        self.raised: BaseException | None = None
+
+    def read(self) -> dict[str, Any]:
+        """The next message; raises CandidateGone with `fault` set."""
+        try:
+            message = read_blocking(self.fd, self.reader)
+            if not isinstance(message, dict):
+                raise Malformed("not an object")
+            return message
+        except Closed:
+            self.fault = "gone"
+        except Oversize as error:
+            self.fault = f"oversize: {error}"
+        except Malformed as error:
+            self.fault = f"malformed: {error}"
+        raise CandidateGone(self.fault)
+
+    def write(self, message: dict[str, Any]) -> None:
+        """Sends a message; raises CandidateGone."""
+        try:
+            write_blocking(self.fd, message)
+        except Closed:
+            self.fault = "gone"
+            raise CandidateGone(self.fault) from None
+
+    def call(self, function: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Calls a function over there; its builtin exceptions are raised here."""
+        if self.fault:
+            raise CandidateGone(self.fault)
+        self.calls += 1
+        try:
+            mutable = any(isinstance(a, list | dict | set) for a in args)
+            call = {"i": self.calls, "a": [encode(a) for a in args], "k": encode(kwargs), "m": mutable}
+            if function:
+                call["f"] = function
+        except Unencodable as error:
+            self.unencodable = f"argument: {error}"
+            raise
+        self.write(call)
+        reply = self.read()
+        try:
+            return self._result(reply, args)
+        except Malformed as error:
+            self.fault = f"malformed: {error}"
+            raise CandidateGone(self.fault) from None
+
+    def _result(self, reply: dict[str, Any], args: tuple[Any, ...]) -> Any:
+        if reply.get("i") != self.calls:
+            raise Malformed("an answer to another call")
+        if "u" in reply:
+            self.unencodable = f"result: {str(reply['u'])[:200]}"
+            raise Unencodable(self.unencodable)
+        if "x" in reply:
+            self.raised = _exception(reply["x"])
+            raise self.raised
+        if "v" not in reply:
+            raise Malformed("neither a value nor an exception")
+        if "m" in reply:
+            _copy_changes(args, decode(reply["m"]))
+        return decode(reply["v"])
+
+
+def _copy_changes(args: tuple[Any, ...], after: Any) -> None:
+    if type(after) is not list or len(after) != len(args):
+        raise Malformed("changed arguments of another call")
+    for old, new in zip(args, after, strict=True):
+        if type(old) is list and type(new) is list:
+            old[:] = new
+        elif (type(old) is dict and type(new) is dict) or (type(old) is set and type(new) is set):
+            old.clear()
+            old.update(new)
+
+
+def _exception(description: Any) -> BaseException:
+    if not (
+        isinstance(description, list)
+        and len(description) == 2
+        and all(isinstance(d, str) for d in description)
+    ):
+        raise Malformed("bad exception")
+    name, text = description
+    kind = getattr(builtins, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)) or issubclass(kind, Warning):
+        return RuntimeError(f"{name}: {text}")  # SystemExit and its like must not end the tests
+    try:
+        return kind(text)
+    except Exception:
+        return RuntimeError(f"{name}: {text}")  # the Unicode errors take five arguments

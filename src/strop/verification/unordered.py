@@ -1,0 +1,150 @@
+"""Whether two lists hold the same items in any order. Runs in the trainer's process, on hostile wire forms.
+
+Only the outermost list or tuple is free in its order; its items match as in `strop.verification.compare`. Without
+tolerance, items become text keys and are counted: time is linear, and hostile items are only looked up among the
+trusted ones. With tolerance, "close" is not transitive, so items that differ in nothing but their numbers are paired
+by a maximum matching; a group of more than 200 such items is paired in the order of its numbers instead.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from strop.verification.codec import MAX_DEPTH, Malformed, scalar
+from strop.verification.compare import matches
+
+MOST_MATCHED = 200
+"""Largest group of items for which a maximum matching is looked for."""
+
+
+def matches_in_any_order(expected: Any, wire: Any, tolerance: float = 0.0) -> bool:
+    """As `compare.matches`, the items of an outermost list or tuple in any order. Raises Malformed."""
+    items = _items(wire)
+    if items is None or not isinstance(expected, list | tuple):
+        return matches(expected, wire, tolerance)
+    if len(items) != len(expected):
+        return False
+    try:
+        if tolerance <= 0:
+            return Counter(map(_key, expected)) == Counter(map(_wire_key, items))
+        return _close(list(expected), items, tolerance)
+    except (TypeError, ValueError, KeyError, RecursionError, OverflowError) as error:
+        raise Malformed(f"not a wire form: {type(error).__name__}") from None
+
+
+def _items(wire: Any) -> list[Any] | None:
+    if isinstance(wire, dict) and wire.get("t") == "tuple":
+        wire = wire.get("v")
+    return wire if isinstance(wire, list) else None
+
+
+def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:
+    groups: dict[str, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
+    for item in expected:
+        groups[_key(item, numbers=False)][0].append(item)
+    for item in items:
+        groups[_wire_key(item, numbers=False)][1].append(item)
+    return all(
+        len(ours) == len(theirs) and _pair(ours, theirs, tolerance) for ours, theirs in groups.values()
+    )
+
+
+def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
+    if len(expected) > MOST_MATCHED:
+        expected = sorted(expected, key=lambda item: _numbers(_canonical(item)))
+        items = sorted(items, key=lambda item: _numbers(_wire_canonical(item, MAX_DEPTH)))
+        return all(matches(e, i, tolerance) for e, i in zip(expected, items, strict=True))
+    fits = [[n for n, item in enumerate(items) if matches(e, item, tolerance)] for e in expected]
+    return _perfect(fits)
+
+
+def _perfect(fits: Sequence[Sequence[int]]) -> bool:
+    """Whether every row of `fits` (the columns that it may have) gets a column of its own; augmenting paths."""
+    owner: dict[int, int] = {}
+
+    def place(row: int, seen: set[int]) -> bool:
+        for column in fits[row]:
+            if column not in seen:
+                seen.add(column)
+                if column not in owner or place(owner[column], seen):
+                    owner[column] = row
+                    return True
+        return False
+
+    return all(place(row, set()) for row in range(len(fits)))
+
+
+def _key(value: Any, *, numbers: bool = True) -> str:
+    return _text(_canonical(value), numbers)
+
+
+def _wire_key(wire: Any, *, numbers: bool = True) -> str:
+    return _text(_wire_canonical(wire, MAX_DEPTH), numbers)
+
+
+def _text(canonical: Any, numbers: bool) -> str:
+    shape = canonical if numbers else _map_numbers(canonical, lambda _: "#")
+    return json.dumps(shape, separators=(",", ":"))
+
+
+def _canonical(value: Any) -> Any:
+    """Nested lists of text and null, equal for values that match without tolerance: ["n", digits], ["s", text], ..."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return ["s", value]
+    if isinstance(value, int | float):
+        return ["n", _number(value)]
+    if isinstance(value, list | tuple):
+        return ["l", *(_canonical(item) for item in value)]
+    return _object([["k", str(key), _canonical(item)] for key, item in value.items()])
+
+
+def _object(pairs: list[list[Any]]) -> Any:
+    return ["d", *sorted(pairs, key=lambda pair: str(pair[1]))]
+
+
+def _wire_canonical(wire: Any, depth: int) -> Any:
+    if depth < 0:
+        raise Malformed("too deep")
+    if isinstance(wire, list):
+        return ["l", *(_wire_canonical(item, depth - 1) for item in wire)]
+    if not isinstance(wire, dict):
+        return _canonical(wire)
+    if set(wire) != {"t", "v"} or not isinstance(wire["t"], str):
+        raise Malformed("bad tag")
+    kind, inner = wire["t"], wire["v"]
+    if kind == "tuple" and isinstance(inner, list):
+        return _wire_canonical(inner, depth)
+    if kind == "dict" and all(isinstance(key, str) for key, _ in inner):
+        return _object([["k", key, _wire_canonical(item, depth - 1)] for key, item in inner])
+    if kind in ("int", "float"):
+        return ["n", _number(scalar(kind, inner))]
+    return ["?"]  # sets, bytes, complex and dicts with other keys match nothing
+
+
+def _number(value: Any) -> str:
+    """Text that is equal for equal numbers, whatever their type."""
+    return hex(int(value)) if isinstance(value, int) or value.is_integer() else repr(value)
+
+
+def _map_numbers(canonical: Any, change: Callable[[str], Any]) -> Any:
+    if not isinstance(canonical, list):
+        return canonical
+    if len(canonical) == 2 and canonical[0] == "n":
+        return ["n", change(canonical[1])]
+    return [_map_numbers(part, change) for part in canonical]
+
+
+def _numbers(canonical: Any) -> list[float]:
+    found: list[float] = []
+
+    def take(text: str) -> None:
+        try:
+            found.append(float(int(text, 16)) if "0x" in text else float(text))
+        except OverflowError:
+            found.append(float("-inf" if text.startswith("-") else "inf"))
+
+    _map_numbers(canonical, take)
+    return found
