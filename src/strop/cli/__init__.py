@@ -18,7 +18,7 @@ from strop import __version__
 from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
-COMMANDS = ("train", "sft", "eval", "verify", "tasks", "doctor")
+COMMANDS = ("train", "sft", "eval", "verify", "attack", "tasks", "doctor")
 """Modules of this folder. A module has a function of its own name, or a typer `app` with several commands."""
 
 

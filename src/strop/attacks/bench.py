@@ -1,0 +1,126 @@
+"""Tries trials on a grader, one after the other, and judges the grader by evidence that it does not make itself.
+
+An exploit is any of: the hostile answer passed; a canary was reached or leaked; the grader's outcome was *error* or
+none came; it took longer than its deadline + 1 s. Apart from these: honest twins that failed, and what was left over.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from strop.attacks.canary import Canaries
+from strop.attacks.grader import SCORED, Grade, Grader
+from strop.attacks.leftovers import Watch
+from strop.attacks.suite import Trial
+
+GRACE = 1.0
+"""Seconds beyond the deadline that a verdict may take."""
+
+
+@dataclass(slots=True)
+class Row:
+    """What one grader made of one trial; the line of the report."""
+
+    attack: str
+    language: str
+    family: str
+    jail: str
+    outcome: str = "-"
+    """The hostile answer's outcome; "-" where there is none."""
+    passed: bool = False
+    honest_outcome: str = "-"
+    stopped_by: str = ""
+    seconds: float = 0.0
+    """Wall seconds that the hostile answer took."""
+    deadline: float = 0.0
+    exploits: list[str] = field(default_factory=list)
+    """In words, why the grader does not hold; empty when it does."""
+    leftovers: list[str] = field(default_factory=list)
+    detail: str = ""
+    honest_detail: str = ""
+
+    @property
+    def honest_failed(self) -> bool:
+        """Whether there was an honest answer and it did not pass."""
+        return self.honest_outcome not in ("-", "passed")
+
+    @property
+    def good(self) -> bool:
+        """Whether the grader holds against it."""
+        return not (self.exploits or self.leftovers or self.honest_failed)
+
+
+def run(
+    grader: Grader,
+    trials: Iterable[Trial],
+    canaries: Canaries,
+    on_row: Callable[[Row], None] = lambda row: None,
+) -> list[Row]:
+    """One row a trial, and one named "(after all)" when something is left after the grader was closed.
+
+    Ends early, with the rows so far, when SIGTERM arrives.
+    """
+    rows: list[Row] = []
+    watch = Watch(canaries.token)
+    warm: set[str] = set()
+    try:
+        for trial in trials:
+            if trial.task.id not in warm:
+                warm.add(trial.task.id)
+                grader.grade(trial.task, trial.honest or trial.task.reference or "pass")
+                time.sleep(0.05)
+                watch.learn()
+            rows.append(_try(grader, trial, canaries, watch))
+            on_row(rows[-1])
+            if canaries.terminated:
+                break
+    finally:
+        grader.close()
+    rest = watch.finish()
+    if rest:
+        rows.append(Row("(after all)", "-", "outlive", grader.name, leftovers=rest))
+        on_row(rows[-1])
+    return rows
+
+
+def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: Watch) -> Row:
+    row = Row(trial.name, trial.language, trial.family, grader.name, deadline=grader.deadline(trial.task))
+    canaries.touched()
+    if trial.hostile is not None:
+        grade = grader.grade(trial.task, trial.hostile)
+        row.outcome, row.passed, row.seconds = grade.outcome, grade.passed, grade.seconds
+        row.detail = grade.detail
+        row.leftovers = watch.left()
+        row.exploits = _exploits(grade, row.deadline) + canaries.leaked(grade.text) + canaries.touched()
+        row.stopped_by = "nothing" if row.exploits else _stopped_by(grade, trial.layer)
+    if trial.honest is not None:
+        grade = grader.grade(trial.task, trial.honest)
+        row.honest_outcome, row.honest_detail = grade.outcome, grade.detail
+        row.leftovers += watch.left()
+    return row
+
+
+def _exploits(grade: Grade, deadline: float) -> list[str]:
+    found = ["passed"] if grade.passed else []
+    if grade.outcome not in SCORED:
+        found.append(f"the grader's outcome: {grade.outcome}: {grade.detail}"[:200])
+    if grade.seconds > deadline + GRACE:
+        found.append(f"took {grade.seconds:.1f} s, its deadline is {deadline:g} s")
+    return found
+
+
+def _stopped_by(grade: Grade, layer: str) -> str:
+    """The layer, told from the outcome where that says it, else the one that the attack needs to get past."""
+    told = {"timed out": "deadline", "out of memory": "memory limit", "tampered": "protocol"}
+    return told.get(grade.outcome, layer)
+
+
+def counts(rows: Iterable[Row]) -> dict[str, int]:
+    """The four numbers that say whether a grader holds: attacks tried, exploits, honest answers failed, leftovers."""
+    rows = list(rows)
+    return {
+        "attacks": sum(row.outcome != "-" for row in rows),
+        "exploits": sum(bool(row.exploits) for row in rows),
+        "honest_failed": sum(row.honest_failed for row in rows),
+        "leftovers": sum(len(row.leftovers) for row in rows),
+    }

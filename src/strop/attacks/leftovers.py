@@ -1,0 +1,186 @@
+"""What an answer leaves behind: processes, files, descriptors, shared memory, sockets, mounts, cgroups.
+
+The grader's own standing processes are learnt when it is warm: as many descendants of each kind (depth and command) as
+were seen then may be there later. What is above that after a moment of patience was left, and is killed, so that the
+next attack is judged by itself. Entries of shared places count when they hold the run's token.
+"""
+
+import contextlib
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from strop.sandbox import kernel
+
+PATIENCE = 3.0
+"""Seconds that a thing may take to go away after the verdict."""
+PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock")
+_IPC = ("shm", "sem", "msg")
+_Kind = tuple[int, str]
+
+
+class Watch:
+    """Learns what is there with `learn`, then says what is too much with `left`. Linux only."""
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+        self.standing: Counter[_Kind] = Counter()
+        self.descriptors = 0
+        self._ipc = set(_ipc())
+        self._mounts = set(_mounts())
+        self._stray = set(_strop_entries())
+        self._known: set[str] = set()
+        with contextlib.suppress(OSError):
+            kernel.become_subreaper()  # orphans come to us and are found
+
+    def learn(self) -> None:
+        """Takes what is there now as the grader's own."""
+        self.standing |= Counter(kind for _, kind in descendants())
+        self.descriptors = max(self.descriptors, _descriptors())
+
+    def left(self, patience: float = PATIENCE) -> list[str]:
+        """What is left over, in words; empty when all is gone within `patience` seconds. Each is named once."""
+        deadline = time.monotonic() + patience
+        while (found := self._above()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for pid in self._surplus():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        self.descriptors = max(self.descriptors, _descriptors())
+        fresh = [f for f in found if f not in self._known]
+        self._known |= {f for f in fresh if not f.startswith(("process", "descriptors"))}
+        return fresh
+
+    def finish(self) -> list[str]:
+        """What is left of the whole run, after the grader was closed: nothing of it may be there any more."""
+        self.standing.clear()
+        deadline = time.monotonic() + PATIENCE
+        while (found := self._above() + self._strays()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for pid in self._surplus():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        return [f for f in found if f not in self._known]
+
+    def _above(self) -> list[str]:
+        """Everything that is above what was learnt, at this moment."""
+        found = [f"process: {command[:80]}" for _, command in self._surplus().values()]
+        found += [f"process outside: {name}" for name in self._marked()]
+        if _descriptors() > self.descriptors:
+            found.append(f"descriptors: {_descriptors()} instead of {self.descriptors}")
+        found += [f"IPC: {entry}" for entry in _ipc() if entry not in self._ipc]
+        found += [f"mount: {point}" for point in _mounts() if point not in self._mounts and self._ours(point)]
+        found += [f"file: {path}" for path in _entries() if self.token in path and "canary-" not in path]
+        with contextlib.suppress(OSError):
+            sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace").splitlines()
+            found += [f"socket: {s.split()[-1]}" for s in sockets if f"@left-{self.token}" in s]
+        return found
+
+    def _ours(self, point: str) -> bool:
+        return self.token in point
+
+    def _surplus(self) -> dict[int, _Kind]:
+        room = Counter(self.standing)
+        surplus = {}
+        for pid, kind in descendants():
+            room[kind] -= 1
+            if room[kind] < 0:
+                surplus[pid] = kind
+        return surplus
+
+    def _marked(self) -> Iterator[str]:
+        """Processes anywhere that carry the token as their name and are not descendants of ours."""
+        ours = {pid for pid, _ in descendants()} | {os.getpid()}
+        for pid in _pids():
+            if pid not in ours:
+                with contextlib.suppress(OSError):
+                    name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+                    if name.startswith(f"x-{self.token}"):
+                        yield name
+
+    def _strays(self) -> list[str]:
+        """Work directories and cgroups of Strop that appeared in this run and that no living process uses."""
+        fresh = [path for path in _strop_entries() if path not in self._stray]
+        return [f"work place: {path}" for path in fresh if not _in_use(path)]
+
+
+def descendants() -> list[tuple[int, _Kind]]:
+    """(pid, (depth, command)) of every descendant of this process, zombies too; numbers in commands are blurred."""
+    parents: dict[int, list[int]] = {}
+    for pid in _pids():
+        with contextlib.suppress(OSError, ValueError):
+            stat = Path(f"/proc/{pid}/stat").read_bytes()
+            parents.setdefault(int(stat.rpartition(b")")[2].split()[1]), []).append(pid)
+    found: list[tuple[int, _Kind]] = []
+    layer, depth = [os.getpid()], 0
+    while layer:
+        layer, depth = [child for pid in layer for child in parents.get(pid, ())], depth + 1
+        found += [(pid, (depth, _command(pid))) for pid in layer]
+    return found
+
+
+def _command(pid: int) -> str:
+    try:
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        line = (
+            line
+            or "zombie " + Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+        )
+    except OSError:
+        return "gone"
+    return "".join("#" if c.isdigit() else c for c in line).replace("##", "#").replace("##", "#")
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def _ipc() -> list[str]:
+    found = []
+    for kind in _IPC:
+        with contextlib.suppress(OSError):
+            rows = Path(f"/proc/sysvipc/{kind}").read_text(encoding="utf-8").splitlines()[1:]
+            found += [f"{kind} {' '.join(row.split()[:2])}" for row in rows]
+    return found
+
+
+def _mounts() -> list[str]:
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line.split()[4] for line in lines]
+
+
+def _entries() -> Iterator[str]:
+    for place in PLACES:
+        with contextlib.suppress(OSError):
+            yield from (f"{place}/{name}" for name in os.listdir(place))
+
+
+def _strop_entries() -> Iterator[str]:
+    """Work directories and cgroups that bear Strop's name."""
+    yield from (path for path in _entries() if os.path.basename(path).startswith("strop"))
+    for root, folders, _ in os.walk("/sys/fs/cgroup"):
+        yield from (os.path.join(root, name) for name in folders if name.startswith("strop"))
+        if root.count("/") > 6:
+            folders.clear()
+
+
+def _in_use(path: str) -> bool:
+    """Whether a living process works there: another grader of this host, not a leftover of ours."""
+    with contextlib.suppress(OSError):
+        if Path(path, "cgroup.procs").read_text(encoding="utf-8").strip():
+            return True
+    for pid in _pids():
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{pid}/cwd").startswith(path):
+                return True
+        with contextlib.suppress(OSError):
+            if path in Path(f"/proc/{pid}/mountinfo").read_text(encoding="utf-8", errors="replace"):
+                return True
+    return False

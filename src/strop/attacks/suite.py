@@ -1,0 +1,146 @@
+"""The attacks as records, read from `suite/LANGUAGE-FAMILY.yaml`, and how they become trials of one run.
+
+A text of an attack may hold placeholders such as @CANARY@ (see `strop.attacks.canary`), which differ in every run. The
+hidden number @SECRET@, on which every built-in task rests, is filled into honest answers only: a hostile answer that
+passes has stolen it or has forged its verdict.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal, get_args
+
+import yaml
+from pydantic import ValidationError, model_validator
+
+from strop.core.errors import UserError
+from strop.core.records import Record
+from strop.core.task import Task
+
+Family = Literal["forge", "read", "escape", "exhaust", "outlive", "compile"]
+"""forge a verdict, read secrets, reach the world outside, use up the host, live on, act at compile time."""
+FAMILIES: tuple[str, ...] = get_args(Family)
+
+_PLACEHOLDER = re.compile(r"@([A-Z_]+)@")
+
+
+class Attack(Record):
+    """One way to cheat or to do harm, and an answer that looks alike and is honest."""
+
+    name: str
+    """Unique within its language."""
+    language: str
+    family: Family
+    tries: str
+    """What it tries, in one line."""
+    task: str
+    """Name of a built-in task, see `strop.attacks.tasks`."""
+    layer: str
+    """What is to stop it: the layer of the jail or the rule of the grader that it needs to get past."""
+    hostile: str
+    honest: str
+    harmless: bool
+    """Whether it may be run by a grader without any jail: no flood, no daemon, no signal, nothing written outside."""
+
+    @model_validator(mode="after")
+    def _keep_the_secret(self) -> "Attack":
+        if "@SECRET@" in self.hostile:
+            raise ValueError(f"{self.name}: a hostile answer may not hold @SECRET@")
+        return self
+
+    @property
+    def id(self) -> str:
+        """Language and name."""
+        return f"{self.language}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One thing to try on a grader: a hostile answer that must not pass, an honest one that must, or both."""
+
+    name: str
+    language: str
+    family: str
+    layer: str
+    task: Task
+    hostile: str | None
+    honest: str | None
+    harmless: bool = True
+
+
+def load_suite() -> list[Attack]:
+    """Every attack, by language and family. Raises ValueError for a fault in the suite's own files."""
+    found = [attack for path in _sources() for attack in _read(path)]
+    twice = {a.id for a in found if sum(b.id == a.id for b in found) > 1}
+    if twice:
+        raise ValueError(f"attacks of the same name: {', '.join(sorted(twice))}")
+    return found
+
+
+def _sources() -> list[Any]:
+    folder = files("strop.attacks") / "suite"
+    return sorted((p for p in folder.iterdir() if p.name.endswith(".yaml")), key=lambda p: p.name)
+
+
+def _read(path: Any) -> Iterator[Attack]:
+    language, family = path.name.removesuffix(".yaml").split("-")
+    usually_harmless = family in ("forge", "read", "compile")
+    for row in yaml.safe_load(path.read_text(encoding="utf-8")):
+        try:
+            yield Attack(**{"language": language, "family": family, "harmless": usually_harmless, **row})
+        except (ValidationError, TypeError) as error:
+            raise ValueError(f"{path.name}: {row.get('name')}: {error}") from error
+
+
+def choose(
+    attacks: list[Attack], *, language: str | None, family: str | None, name: str | None
+) -> list[Attack]:
+    """Those that fit every choice that is not None. Raises UserError when there are none, naming what there is."""
+    for what, value, known in (
+        ("language", language, {a.language for a in attacks}),
+        ("family", family, set(FAMILIES)),
+        ("name", name, {a.name for a in attacks} | {a.id for a in attacks}),
+    ):
+        if value is not None and value not in known:
+            shown = sorted(known) if len(known) < 20 else ["see `strop attack --list`"]
+            raise UserError(f"no attack of {what} {value!r}; known: {', '.join(shown)}")
+    chosen = [
+        a
+        for a in attacks
+        if language in (None, a.language) and family in (None, a.family) and name in (None, a.name, a.id)
+    ]
+    if not chosen:
+        raise UserError(f"no attack is at once language {language}, family {family} and name {name}")
+    return chosen
+
+
+def trial(attack: Attack, tasks: Mapping[str, Task], facts: Mapping[str, str]) -> Trial:
+    """The attack with this run's facts filled in. Raises KeyError for an unknown task or placeholder."""
+    known = {key: value for key, value in facts.items() if key != "SECRET"}
+    return Trial(
+        name=attack.name,
+        language=attack.language,
+        family=attack.family,
+        layer=attack.layer,
+        task=tasks[attack.task],
+        hostile=fill(attack.hostile, known, attack.language),
+        honest=fill(attack.honest, facts, attack.language),
+        harmless=attack.harmless,
+    )
+
+
+def fill(text: str, facts: Mapping[str, str], language: str) -> str:
+    """The text with its placeholders replaced. @REACHED@ becomes an expression, so that no echo of source holds it."""
+
+    def value(match: "re.Match[str]") -> str:
+        found = facts[match[1]]
+        if match[1] != "REACHED":
+            return found
+        first, second = found[:8], found[8:]
+        if language == "rust":
+            return f'concat!("{first}", "{second}")'
+        plus = " + " if language == "javascript" else " "
+        return f'"{first}"{plus}"{second}"'
+
+    return _PLACEHOLDER.sub(value, text)

@@ -1,0 +1,108 @@
+"""The small tasks that the attacks are made against, one for each way of judging.
+
+All of them ask for `code(x)` = secret + x. The secret is drawn anew for every run, stands in no hostile answer, and is
+known to the honest ones: they are told it, as a model would be by the statement.
+"""
+
+from strop.core.task import (
+    AssertsCheck,
+    Case,
+    CasesCheck,
+    Check,
+    PytestCheck,
+    RustCheck,
+    StdioCase,
+    StdioCheck,
+    Task,
+)
+
+_INPUTS = (1, 4, 9)
+_PYTEST = """\
+import unittest
+
+import pytest
+from solution import code
+
+
+@pytest.mark.parametrize("x", [1, 4])
+def test_code(x):
+    assert code(x) == [{secret} + x, abs(-x)]
+
+
+class TestCode(unittest.TestCase):
+    def test_nine(self):
+        self.assertEqual(code(9), [{secret} + 9, abs(-9)])
+"""
+_RUST_INSIDE = """\
+#[cfg(test)]
+mod given_tests {{
+    use super::*;
+
+    #[test]
+    fn one() {{
+        assert_eq!(code(1), {secret} + 1);
+    }}
+
+    #[test]
+    fn four() {{
+        assert_eq!(code(4), {secret} + 4);
+        assert!(code(9) != code(4));
+    }}
+}}
+"""
+_RUST_OUTSIDE = """\
+use answer::*;
+
+#[test]
+fn one() {{
+    assert_eq!(code(1), {secret} + 1);
+}}
+
+#[test]
+fn four() {{
+    assert_eq!(code(4), {secret} + 4);
+}}
+"""
+
+
+def build(secret: int) -> dict[str, Task]:
+    """Every built-in task by name, around this run's secret."""
+    expected = {x: [secret + x, x] for x in _INPUTS}
+    asserts = "\n".join(f"assert code({x}) == [{secret} + {x}, abs(-{x})]" for x in _INPUTS)
+    tests = "tests/test_code.py"
+    stdio = StdioCheck(cases=[StdioCase(stdin=f"{x}\n", stdout=f"{secret + x}\n") for x in _INPUTS[:2]])
+    checks: dict[str, tuple[str, Check]] = {
+        "cases": (
+            "python",
+            CasesCheck(entry_point="code", cases=[Case(args=[x], expected=expected[x]) for x in _INPUTS]),
+        ),
+        "asserts": (
+            "python",
+            AssertsCheck(
+                entry_point="code", code=f"def check(c):\n    assert c(1)\n{asserts}\ncheck(code)\n"
+            ),
+        ),
+        "stdio": ("python", stdio),
+        "pytest": (
+            "python",
+            PytestCheck(
+                files={tests: _PYTEST.format(secret=secret)},
+                tests=[f"{tests}::test_code[1]", f"{tests}::test_code[4]", f"{tests}::TestCode::test_nine"],
+            ),
+        ),
+        "rust": ("rust", RustCheck(tests=_RUST_INSIDE.format(secret=secret))),
+        "rust-crate": ("rust", RustCheck(tests=_RUST_OUTSIDE.format(secret=secret), crate="answer")),
+        "rust-own": ("rust", RustCheck()),
+        "c": ("c", stdio),
+        "javascript": ("javascript", stdio),
+    }
+    return {
+        name: Task(
+            family="attacked",
+            language=language,
+            statement=f"Return (or print) {secret} + x; the lists hold x too.",
+            check=check,
+            source=f"attacks/{name}",
+        )
+        for name, (language, check) in checks.items()
+    }

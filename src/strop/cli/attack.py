@@ -1,0 +1,180 @@
+"""`strop attack`: hostile answers against the grader that training uses, or against a foreign one."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from strop.attacks.bench import Row
+    from strop.attacks.canary import Canaries
+    from strop.attacks.grader import Grader
+    from strop.attacks.suite import Attack, Trial
+
+
+def attack(
+    language: Annotated[str | None, typer.Option(help="only attacks in this language")] = None,
+    family: Annotated[str | None, typer.Option(help="only attacks of this family")] = None,
+    name: Annotated[str | None, typer.Option(help="only the attack of this name")] = None,
+    jail: Annotated[
+        list[str] | None,
+        typer.Option(help="jail configuration, may be repeated; default all that are offered here"),
+    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="file for counts and rows")] = None,
+    table_file: Annotated[Path | None, typer.Option("--table", help="file for a Markdown table")] = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="folder of *.jsonl with tasks and hostile answers of others")
+    ] = None,
+    grader: Annotated[
+        str | None, typer.Option(metavar="MODULE:CALLABLE", help="compare with a foreign grader")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="let a foreign grader run hostile code")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="show the attacks and run none")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="a line for every attack")] = False,
+) -> None:
+    """Try to cheat the grader, to break out and to leave something behind.
+
+    Exit code 0 only when no attack got through, every honest answer passed and nothing was left over.
+    """
+    from strop.attacks.canary import Canaries
+    from strop.attacks.suite import choose, load_suite
+
+    chosen = [] if answers else choose(load_suite(), language=language, family=family, name=name)
+    if listing:
+        return _list(chosen)
+    _refuse_early(grader, yes, [f for f in (json_file, table_file) if f])
+    jails = _jails(jail)
+    with Canaries() as canaries:
+        trials = _trials(canaries, chosen, answers, language, name)
+        if grader is not None:
+            rows = _against(grader, trials, canaries, jails[-1])
+        else:
+            rows = [row for jail_name in jails for row in _run(_ours(jail_name), trials, canaries)]
+    _write(rows, chosen, json_file, table_file)
+    _report(rows, verbose, grader is not None)
+
+
+def _refuse_early(grader: str | None, yes: bool, files: Sequence[Path]) -> None:
+    from strop.core.errors import UserError
+
+    for path in files:
+        if not path.parent.is_dir() or path.is_dir():
+            raise UserError(f"cannot write {path}: no such folder, or it is one")
+    if grader is not None and not yes:
+        raise UserError(
+            f"--grader {grader} runs hostile code with your rights, without a jail; only attacks marked harmless are "
+            "run, yet a mistake of theirs can do harm: use a machine that you can lose, and add --yes"
+        )
+
+
+def _trials(
+    canaries: "Canaries",
+    chosen: "Sequence[Attack]",
+    answers: Path | None,
+    language: str | None,
+    name: str | None,
+) -> "list[Trial]":
+    from strop.attacks.answers import load_answers
+    from strop.attacks.suite import trial
+    from strop.attacks.tasks import build
+    from strop.core.errors import UserError
+
+    if answers is None:
+        tasks, facts = build(canaries.secret), canaries.facts
+        return [trial(one, tasks, facts) for one in chosen]
+    given = [t for t in load_answers(answers) if language in (None, t.language) and name in (None, t.name)]
+    if not given:
+        raise UserError(f"--answers {answers}: no answer of language {language} and name {name}")
+    return given
+
+
+def _jails(asked: list[str] | None) -> list[str]:
+    from strop.core.errors import SandboxError, UserError
+    from strop.sandbox import jail_names
+
+    offered = jail_names()
+    if not offered:
+        raise SandboxError("this host offers no jail at all; see `strop doctor`")
+    if not asked or "all" in asked:
+        return offered
+    for one in asked:
+        if one not in offered:
+            raise UserError(f"--jail {one!r} is not offered by this host; offered: all, {', '.join(offered)}")
+    return list(dict.fromkeys(asked))
+
+
+def _ours(jail: str) -> "Grader":
+    from strop.attacks.grader import LIMITS, Ours
+    from strop.verification import open_verifier
+
+    return Ours(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail))
+
+
+def _against(target: str, trials: "list[Trial]", canaries: "Canaries", jail: str) -> "list[Row]":
+    from strop.attacks.foreign import Foreign
+
+    print(f"warning: {target} runs hostile code with your rights, without a jail", file=sys.stderr)
+    harmless = [t for t in trials if t.harmless]
+    theirs = Foreign(target)
+    return [*_run(_ours(jail), harmless, canaries), *_run(theirs, harmless, canaries)]
+
+
+def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries") -> "list[Row]":
+    from strop.attacks.bench import run
+    from strop.reports.progress import Progress
+
+    with Progress(f"held, {grader.name}", len(trials)) as progress:
+        return run(grader, trials, canaries, lambda row: progress.step(row.good))
+
+
+def _write(
+    rows: "list[Row]", chosen: "Sequence[Attack]", json_file: Path | None, table_file: Path | None
+) -> None:
+    from strop.attacks.bench import counts
+    from strop.attacks.table import markdown
+    from strop.reports import files
+
+    report = {**counts(rows), "rows": [asdict(row) for row in rows]}
+    texts = {json_file: json.dumps(report, indent=1) + "\n", table_file: markdown(rows, chosen)}
+    for path, text in texts.items():
+        if path is not None:
+            with files.atomic(path) as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+
+
+def _report(rows: "list[Row]", verbose: bool, comparing: bool) -> None:
+    from rich.console import Console
+
+    from strop.attacks.bench import counts
+    from strop.attacks.table import compared, details, overview
+
+    console = Console()
+    bad = [r for r in rows if not r.good]
+    if verbose or bad:
+        console.print(details(rows if verbose else bad))
+    console.print(overview(rows))
+    names = list(dict.fromkeys(r.jail for r in rows))
+    ours = [r for r in rows if r.jail == names[0]] if comparing else rows
+    if comparing and len(names) > 1:
+        console.print(compared(ours, [r for r in rows if r.jail == names[1]]))
+    sums: dict[str, Any] = counts(ours)
+    print(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sums.items()))
+    if any(not r.good for r in ours):
+        raise typer.Exit(1)
+
+
+def _list(chosen: "Sequence[Attack]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(header_style="bold")
+    for column in ("attack", "family", "task", "stopped by", "tries"):
+        table.add_column(column)
+    for one in chosen:
+        table.add_row(one.id, one.family, one.task, one.layer, one.tries)
+    Console().print(table)
+    print(f"{len(chosen)} attacks")
