@@ -1,8 +1,8 @@
 """A task: frozen data that says what is asked and how an answer is checked. Behaviour lives elsewhere."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from strop.core.ids import content_hash
 from strop.core.records import Record
@@ -31,9 +31,21 @@ class StdioCase(Record):
     shown: bool = False
 
 
-class CasesCheck(Record):
+class _Terse(Record):
+    """A check whose `optional` fields are written, and count for a task's id, only where they are set."""
+
+    optional: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        return {name: value for name, value in written.items() if value or name not in self.optional}
+
+
+class CasesCheck(_Terse):
     """Call `entry_point` on each case; `expected` is compared with what it returns, outside the candidate's process."""
 
+    optional: ClassVar[tuple[str, ...]] = ("any_order", "checker")
     kind: Literal["cases"] = "cases"
     entry_point: str
     cases: list[Case]
@@ -45,9 +57,10 @@ class CasesCheck(Record):
     """Trusted Python code with a function `check(args, kwargs, expected, result) -> bool`; empty = equality."""
 
 
-class AssertsCheck(Record):
+class AssertsCheck(_Terse):
     """Trusted Python test code that calls `entry_point`; every top-level statement with an assert is one test."""
 
+    optional: ClassVar[tuple[str, ...]] = ("helpers",)
     kind: Literal["asserts"] = "asserts"
     entry_point: str
     code: str
@@ -55,9 +68,10 @@ class AssertsCheck(Record):
     """Further functions of the answer that the test code may call. No other name of the answer is seen by it."""
 
 
-class StdioCheck(Record):
+class StdioCheck(_Terse):
     """Run the answer as a program on each case; its output is compared line by line, trailing space ignored."""
 
+    optional: ClassVar[tuple[str, ...]] = ("tolerance", "checker")
     kind: Literal["stdio"] = "stdio"
     cases: list[StdioCase]
     tolerance: float = 0.0
@@ -77,9 +91,10 @@ class PytestCheck(Record):
     """Every test id that must be reported as passed, as `pytest --collect-only -q` prints them."""
 
 
-class RustCheck(Record):
+class RustCheck(_Terse):
     """Build, lint and test a Rust answer as cargo would, as the only source file of a library crate."""
 
+    optional: ClassVar[tuple[str, ...]] = ("crate", "crates")
     kind: Literal["rust"] = "rust"
     tests: str = ""
     """Trusted test code. Empty: the answer carries its own tests."""

@@ -7,15 +7,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from strop.sandbox.box import Box, Work, open_box
+    from strop.sandbox.jails import jail_names
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import JailReport, Layer, probe, require_jail
-    from strop.sandbox.run import CommandResult, run_command
+    from strop.sandbox.result import CommandResult
+    from strop.sandbox.run import run_command
 
-__all__ = ["CommandResult", "JailReport", "Layer", "Limits", "probe", "require_jail", "run_command"]
+__all__ = [
+    "Box",
+    "CommandResult",
+    "JailReport",
+    "Layer",
+    "Limits",
+    "Work",
+    "jail_names",
+    "open_box",
+    "probe",
+    "require_jail",
+    "run_command",
+]
 
 _HOME = {
     "Limits": "limits",
-    "CommandResult": "run",
+    "Box": "box",
+    "Work": "box",
+    "open_box": "box",
+    "jail_names": "jails",
+    "CommandResult": "result",
     "run_command": "run",
     "JailReport": "report",
     "Layer": "report",

@@ -3,7 +3,6 @@
 Started with a fresh exec by `strop.sandbox.report`, so that nothing is ever forked from the trainer.
 """
 
-import errno
 import json
 import os
 import resource
@@ -13,10 +12,9 @@ import socket
 import sys
 from collections.abc import Callable
 
-from strop.sandbox import kernel, landlock, seccomp
+from strop.sandbox import kernel, landlock, seccomp, stronger
 
-_CLONE_NEWNS = 0x00020000
-_CHILD_SECONDS = 5.0
+_CHILD_SECONDS = 15.0
 
 
 def _landlock() -> str:
@@ -96,20 +94,6 @@ def _pidfd() -> str:
     return "the end of a child was seen"
 
 
-def _sized_tmpfs() -> str:
-    kernel.unshare(_CLONE_NEWNS)
-    kernel.mount("none", "/", "", 0x44000, "")  # private and recursive: nothing of it is seen outside
-    kernel.mount("strop", "/tmp", "tmpfs", 0, "size=1m,nr_inodes=100")
-    try:
-        with open("/tmp/x", "wb") as file:
-            file.write(bytes(2 << 20))
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            return "a file over the size was refused"
-        raise
-    raise OSError("the size was not kept")
-
-
 _LAYERS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
     (
         "landlock",
@@ -139,11 +123,25 @@ _LAYERS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
     ("subreaper", _subreaper, "", "daemons that outlive their program (build profile)"),
     ("pidfd", _pidfd, "", "a short wait instead of a signal when a process ends"),
     (
-        "sized_tmpfs",
-        _sized_tmpfs,
+        "slot_uid",
+        stronger.slot_uid,
         "",
-        "many files in the work directory can fill its file system (build profile)",
+        "as an ordinary user: the same user's other processes share its limits; as root: no bound on processes",
     ),
+    (
+        "namespaces",
+        stronger.in_namespaces,
+        "",
+        "stat of any path, the host's process ids; a work directory without a size (build profile)",
+    ),
+    (
+        "cgroup",
+        stronger.cgroup,
+        "",
+        "memory of several processes together (build profile)",
+    ),
+    ("bubblewrap", stronger.bubblewrap, "", "nothing more: it is one way to get namespaces"),
+    ("apptainer", stronger.apptainer, "", "nothing more: it is one way to get namespaces"),
 )
 
 

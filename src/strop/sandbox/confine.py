@@ -7,6 +7,7 @@ and of the same user as the trainer; the kernel is trusted.
 
 import os
 import sys
+from dataclasses import dataclass
 
 from strop.sandbox import kernel, landlock, seccomp
 from strop.sandbox.limits import Limits, apply_rlimits
@@ -49,6 +50,29 @@ def python_read() -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(p) for p in (*shared, os.path.dirname(os.__file__))))
 
 
+@dataclass(frozen=True)
+class Settings:
+    """What a worker process adds by itself; see `strop.sandbox.jails`."""
+
+    namespaces: bool = False
+    uid: int = 0
+    """User and group id to become, 0 = stay."""
+    unsafe: bool = False
+    """Whether the user asked for a jail without Landlock and seccomp."""
+
+    @property
+    def keep_reading(self) -> bool:
+        """Programs may lie where only root may look; without a root of its own the new user could not read them."""
+        return bool(self.uid) and not self.namespaces and landlock.abi() > 0
+
+
+def change_user(settings: Settings, owner: int, signal: int) -> None:
+    """Becomes the worker's user, if it has one. `owner`: the parent's pid, whose death still sends `signal`."""
+    if settings.uid:
+        kernel.become(settings.uid, keep_reading=settings.keep_reading)
+        kernel.die_with_parent(owner, signal)
+
+
 def enter(
     *,
     read: tuple[str, ...],
@@ -56,14 +80,17 @@ def enter(
     allow_exec: bool = False,
     allow_metadata: bool = False,
     allow_unsafe: bool = False,
+    keep_reading: bool = False,
 ) -> list[str]:
     """Confines this process and all that it will ever start; returns the layers that are missing, in words.
 
+    keep_reading  leaves the capability that `kernel.become` kept
     Raises OSError when Landlock and seccomp are both missing, unless `allow_unsafe`.
     """
     missing: list[str] = []
     kernel.no_new_privs()
-    kernel.drop_capabilities()
+    if not keep_reading:
+        kernel.drop_capabilities()
     kernel.undumpable()
     try:
         landlock.restrict(read=read, write=(*write, "/dev/null"))

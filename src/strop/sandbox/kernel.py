@@ -9,17 +9,22 @@ import ctypes
 import os
 import platform
 
+from strop.sandbox.syscalls import table
+
 LINUX = os.uname().sysname == "Linux"
 MACHINE = platform.machine() if not LINUX else os.uname().machine
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_GET_NO_NEW_PRIVS = 39
 PR_CAP_AMBIENT = 47
+_CAP_DAC_READ_SEARCH = 2
+_READING = 1 << _CAP_DAC_READ_SEARCH
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -47,7 +52,15 @@ def syscall(number: int, *args: int | bytes | ctypes.Array[ctypes.c_char] | None
 def mount(source: str, target: str, fstype: str, flags: int, data: str) -> None:
     """mount(2)."""
     if _libc.mount(source.encode(), target.encode(), fstype.encode(), ctypes.c_ulong(flags), data.encode()):
-        raise _error(f"mount {fstype} on {target}")
+        raise _error(f"mount {fstype or source} on {target}")
+
+
+def pivot_root(new: str) -> None:
+    """Makes the mount point `new` the root of this mount namespace and lets the old root go."""
+    os.chdir(new)
+    syscall(table(MACHINE)["pivot_root"], b".\0", b".\0")
+    unmount(".")
+    os.chdir("/")
 
 
 def unmount(target: str) -> None:
@@ -73,9 +86,12 @@ def undumpable() -> None:
 
 
 def die_with_parent(parent_pid: int, signal: int) -> None:
-    """Asks for `signal` when the parent's creating thread dies, and exits at once if it is dead already."""
+    """Asks for `signal` when the parent's creating thread dies, and exits at once if it is dead already.
+
+    `parent_pid` 0: the parent is in another process namespace, or some launcher.
+    """
     prctl(PR_SET_PDEATHSIG, signal)
-    if os.getppid() != parent_pid:
+    if parent_pid and os.getppid() != parent_pid:
         os._exit(0)
 
 
@@ -84,17 +100,57 @@ def become_subreaper() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
+def become(uid: int, *, keep_reading: bool = False) -> None:
+    """Changes this process to user and group `uid` without supplementary groups; needs to be root.
+
+    keep_reading  keeps CAP_DAC_READ_SEARCH, also across exec, for programs that lie where only root may look; Landlock
+                  has to bound what is read then
+    The parent-death signal and capabilities are gone afterwards, as the kernel has it: set the former again.
+    """
+    if keep_reading:
+        prctl(PR_SET_KEEPCAPS, 1)
+        _capset(
+            _permitted(), _READING
+        )  # the inheritable set cannot win a bit once the bounding set has lost it
+    _drop_bounding()
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    if keep_reading:
+        _capset(_READING, _READING)
+        prctl(PR_CAP_AMBIENT, 2, _CAP_DAC_READ_SEARCH)
+
+
 def drop_capabilities() -> None:
     """Empties the effective, permitted, inheritable, ambient and (where allowed) bounding capability sets."""
+    _drop_bounding()
+    with contextlib.suppress(OSError):  # before Linux 4.3 there is no ambient set
+        prctl(PR_CAP_AMBIENT, 4)
+    _capset(0, 0)
+
+
+def _drop_bounding() -> None:
+    """Empties the bounding set, where allowed, so that no exec can win capabilities back."""
     for capability in range(64):
         try:
             prctl(PR_CAPBSET_DROP, capability)
         except OSError:
             break  # no CAP_SETPCAP, or past the last capability: nothing is left to drop
-    with contextlib.suppress(OSError):  # before Linux 4.3 there is no ambient set
-        prctl(PR_CAP_AMBIENT, 4)
+
+
+def _permitted() -> int:
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     data = (ctypes.c_uint32 * 6)()
+    if _libc.capget(ctypes.byref(header), ctypes.byref(data)):
+        raise _error("capget")
+    return data[1] | data[4] << 32
+
+
+def _capset(held: int, inheritable: int) -> None:
+    """Effective and permitted capabilities together, then the inheritable ones, as bits."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    low, high = held & 0xFFFFFFFF, held >> 32
+    data = (ctypes.c_uint32 * 6)(low, low, inheritable, high, high, 0)
     if _libc.capset(ctypes.byref(header), ctypes.byref(data)):
         raise _error("capset")
 

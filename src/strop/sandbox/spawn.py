@@ -1,6 +1,7 @@
 """Starts Strop's own helper processes: cleared environment, no inherited descriptors but those named."""
 
 import contextlib
+import glob
 import os
 import subprocess
 import sys
@@ -18,10 +19,8 @@ def helper(module: str, *arguments: str) -> list[str]:
 
     In the helper, sys.argv is ["-c", source folder, *arguments].
     """
-    source = str(Path(strop.__file__).resolve().parent.parent)
-    python = getattr(sys, "_base_executable", None) or sys.executable
     return [
-        python,
+        _python(),
         "-P",
         "-s",
         "-S",
@@ -30,9 +29,25 @@ def helper(module: str, *arguments: str) -> list[str]:
         "utf8",
         "-c",
         _BOOT.format(module=module),
-        source,
+        source_folder(),
         *arguments,
     ]
+
+
+def helper_reads() -> tuple[str, ...]:
+    """What a helper reads to start, for launchers that give it a root of its own: Python and Strop's source."""
+    python = _python()
+    libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*.so*"))
+    return (python, os.path.realpath(python), *libraries, source_folder())
+
+
+def _python() -> str:
+    return getattr(sys, "_base_executable", None) or sys.executable
+
+
+def source_folder() -> str:
+    """The folder that holds the package, which a helper needs to read while it starts."""
+    return str(Path(strop.__file__).resolve().parent.parent)
 
 
 class Process:
@@ -51,6 +66,11 @@ class Process:
             if self._popen.stderr is not None and not self._popen.stderr.closed:
                 self._words = self._read()
                 self._popen.stderr.close()
+
+    def wait(self, seconds: float) -> None:
+        """Returns when it has ended by itself, or the time is up."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(seconds)
 
     _words = ""
 

@@ -1,0 +1,122 @@
+"""A control group for one box: bounds memory and processes of everything in it together. Version 2, else version 1.
+
+Made once by the trainer's side and used for every program of the box; needs root or a delegated group. Groups of
+processes that are gone are removed when the next one is made.
+"""
+
+import contextlib
+import itertools
+import os
+import time
+
+_ROOT = "/sys/fs/cgroup"
+_NUMBERS = itertools.count()
+_FILES = {
+    2: {"memory": "memory.max", "swap": "memory.swap.max", "pids": "pids.max", "events": "memory.events"},
+    1: {
+        "memory": "memory.limit_in_bytes",
+        "swap": "memory.swappiness",
+        "pids": "pids.max",
+        "events": "memory.oom_control",
+    },
+}
+
+
+class Cgroup:
+    """One group (of version 1: one in the memory and one in the pids hierarchy). Raises OSError where not allowed."""
+
+    def __init__(self) -> None:
+        self.version, parents = _hierarchies()
+        _sweep(parents)
+        name = f"strop-{os.getpid()}-{next(_NUMBERS)}"
+        self._paths = [os.path.join(parent, name) for parent in parents]
+        self._limits = (0, 0)
+        made: list[str] = []
+        try:
+            for path in self._paths:
+                os.mkdir(path)
+                made.append(path)
+            self._names = _FILES[self.version]
+            _write(os.path.join(self._paths[0], self._names["swap"]), "0", optional=True)
+            self.limit(1 << 40, 1 << 15)
+        except OSError:
+            for path in made:
+                os.rmdir(path)
+            raise
+
+    def limit(self, memory_bytes: int, processes: int) -> None:
+        """Bounds for all processes in it, together; a tmpfs that they fill counts as memory."""
+        if (memory_bytes, processes) == self._limits:
+            return
+        _write(os.path.join(self._paths[0], self._names["memory"]), str(memory_bytes))
+        _write(os.path.join(self._paths[-1], self._names["pids"]), str(processes))
+        self._limits = (memory_bytes, processes)
+
+    def add(self, pid: int) -> None:
+        """Moves a process in; what it starts from now on is in it too."""
+        for path in self._paths:
+            _write(os.path.join(path, "cgroup.procs"), str(pid))
+
+    def kills(self) -> int:
+        """How many processes the kernel has killed in it for want of memory."""
+        with open(os.path.join(self._paths[0], self._names["events"])) as file:
+            return next((int(line.split()[1]) for line in file if line.startswith("oom_kill ")), 0)
+
+    def close(self) -> None:
+        """Removes the group; its processes must be gone. Safe to call twice."""
+        for path in self._paths:
+            _remove(path)
+
+
+def _hierarchies() -> tuple[int, list[str]]:
+    """(version, the folders to make groups in)."""
+    with open("/proc/self/cgroup") as file:
+        own = {
+            name: path
+            for line in file
+            for _, names, path in [line.strip().split(":", 2)]
+            for name in names.split(",")
+        }
+    unified = _ROOT + own.get("", "/").rstrip("/")
+    try:
+        with open(os.path.join(unified, "cgroup.controllers")) as file:
+            offered = set(file.read().split())
+    except OSError:
+        offered = set()
+    if {"memory", "pids"} <= offered:
+        parent = os.path.dirname(unified) if unified != _ROOT else unified
+        _write(os.path.join(parent, "cgroup.subtree_control"), "+memory +pids")
+        return 2, [parent]
+    places = [f"{_ROOT}/{name}{own[name].rstrip('/')}" for name in ("memory", "pids") if name in own]
+    if len(places) == 2 and all(os.path.isdir(place) for place in places):
+        return 1, places
+    raise OSError("neither cgroup version 2 nor version 1 gives the memory and pids controllers here")
+
+
+def _sweep(parents: list[str]) -> None:
+    for parent in parents:
+        for name in os.listdir(parent):
+            words = name.split("-")
+            if words[0] == "strop" and len(words) == 3 and not os.path.exists(f"/proc/{words[1]}"):
+                with contextlib.suppress(OSError):
+                    os.rmdir(os.path.join(parent, name))
+
+
+def _remove(path: str) -> None:
+    deadline = time.monotonic() + 2
+    while os.path.isdir(path):
+        try:
+            os.rmdir(path)
+        except OSError:  # its last process is still being taken apart
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.005)
+
+
+def _write(path: str, text: str, *, optional: bool = False) -> None:
+    try:
+        with open(path, "w") as file:
+            file.write(text)
+    except OSError:
+        if not optional:
+            raise

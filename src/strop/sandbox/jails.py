@@ -1,0 +1,124 @@
+"""The jail's named configurations, from the weakest that holds hostile code to the strongest that a host offers.
+
+| name | on top of Landlock and seccomp |
+|---|---|
+| minimal | nothing: works in a default Docker container |
+| slot-uid | a user id of its own for each worker (as root) |
+| namespaces | mount, process, network, IPC, UTS and cgroup namespaces with a root of its own; as root also slot-uid |
+| full | namespaces, and a cgroup that bounds memory and processes of the whole tree |
+| bubblewrap, apptainer | the worker is started by that program, in its namespaces |
+
+"auto" is the first of full, namespaces, slot-uid, minimal that is offered here.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from strop.core.errors import SandboxError, UserError
+from strop.sandbox.report import JailReport, probe
+
+FIRST_SLOT, SLOTS = 65000, 500
+"""User ids of workers; Debian's policy keeps 65000 to 65533 free of accounts."""
+
+
+LAUNCHER_BYTES = 64 << 20
+"""Size of the work directory that a launcher gives, whatever a program's limits say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jail:
+    """What a worker process adds to Landlock, seccomp, limits and an empty environment."""
+
+    name: str
+    slot_uid: bool = False
+    namespaces: bool = False
+    cgroup: bool = False
+    launcher: str = ""
+    """Program that starts the worker, or empty."""
+
+    def settings(self, *, slot: int, allow_unsafe: bool) -> str:
+        """What a worker process must know, as JSON for its command line. `slot`: any number, its user id's choice."""
+        uid = FIRST_SLOT + slot % SLOTS if self.slot_uid and os.getuid() == 0 else 0
+        return json.dumps({"namespaces": self.namespaces, "uid": uid, "unsafe": allow_unsafe})
+
+
+JAILS = (
+    Jail("minimal"),
+    Jail("slot-uid", slot_uid=True),
+    Jail("namespaces", slot_uid=True, namespaces=True),
+    Jail("full", slot_uid=True, namespaces=True, cgroup=True),
+    Jail("bubblewrap", launcher="bwrap"),
+    Jail("apptainer", launcher="apptainer"),
+)
+_NEEDS = {
+    "minimal": (),
+    "slot-uid": ("slot_uid",),
+    "namespaces": ("namespaces",),
+    "full": ("namespaces", "cgroup"),
+    "bubblewrap": ("bubblewrap",),
+    "apptainer": ("apptainer",),
+}
+_AUTO = ("full", "namespaces", "slot-uid", "minimal")
+
+
+def jail_names(report: JailReport | None = None) -> list[str]:
+    """The configurations that this host offers, weakest first; empty where Landlock and seccomp are both missing."""
+    seen = report or probe()
+    if not seen.safe:
+        return []
+    return [jail.name for jail in JAILS if all(seen.layer(need).active for need in _NEEDS[jail.name])]
+
+
+def choose(name: str = "auto") -> Jail:
+    """The configuration of that name. Raises UserError for an unknown one, SandboxError where it is not offered."""
+    by_name = {jail.name: jail for jail in JAILS}
+    if name != "auto" and name not in by_name:
+        raise UserError(f"sandbox.jail={name!r}: no such jail; choose auto, {', '.join(by_name)}")
+    report = probe()
+    offered = jail_names(report)
+    if name == "auto":
+        return by_name[next((n for n in _AUTO if n in offered), "minimal")]
+    if name not in offered and name != "minimal":
+        causes = "; ".join(
+            f"{need}: {report.layer(need).detail}" for need in _NEEDS[name] if not report.layer(need).active
+        )
+        raise SandboxError(f"sandbox.jail={name} is not offered by this host ({causes})")
+    return by_name[name]
+
+
+def launched(jail: Jail, argv: list[str], *, read: Iterable[str], work: str, processes: bool) -> list[str]:
+    """The command that starts the worker `argv` in this configuration.
+
+    read       paths that the worker needs, its own source included
+    work       a writable tmpfs inside, or empty
+    processes  whether the worker gets a process namespace of its own (a launcher only; natively it does that itself)
+    """
+    if jail.launcher == "bwrap":
+        return [*_bubblewrap(read, work, processes), *argv]
+    if jail.launcher == "apptainer":
+        return [*_apptainer(read, work, processes), *argv]
+    return argv
+
+
+def _bubblewrap(read: Iterable[str], work: str, processes: bool) -> list[str]:
+    command = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--unshare-user-try", "--unshare-ipc"]
+    command += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    command += ["--unshare-pid", "--as-pid-1", "--proc", "/proc"] if processes else []
+    for path in sorted(set(read)):
+        command += ["--dev-bind-try" if path.startswith("/dev/") else "--ro-bind-try", path, path]
+    command += ["--size", str(LAUNCHER_BYTES), "--tmpfs", work] if work else []
+    return [*command, "--remount-ro", "/", "--chdir", "/", "--"]
+
+
+def _apptainer(read: Iterable[str], work: str, processes: bool) -> list[str]:
+    """The host's own root as the image; nothing of it is visible but what is bound."""
+    command = [shutil.which("apptainer") or "apptainer", "--silent", "exec", "--containall", "--no-home"]
+    command += ["--cleanenv", "--no-privs", "--net", "--network", "none", "--ipc", "--uts"]
+    command += ["--pid", "--no-init"] if processes else []
+    for path in sorted(p for p in set(read) if os.path.exists(p) and not p.startswith("/dev/")):
+        command += ["--bind", f"{path}:{path}:ro"]
+    command += ["--scratch", work] if work else []
+    return [*command, os.environ.get("STROP_APPTAINER_IMAGE", "/")]

@@ -1,0 +1,300 @@
+"""The worker process of a box: starts jailed programs in its work directory, one at a time, and reaps their trees.
+
+A small process of its own, started with a fresh exec; where the jail has namespaces it enters them once and is their
+init process. Whatever ends a program (its end, a limit, the parent's wish, the parent's death), every descendant is
+killed and reaped before the keeper answers, also those in sessions of their own.
+
+Threat model: programs are hostile. They cannot signal this process (process namespace, Landlock's scope, or seccomp
+denies kill), and what they leave in the work directory is only touched through descriptors that follow no link.
+
+Control socket: a request is `R`, for "run" with the program's three descriptors, then eight digits of length, JSON and
+the files' bytes; `K` ends a running program. An answer is eight digits of length and JSON; for "read" a descriptor too.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+from typing import Any, NoReturn
+
+from strop.sandbox import confine, kernel, namespaces, workdir
+from strop.sandbox.limits import Limits, apply_rlimits
+from strop.sandbox.pump import cpu_clock
+
+_REAP_SECONDS = 5.0
+_MS_NOSUID_NODEV = 0x6
+
+
+def main() -> NoReturn:
+    """argv: -, control descriptor, parent's pid, settings (confine.Settings as JSON), work directory, paths to read."""
+    control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
+    settings = confine.Settings(**json.loads(sys.argv[4]))
+    work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
+    kernel.die_with_parent(parent, signal.SIGTERM)
+    control = socket.socket(fileno=control_fd)
+    keeper: Keeper | None = None
+    try:
+        if control.recv(1) != b"G":  # by now the parent has put this process into its cgroup
+            os._exit(0)
+        if settings.namespaces:
+            _move_in(control_fd, work, read, settings)
+        keeper = Keeper(control, settings, work, read)
+        keeper.serve()
+    except EOFError:
+        pass  # the parent is gone
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            control.sendall(_packed({"broken": f"{type(error).__name__}: {error}"}))
+    finally:
+        if keeper is not None:
+            keeper.end()
+        os._exit(0)
+
+
+def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.Settings) -> None:
+    """Goes on as pid 1 of namespaces of its own; the process that was started waits outside."""
+    namespaces.unshare(processes=True)
+    inner = os.fork()
+    if inner:
+        os.close(control)
+        signal.signal(signal.SIGTERM, lambda number, frame: os.kill(inner, signal.SIGKILL))
+        while True:
+            with contextlib.suppress(InterruptedError):
+                os.waitpid(inner, 0)
+                os._exit(0)
+    kernel.die_with_parent(0, signal.SIGKILL)
+    paths = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read)
+    namespaces.enclose(paths, work=work, work_options=_options(Limits(), settings.uid), processes=True)
+
+
+def _options(limits: Limits, uid: int) -> str:
+    return f"size={limits.dir_bytes},nr_inodes=16384,mode=700" + (f",uid={uid},gid={uid}" if uid else "")
+
+
+def _packed(message: dict[str, Any]) -> bytes:
+    data = json.dumps(message).encode()
+    return b"%08d" % len(data) + data
+
+
+class Keeper:
+    """Serves requests until the parent hangs up."""
+
+    def __init__(
+        self, control: socket.socket, settings: confine.Settings, work: str, read: tuple[str, ...]
+    ) -> None:
+        self.control, self.settings, self.work = control, settings, work
+        self.read = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read, work)
+        self.alone = os.getpid() == 1
+        self.sized = settings.namespaces
+        self.size = Limits().dir_bytes
+        self.wake, woken = os.pipe()
+        os.set_blocking(woken, False)
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGTERM, lambda number, frame: None)
+        kernel.become_subreaper()
+        kernel.undumpable()
+        if not settings.namespaces:
+            os.makedirs(work, exist_ok=True)
+            if settings.uid:
+                os.chown(work, settings.uid, settings.uid)
+        os.chdir(work)
+
+    def serve(self) -> None:
+        """Request by request. Raises EOFError when the parent is gone."""
+        self.control.sendall(_packed({"hello": os.getpid()}))
+        while True:
+            data, fds, _, _ = socket.recv_fds(self.control, 1, 3)
+            if not data:
+                raise EOFError
+            if data == b"K":
+                continue  # it came after the program's end
+            job = json.loads(self._receive(int(self._receive(8))))
+            if job["op"] == "run":
+                self.control.sendall(_packed(self._run(job, fds)))
+            elif job["op"] == "read":
+                self._hand_over(job["name"])
+            else:
+                self._wipe()
+                self.control.sendall(_packed({"error": ""}))
+
+    def end(self) -> None:
+        """Kills what is left and removes the work directory, if it is not gone with this process."""
+        self._kill_all()
+        if not self.settings.namespaces:
+            os.chdir("/")
+            with contextlib.suppress(OSError):
+                workdir.clear(self.work)
+            shutil.rmtree(self.work, ignore_errors=True)
+
+    def _receive(self, count: int) -> bytes:
+        parts = []
+        while count:
+            part = self.control.recv(min(count, 1 << 20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def _wipe(self) -> None:
+        os.chdir(self.work)
+        workdir.clear(self.work)
+
+    def _hand_over(self, name: str) -> None:
+        try:
+            fd = workdir.open_regular(self.work, name)
+        except FileNotFoundError:
+            self.control.sendall(_packed({"error": "FileNotFoundError"}))
+        except (OSError, ValueError) as error:
+            self.control.sendall(_packed({"error": str(error)}))
+        else:
+            socket.send_fds(self.control, [_packed({"error": ""})], [fd])
+            os.close(fd)
+
+    def _run(self, job: dict[str, Any], streams: list[int]) -> dict[str, Any]:
+        report: dict[str, Any] = {"status": -1, "error": "", "expired": "", "sized": self.sized}
+        limits = Limits(**job["limits"])
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        try:
+            self._furnish(job, limits)
+            child = self._start(job, limits, streams, report)
+            for fd in streams:
+                os.close(fd)
+            streams = []
+            if not report["error"]:
+                self._watch(child, limits, report)
+            _end(child, report)
+        except OSError as error:
+            report["error"] = f"{type(error).__name__}: {error}"
+        finally:
+            for fd in streams:
+                os.close(fd)
+            report["left"] = self._kill_all()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        report["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        report["peak"] = (
+            after.ru_maxrss * 1024 if after.ru_maxrss > before.ru_maxrss else report.pop("own", 0)
+        )
+        return report
+
+    def _furnish(self, job: dict[str, Any], limits: Limits) -> None:
+        for name, size in job["files"]:
+            workdir.put(self.work, name, self._receive(size), self.settings.uid)
+        if self.sized and limits.dir_bytes != self.size:
+            kernel.mount("none", self.work, "", 0x20, _options(limits, self.settings.uid))
+            self.size = limits.dir_bytes
+
+    def _start(self, job: dict[str, Any], limits: Limits, streams: list[int], report: dict[str, Any]) -> int:
+        failed, fail = os.pipe()  # close-on-exec: end of stream means that the program runs
+        init = os.getpid()
+        child = os.fork()
+        if child == 0:
+            try:
+                self._become_program(job, limits, streams, init)
+            except BaseException as error:
+                os.write(fail, f"{type(error).__name__}: {error}".encode())
+            finally:
+                os._exit(127)
+        os.close(fail)
+        report["error"] = os.read(failed, 1000).decode(errors="replace")
+        os.close(failed)
+        return child
+
+    def _become_program(self, job: dict[str, Any], limits: Limits, streams: list[int], init: int) -> NoReturn:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        kernel.die_with_parent(init, signal.SIGKILL)
+        for target, fd in enumerate(streams):
+            os.dup2(fd, target)
+        build = job["profile"] == "build"
+        confine.change_user(self.settings, init, signal.SIGKILL)
+        if build:
+            apply_rlimits(limits, writes_files=True, counts_processes=True)
+        unsafe = self.settings.unsafe
+        confine.enter(
+            read=(*self.read, *job["read"]),
+            write=(self.work,) if build else (),
+            allow_exec=True,
+            allow_metadata=build,
+            allow_unsafe=unsafe,
+            keep_reading=self.settings.keep_reading,
+        )
+        if not build:
+            confine.seal(limits, allow_exec=True, tolerant=unsafe)
+        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        environment |= {"HOME": self.work, "TMPDIR": self.work, **job["environment"]}
+        os.execvpe(job["argv"][0], job["argv"], environment)
+
+    def _watch(self, child: int, limits: Limits, report: dict[str, Any]) -> None:
+        """Returns when the program has ended, its time is up or the parent wants it to end."""
+        ended = os.pidfd_open(child)
+        try:
+            poll = select.poll()
+            for fd in (ended, self.control.fileno(), self.wake):
+                poll.register(fd, select.POLLIN)
+            began = time.monotonic()
+            while True:
+                wall = limits.wall_seconds - (time.monotonic() - began)
+                cpu = limits.cpu_seconds - cpu_clock(child)
+                if min(wall, cpu) <= 0:
+                    report["expired"] = "cpu" if cpu <= 0 else "wall"
+                    return
+                if poll.poll(1000 * min(wall, cpu + 0.002)):
+                    return
+        finally:
+            os.close(ended)
+
+    def _kill_all(self) -> int:
+        """Kills and reaps every descendant; returns how many. A dead one's children become ours, so it repeats."""
+        count, deadline = 0, time.monotonic() + _REAP_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                if os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                    self._kill_once()
+            except ChildProcessError:
+                break
+            os.waitpid(-1, 0)
+            count += 1
+        return count
+
+    def _kill_once(self) -> None:
+        if self.alone:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+            return
+        for pid in _children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _end(child: int, report: dict[str, Any]) -> None:
+    try:
+        done = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if done is None:
+            os.kill(child, signal.SIGKILL)
+        _, status, usage = os.wait4(child, 0)
+        report["status"] = os.waitstatus_to_exitcode(status)
+        report["own"] = usage.ru_maxrss * 1024
+    except ChildProcessError:
+        report["error"] = report["error"] or "the program was reaped by someone else"
+
+
+def _children() -> list[int]:
+    me, found = os.getpid(), []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    if int(file.read().rpartition(b")")[2].split()[1]) == me:
+                        found.append(int(name))
+            except OSError:
+                continue  # it ended meanwhile
+    return found

@@ -1,0 +1,111 @@
+"""Namespaces of its own for one worker process, entered once: a root with nothing in it but what may be read.
+
+Works as root, and as an ordinary user where the kernel gives user namespaces. Raises OSError where it is refused
+(containers mostly do), before anything has changed that would hurt. Inside there is no file, process, network,
+System V object or abstract socket of the host; not hidden: the kernel itself.
+"""
+
+import os
+import stat
+from collections.abc import Iterable
+
+from strop.sandbox import kernel
+
+NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
+NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
+_REC_PRIVATE, _BIND_REC, _RDONLY, _NOSUID, _NODEV, _REMOUNT_BIND = 0x44000, 0x5000, 0x1, 0x2, 0x4, 0x1020
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random")
+ROOT_BYTES = 1 << 20
+"""Size of the root file system, which holds mount points only."""
+
+
+def unshare(*, processes: bool) -> None:
+    """Leaves the host's namespaces; with `processes` the next child is pid 1 of a process namespace of its own."""
+    flags = NEWNS | NEWNET | NEWIPC | NEWUTS | NEWCGROUP | (NEWPID if processes else 0)
+    uid, gid = os.getuid(), os.getgid()
+    if uid == 0:
+        try:
+            kernel.unshare(flags)
+            return
+        except OSError:
+            pass  # root without CAP_SYS_ADMIN: like a user
+    kernel.unshare(NEWUSER | flags)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
+def enclose(read: Iterable[str], *, work: str = "", work_options: str = "", processes: bool = False) -> None:
+    """Moves into a new root that holds `read` (not to be written; absent paths are left out) and the devices above.
+
+    work       an absolute path for a writable tmpfs with `work_options`; empty = nothing can be written
+    processes  also mounts /proc, where the kernel lets us, of the process namespace that this is pid 1 of
+    """
+    kernel.mount("none", "/", "", _REC_PRIVATE, "")
+    sources = [(path, fd) for path in _outermost(read) if (fd := _open(path)) >= 0]
+    devices = [(path, fd) for path in DEVICES if (fd := _open(path)) >= 0]
+    new = "/tmp"
+    kernel.mount("strop", new, "tmpfs", _NOSUID | _NODEV, f"size={ROOT_BYTES},nr_inodes=4096,mode=755")
+    for path, fd in sources:
+        _bind(fd, new + path, _RDONLY | _NOSUID | _NODEV)
+    for path, fd in devices:
+        _bind(fd, new + path, _NOSUID)
+    if work:
+        os.makedirs(new + work)
+        kernel.mount("strop", new + work, "tmpfs", _NOSUID | _NODEV, work_options)
+    if processes:
+        os.mkdir(new + "/proc")
+        try:
+            kernel.mount("proc", new + "/proc", "proc", _NOSUID | _NODEV, "")
+        except OSError:
+            os.rmdir(new + "/proc")  # masked paths of a container; programs do without
+    kernel.pivot_root(new)
+    kernel.mount("none", "/", "", _REMOUNT_BIND | _RDONLY | _NOSUID | _NODEV, "")
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """The paths without those that lie below another one, each as it is spelled and where its links lead."""
+    every = {os.path.normpath(p) for p in paths if not p.startswith(("/dev/", "/proc/"))}
+    every |= {os.path.realpath(p) for p in every}
+    kept: list[str] = []
+    for path in sorted(every):
+        if not any(path.startswith(k.rstrip("/") + "/") and not os.path.islink(k) for k in kept):
+            kept.append(path)
+    return kept
+
+
+def _open(path: str) -> int:
+    """The path without following a link at its end; -1 where there is nothing."""
+    try:
+        return os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+def _bind(fd: int, target: str, flags: int) -> None:
+    mode = os.fstat(fd).st_mode
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if stat.S_ISLNK(mode):
+        if not os.path.lexists(target):
+            os.symlink(os.readlink("", dir_fd=fd), target)
+        os.close(fd)
+        return
+    if stat.S_ISDIR(mode):
+        os.makedirs(target, exist_ok=True)
+    else:
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
+    kernel.mount(f"/proc/self/fd/{fd}", target, "", _BIND_REC, "")
+    kernel.mount("none", target, "", _REMOUNT_BIND | flags | _locked(target), "")
+    os.close(fd)
+
+
+def _locked(target: str) -> int:
+    """Flags that a mount of the host has and that a user namespace may not take away."""
+    found = os.statvfs(target).f_flag
+    pairs = (
+        (os.ST_NOEXEC, 0x8),
+        (os.ST_NOATIME, 0x400),
+        (os.ST_NODIRATIME, 0x800),
+        (os.ST_RELATIME, 0x200000),
+    )
+    return sum(flag for bit, flag in pairs if found & bit)
