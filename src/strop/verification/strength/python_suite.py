@@ -1,0 +1,146 @@
+"""The tests of a Python file, as pytest collects them, and their claims.
+
+Counted as claims: `assert`, unittest's and other `assert…` calls, `with raises(…)` or `warns(…)` around the code under
+test, `fail()` and `raise AssertionError` behind a condition, calls of helper functions that make claims. Not counted:
+what stands in comments, strings, `if False`, after a `return` or `skip()`, in a `try` whose handler hides a failure;
+asserts of a tuple, a literal or a bare function; asserts at module level.
+"""
+
+from typing import TYPE_CHECKING
+
+from strop.verification.strength.python_flow import dead_spans, flows
+from strop.verification.strength.python_items import Function, PythonItems
+from strop.verification.strength.suite import Claim, Scope, Suite, Test, always_true
+from strop.verification.strength.syntax import Regions, Source, span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_RAISES = frozenset(
+    {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "deprecated_call"}
+)
+_PAIRS = frozenset(
+    {"assertEqual", "assertListEqual", "assertDictEqual", "assertAlmostEqual", "assertIs", "assertEquals"}
+)
+_SELF = frozenset({"self", "cls"})
+_LITERALS = frozenset(
+    {"tuple", "string", "integer", "float", "true", "list", "dictionary", "lambda", "concatenated_string"}
+)
+_BUILTIN = frozenset(
+    {"range", "len", "list", "dict", "set", "tuple", "int", "str", "float", "print", "sorted", "pytest"}
+)
+
+
+def python_suite(source: Source) -> Suite:
+    """Tests, helpers and claims of one Python text."""
+    items = PythonItems(source)
+    suite = Suite(code_names=items.code_names())
+    helpers = {f.name for f in items.functions if f.in_tests and not f.is_test}
+    reader = _Reader(source, suite, helpers)
+    for function in items.functions:
+        if function.in_tests:
+            suite.scopes.append(reader.scope(function))
+    suite.tests = [scope.test for scope in suite.scopes if scope.test is not None]
+    if not suite.code_names:
+        called = source.names(*(n.child_by_field_name("function") for n in source.all("call")))
+        tools = {n for n in called if n.startswith("assert")} | _SELF | _BUILTIN | helpers
+        suite.code_names = called - tools
+    for scope in suite.scopes:  # what a fixture keeps on self reaches every test
+        if scope.name.lower().startswith("setup") and not scope.names.isdisjoint(suite.code_names):
+            for target, sources in scope.flows:
+                if not sources.isdisjoint(suite.code_names):
+                    suite.code_names = suite.code_names | target
+    suite.faults = _faults(source, items)
+    return suite
+
+
+def _faults(source: Source, items: PythonItems) -> list[str]:
+    for node in source.all("call"):
+        if items.regions.hold(node) and source.tokens(node.child_by_field_name("function"))[-1:] == ["_exit"]:
+            return ["the tests end their process"]
+    return []
+
+
+class _Reader:
+    """Makes scopes of functions in test code."""
+
+    def __init__(self, source: Source, suite: Suite, helpers: set[str]) -> None:
+        self.source = source
+        self.suite = suite
+        self.helpers = helpers
+
+    def scope(self, function: Function) -> Scope:
+        """The scope of one function, without the functions nested in it."""
+        source, test = self.source, None
+        if function.is_test:
+            name = "::".join([*function.classes, function.name])
+            place = source.characters(*span(function.node))
+            test = Test(name, place, source.line(function.node.start_byte), function.ignored)
+        parameters = source.names(function.node.child_by_field_name("parameters")) - _SELF
+        scope = Scope(
+            function.name, function.node, test, source.names(function.node) - {function.name}, parameters
+        )
+        scope.flows = flows(source, function.body)
+        dead = Regions(dead_spans(source, function.body))
+        scope.claims = [c for c in self._claims(function.body) if not dead.cover(c.span)]
+        return scope
+
+    def _claims(self, body: "Node") -> list[Claim]:
+        source = self.source
+        claims = [c for n in source.inner(body, "assert_statement") if (c := self._assert(n)) is not None]
+        claims += [c for n in source.inner(body, "call") if (c := self._call(n)) is not None]
+        for node in source.inner(body, "with_statement"):
+            head = source.names(*(c for c in node.children if c.type == "with_clause"))
+            inner = node.child_by_field_name("body")
+            if inner is not None and not head.isdisjoint(_RAISES):
+                claims.append(self._claim(node, source.names(inner)))
+        for node in source.inner(body, "raise_statement"):
+            if "AssertionError" in source.tokens(node)[:2]:
+                claims.append(self._claim(node, self._condition(node)))
+        return claims
+
+    def _claim(self, node: "Node", names: set[str], constant: bool = False, helper: str = "") -> Claim:
+        return Claim(span(node), names - _SELF, " ".join(self.source.tokens(node)), constant, helper)
+
+    def _assert(self, node: "Node") -> Claim | None:
+        if not node.named_children:
+            return None
+        looked = node.named_children[0]
+        tokens = self.source.tokens(looked)
+        bare = looked.type == "identifier" and tokens[0] in self.suite.code_names
+        constant = bare or looked.type in _LITERALS or always_true(tokens)
+        return self._claim(node, self.source.names(looked), constant)
+
+    def _call(self, node: "Node") -> Claim | None:
+        source = self.source
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        name = (source.tokens(function) or [""])[-1]
+        if name in self.helpers:
+            return self._claim(node, source.names(arguments), helper=name)
+        if name == "fail":
+            return self._claim(node, self._condition(node))
+        if not name.startswith("assert"):
+            return None
+        given = [
+            source.tokens(n) for n in (arguments.named_children if arguments else ()) if n.type != "comment"
+        ]
+        constant = name in _PAIRS and len(given) > 1 and given[0] == given[1]
+        constant = constant or (name in ("assertTrue", "assert_") and bool(given) and always_true(given[0]))
+        looked = list(arguments.named_children[:2]) if arguments and name in _PAIRS else [arguments]
+        names = source.names(*looked)
+        if function is not None and function.type == "attribute":
+            names |= source.names(function.child_by_field_name("object"))
+        return self._claim(node, names, constant)
+
+    def _condition(self, node: "Node") -> set[str]:
+        """The names that decide whether control comes here."""
+        found: set[str] = set()
+        for outer in self.source.ancestors(node):
+            if outer.type == "function_definition":
+                break
+            if outer.type in ("if_statement", "elif_clause", "match_statement"):
+                part = outer.child_by_field_name("condition") or outer.child_by_field_name("subject")
+                found |= self.source.names(part)
+            elif outer.type == "try_statement":
+                found |= self.source.names(outer.child_by_field_name("body"))
+        return found

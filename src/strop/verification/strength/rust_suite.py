@@ -1,0 +1,217 @@
+"""The tests of a Rust file and their claims.
+
+Counted as claims: assert macros (std's, and any whose name begins with assert_ or debug_assert), panics behind a
+condition, `.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a call, `?` in a test that returns a result,
+`#[should_panic]` once, and calls of helper functions and helper macros that make claims. Not counted: what stands in
+comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread never joined.
+"""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from strop.verification.strength.rust_flow import dead_spans, flows
+from strop.verification.strength.rust_items import Function, RustItems
+from strop.verification.strength.suite import Claim, Scope, Suite, Test, always_true, split
+from strop.verification.strength.syntax import Regions, Source, span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_PANICS = frozenset({"panic", "unreachable", "todo", "unimplemented"})
+_UNWRAPS = frozenset({"unwrap", "expect", "unwrap_err", "expect_err"})
+_DEFINITIONS = (
+    "struct_item", "enum_item", "union_item", "trait_item", "type_item", "const_item", "static_item",
+    "enum_variant", "macro_definition",
+)  # fmt: skip
+_STD_ROOTS = frozenset({"std", "core", "alloc", "super", "crate", "self"})
+_PRELUDE = frozenset({"Some", "Ok", "Err", "Box", "Vec", "String", "Default", "format", "vec", "drop"})
+
+
+def rust_suite(source: Source) -> Suite:
+    """Tests, helpers and claims of one Rust text."""
+    items = RustItems(source)
+    suite = Suite(code_names=code_names(items))
+    macros = _macros(items, suite)
+    helpers = {f.name for f in items.functions if f.in_tests and not f.is_test}
+    helpers |= {scope.name for scope in macros}
+    reader = _Reader(source, items, helpers)
+    for function in items.functions:
+        if function.in_tests:
+            suite.scopes.append(reader.scope(function))
+    suite.scopes += macros
+    suite.tests = [scope.test for scope in suite.scopes if scope.test is not None]
+    if not suite.code_names:
+        suite.code_names = _called(source) - helpers - {t.name.rpartition("::")[2] for t in suite.tests}
+    suite.faults = _faults(items)
+    return suite
+
+
+def code_names(items: RustItems) -> set[str]:
+    """Names of the code under test: its items, methods of traits, and what is imported from other crates.
+
+    Other methods are left out: a test reaches them through their type, and `new` is a name of everything.
+    """
+    source = items.source
+    found = set()
+    for node in source.all(*_DEFINITIONS):
+        if not items.regions.hold(node):
+            found.add(source.string(node.child_by_field_name("name")))
+    for function in items.functions:
+        if function.in_tests or function.nested:
+            continue
+        around = source.within(function.node, frozenset({"impl_item", "trait_item"}))
+        if around is None or around.type == "trait_item":
+            found.add(function.name)
+    for node in source.all("function_signature_item"):
+        found.add(source.string(node.child_by_field_name("name")))
+    for node in source.all("use_declaration"):
+        argument = node.child_by_field_name("argument")
+        tokens = source.tokens(argument)
+        if tokens and tokens[0] not in _STD_ROOTS:
+            found |= source.names(argument)
+    return found - {""}
+
+
+def _called(source: Source) -> set[str]:
+    """Functions called by name, for a text that holds tests only."""
+    found = set()
+    for node in source.all("call_expression"):
+        found |= source.names(node.child_by_field_name("function"))
+    for node in source.all("token_tree"):
+        before = node.prev_sibling
+        if before is not None and before.type == "identifier":
+            found.add(source.string(before))
+    return {name for name in found if name not in _PRELUDE and not _asserts(name)}
+
+
+def _asserts(name: str) -> bool:
+    return name == "assert" or name.startswith(("assert_", "debug_assert", "prop_assert"))
+
+
+def _macros(items: RustItems, suite: Suite) -> list[Scope]:
+    """Local macros that assert, as helpers; notes whether one of them makes test functions."""
+    scopes, source = [], items.source
+    for node in source.all("macro_definition"):
+        tokens = source.tokens(node)
+        if "#" in tokens and any(tokens[i : i + 3] == ["#", "[", "test"] for i in range(len(tokens))):
+            suite.generated = True
+        if any(_asserts(a) and b == "!" for a, b in pairwise(tokens)):
+            name = source.string(node.child_by_field_name("name"))
+            names = source.names(node) - {name}
+            claim = Claim(span(node), names | {"$"}, name)
+            scopes.append(Scope(name, node, names=names, parameters={"$"}, claims=[claim]))
+    return scopes
+
+
+def _faults(items: RustItems) -> list[str]:
+    source, faults = items.source, []
+    for attribute in items.attributes:
+        text = "".join(attribute)
+        if attribute[:1] == ["cfg_attr"] and not {"ignore", "cfg", "path", "test", "no_main"}.isdisjoint(
+            attribute[3:]
+        ):
+            faults.append(f"`#[{text[:60]}]` changes what a test build is")
+        if attribute[:1] == ["cfg"] and "not(test" in text:
+            faults.append(f"`#[{text[:60]}]`: the code under test differs from the code that is built")
+    for node in source.all("macro_invocation"):
+        if source.tokens(node)[:4] == ["cfg", "!", "(", "test"]:
+            faults.append("`cfg!(test)`: the code under test differs from the code that is built")
+    names = {source.string(leaf) for leaf in source.all("identifier") if items.regions.hold(leaf)}
+    if "catch_unwind" in names:
+        faults.append("the tests catch panics (`catch_unwind`)")
+    if "set_hook" in names:
+        faults.append("the tests replace the panic hook")
+    if "process" in names and {"exit", "abort"} & names:
+        faults.append("the tests end their process")
+    return list(dict.fromkeys(faults))
+
+
+class _Reader:
+    """Makes scopes of functions in test code."""
+
+    def __init__(self, source: Source, items: RustItems, helpers: set[str]) -> None:
+        self.source = source
+        self.items = items
+        self.helpers = helpers
+
+    def scope(self, function: Function) -> Scope:
+        """The scope of one function, without the functions nested in it."""
+        source, test = self.source, None
+        if function.is_test:
+            name = "::".join([*function.path, function.name])
+            place = source.characters(*span(function.node))
+            line = source.line(function.node.start_byte)
+            test = Test(name, place, line, function.ignored, function.should_panic, function.removed)
+        parameters = source.names(*function.node.children_by_field_name("parameters"))
+        names = source.names(function.body)
+        scope = Scope(function.name, function.node, test, names, parameters)
+        scope.flows = flows(source, function.body)
+        out = dead_spans(source, function.body)
+        out += [span(node) for node in source.inner(function.body, "function_item")]
+        dead = Regions(out)
+        scope.claims = [c for c in self._claims(function) if not dead.cover(c.span)]
+        if function.should_panic:
+            scope.claims.append(Claim(span(function.body), names, "#[should_panic]"))
+        return scope
+
+    def _claims(self, function: Function) -> list[Claim]:
+        claims: list[Claim] = []
+        returns = function.node.child_by_field_name("return_type") is not None and function.is_test
+        for node in self.source.inner(function.body, "macro_invocation"):
+            claims += self._macro(node)
+        for node in self.source.inner(function.body, "call_expression"):
+            claims += self._call(node)
+        for node in self.source.inner(function.body, "try_expression") if returns else ():
+            claims.append(self._claim(node, self.source.names(node)))
+        return claims
+
+    def _claim(self, node: "Node", names: set[str], constant: bool = False, helper: str = "") -> Claim:
+        return Claim(span(node), names, " ".join(self.source.tokens(node)), constant, helper)
+
+    def _macro(self, node: "Node") -> list[Claim]:
+        source = self.source
+        name = source.tokens(node.child_by_field_name("macro"))[-1:]
+        tree = next((c for c in node.named_children if c.type == "token_tree"), None)
+        if not name or tree is None:
+            return []
+        if name[0] in self.helpers:
+            return [self._claim(node, source.names(tree), helper=name[0])]
+        if _asserts(name[0]):
+            arguments = split(source.tokens(tree)[1:-1], (",",))
+            two = name[0].endswith(("_eq", "_ne"))
+            looked = [token for part in arguments[: 2 if two else 1] for token in part]
+            constant = (two and len(arguments) > 1 and arguments[0] == arguments[1]) or (
+                not two and always_true(looked)
+            )
+            if name[0] not in ("assert", "debug_assert") and not two:
+                looked = source.tokens(tree)
+            return [self._claim(node, set(looked) & source.names(tree), constant)]
+        if name[0] in _PANICS:
+            return [self._claim(node, self._condition(node))]
+        return []
+
+    def _condition(self, node: "Node") -> set[str]:
+        """The names that decide whether control comes here."""
+        found: set[str] = set()
+        for outer in self.source.ancestors(node):
+            if outer.type == "function_item":
+                break
+            fields = {"if_expression": "condition", "match_expression": "value", "let_declaration": "value"}
+            if outer.type in fields:
+                found |= self.source.names(outer.child_by_field_name(fields[outer.type]))
+            elif outer.type == "call_expression":  # unwrap_or_else(|e| panic!())
+                found |= self.source.names(outer.child_by_field_name("function"))
+        return found
+
+    def _call(self, node: "Node") -> list[Claim]:
+        source, function = self.source, node.child_by_field_name("function")
+        if function is None:
+            return []
+        if function.type == "field_expression":
+            if source.string(function.child_by_field_name("field")) in _UNWRAPS:
+                return [self._claim(node, source.names(function.child_by_field_name("value")))]
+            return []
+        name = source.tokens(function)[-1:]
+        if name and name[0] in self.helpers:
+            return [self._claim(node, source.names(node.child_by_field_name("arguments")), helper=name[0])]
+        return []

@@ -1,0 +1,199 @@
+"""What an answer's own tests claim, in a form that is the same for every language, and which of the claims are real.
+
+A claim is real when it can fail because of the code under test: it names that code, or a variable that a value of that
+code flowed into. Flow is followed by name within one function, without regard to order, so it errs towards "real".
+Whether the tests really notice a fault is for `measure` to say.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from strop.verification.strength.syntax import Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_ROUNDS = 12
+"""Most passes of a flow; longer chains of variables are cut there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test function of an answer."""
+
+    __test__: ClassVar[bool] = False
+
+    name: str
+    """As the test runner prints it: "tests::works" (Rust), "TestStack::test_push" or "test_push" (Python)."""
+    span: Span
+    """Characters of the whole function, attributes and decorators left out."""
+    line: int
+    ignored: bool = False
+    """`#[ignore]`, or a decorator that skips it or lets it fail."""
+    should_panic: bool = False
+    removed: bool = False
+    """A `cfg` takes it out of a test build, or may do so."""
+
+    @property
+    def live(self) -> bool:
+        """Whether a test run runs it."""
+        return not (self.ignored or self.removed)
+
+
+@dataclass(slots=True)
+class Claim:
+    """One place of a function that can fail a test. Positions in bytes."""
+
+    span: Span
+    names: set[str]
+    """The identifiers that it looks at."""
+    key: str
+    """Its text without white space and comments; equal claims of one test count once."""
+    constant: bool = False
+    """Whether it holds whatever its names stand for."""
+    helper: str = ""
+    """The helper that this is a call of; then `names` are those of the arguments."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A test, or a helper of tests."""
+
+    name: str
+    node: "Node"
+    test: Test | None = None
+    names: set[str] = field(default_factory=set)
+    """Every identifier in it."""
+    parameters: set[str] = field(default_factory=set)
+    claims: list[Claim] = field(default_factory=list)
+    flows: list[tuple[set[str], set[str]]] = field(default_factory=list)
+    """(targets, sources): a value of any source may reach every target."""
+
+    def reached(self, base: set[str]) -> set[str]:
+        """`base` and the names that values of it flow into."""
+        found = set(base)
+        for _ in range(_ROUNDS):
+            before = len(found)
+            for targets, sources in self.flows:
+                if not sources.isdisjoint(found):
+                    found |= targets
+            if len(found) == before:
+                break
+        return found
+
+
+@dataclass(slots=True)
+class Suite:
+    """The tests of one text."""
+
+    tests: list[Test] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)
+    code_names: set[str] = field(default_factory=set)
+    """Names of the code under test: defined in the text outside its tests, or imported from elsewhere."""
+    faults: list[str] = field(default_factory=list)
+    """Reasons why these tests cannot count, whatever they claim."""
+    generated: bool = False
+    """Whether macros make further tests, which are not in `tests`."""
+
+    def live(self) -> list[Scope]:
+        """The tests that run."""
+        return [scope for scope in self.scopes if scope.test is not None and scope.test.live]
+
+    def touched(self) -> set[str]:
+        """Names that lead to the code under test: its own, and the helpers that use it."""
+        base = set(self.code_names)
+        helpers = [scope for scope in self.scopes if scope.test is None]
+        for _ in range(_ROUNDS):
+            more = {scope.name for scope in helpers if not scope.names.isdisjoint(base)} - base
+            if not more:
+                break
+            base |= more
+        return base
+
+    def real_claims(self) -> dict[str, int]:
+        """How many real claims each live test makes, by name."""
+        base = self.touched()
+        always: set[str] = set()
+        given: set[str] = set()
+        helpers = [scope for scope in self.scopes if scope.test is None]
+        for _ in range(_ROUNDS):
+            before = len(always) + len(given)
+            for scope in helpers:
+                inner = scope.reached(base)
+                if _real(scope.claims, inner, always, given):
+                    always.add(scope.name)
+                if _real(scope.claims, inner | scope.reached(base | scope.parameters), always, given):
+                    given.add(scope.name)
+            if len(always) + len(given) == before:
+                break
+        return {
+            scope.test.name: len(_real(scope.claims, scope.reached(base), always, given))
+            for scope in self.live()
+            if scope.test is not None
+        }
+
+
+def _real(claims: Iterable[Claim], reached: set[str], always: set[str], given: set[str]) -> set[str]:
+    """The keys of the claims that are real where values of the code under test are in `reached`."""
+    found = set()
+    for claim in claims:
+        if claim.constant:
+            continue
+        if claim.helper:
+            real = claim.helper in always or (claim.helper in given and not claim.names.isdisjoint(reached))
+        else:
+            real = not claim.names.isdisjoint(reached)
+        if real:
+            found.add(claim.key)
+    return found
+
+
+def always_true(tokens: list[str]) -> bool:
+    """Whether a condition holds whatever its names stand for: `true`, `x == x`, `a || true`, `p || !p`.
+
+    Knows the operators of Rust and of Python. False means only that nothing was seen.
+    """
+    for _ in range(8):
+        if len(tokens) > 2 and tokens[0] == "(" and _closing(tokens) == len(tokens) - 1:
+            tokens = tokens[1:-1]
+    if not tokens or len(tokens) > 400:
+        return False
+    if len(parts := split(tokens, ("||", "or"))) > 1:
+        negated = {("!", *part) for part in map(tuple, parts)} | {
+            ("not", *part) for part in map(tuple, parts)
+        }
+        return any(map(always_true, parts)) or any(tuple(part) in negated for part in parts)
+    if len(parts := split(tokens, ("&&", "and"))) > 1:
+        return all(map(always_true, parts))
+    for operator in ("==", "<=", ">=", "is"):
+        if len(parts := split(tokens, (operator,))) == 2:
+            left, right = parts
+            unsigned = operator == ">=" and right == ["0"] and ("len" in left[-4:] or left[:1] == ["len"])
+            return left == right or unsigned
+    return tokens in (["true"], ["True"], ["!", "false"], ["not", "False"])
+
+
+def _closing(tokens: list[str]) -> int:
+    depth = 0
+    for place, token in enumerate(tokens):
+        depth += (token in _OPEN) - (token in _CLOSE)
+        if depth == 0:
+            return place
+    return -1
+
+
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
+
+
+def split(tokens: list[str], separators: tuple[str, ...]) -> list[list[str]]:
+    """`tokens` cut at the separators that stand outside of brackets."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token in _OPEN) - (token in _CLOSE)
+        if depth == 0 and token in separators:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
