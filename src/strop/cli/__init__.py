@@ -18,8 +18,8 @@ from strop import __version__
 from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
-COMMANDS = ("train", "sft", "eval", "verify", "attack", "tasks", "doctor")
-"""Modules of this folder. A module has a function of its own name, or a typer `app` with several commands."""
+COMMANDS = ("train", "sft", "eval", "verify", "serve-verifier", "attack", "tasks", "doctor")
+"""Modules of this folder, `_` for `-`. Each has a function of its own name, or a typer `app` with several commands."""
 
 
 class Commands(typer.core.TyperGroup):
@@ -27,7 +27,7 @@ class Commands(typer.core.TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Every command that is there."""
-        return [name for name in COMMANDS if find_spec(f"strop.cli.{name}")]
+        return [name for name in COMMANDS if find_spec(_module(name))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, None when there is none."""
@@ -85,8 +85,12 @@ def _said(stop: KeyboardInterrupt) -> str:
     return f"; {printable(str(stop))}" if str(stop) else ""
 
 
+def _module(name: str) -> str:
+    return f"strop.cli.{name.replace('-', '_')}"
+
+
 def _load(name: str) -> Any:
-    module = importlib.import_module(f"strop.cli.{name}")
+    module = importlib.import_module(_module(name))
     inner = getattr(module, "app", None)
     if isinstance(inner, typer.Typer):
         inner.rich_markup_mode = None
@@ -94,5 +98,5 @@ def _load(name: str) -> Any:
         command.name = name
         return command
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name)(getattr(module, "evaluate" if name == "eval" else name))
+    single.command(name)(getattr(module, "evaluate" if name == "eval" else name.replace("-", "_")))
     return typer.main.get_command(single)

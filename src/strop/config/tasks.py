@@ -64,6 +64,13 @@ class SandboxConfig(Section):
     """Wall time of one answer, in seconds."""
     memory_mb: int = Field(default=512, ge=16)
     """Memory of one answer, in MiB."""
+    rust_verdict: Literal["strict", "cargo"] = "strict"
+    """strict: no forged passes; cargo: what cargo build, clippy and test would say, forgeable as they are."""
+    rust_vendor: str | None = None
+    """Folder of vendored crates that Rust answers may use."""
+    verifier_urls: list[str] = Field(default=[])
+    """Verifiers over HTTP (`strop serve-verifier`) that judge in this machine's place, such as [http://cpu-1:8765];
+    the token is read from STROP_VERIFIER_TOKEN. Empty: this machine judges."""
 
     def complaints(self) -> Iterator[Complaint]:
         """CPU time is spent within wall time."""
@@ -72,3 +79,6 @@ class SandboxConfig(Section):
                 "wall_seconds",
                 f"{self.wall_seconds:g} is below cpu_seconds ({self.cpu_seconds:g}); raise it or lower cpu_seconds",
             )
+        for url in self.verifier_urls:
+            if not url.startswith(("http://", "https://")):
+                yield "verifier_urls", f"{url!r} is no URL; it starts with http:// or https://"

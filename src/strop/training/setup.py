@@ -20,10 +20,9 @@ from strop.policies.open import open_policy, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.player import Player
-from strop.sandbox.limits import Limits
 from strop.training.arguments import freeze_embeddings
 from strop.training.tasks import split_tasks
-from strop.verification import open_verifier
+from strop.verification import open_configured
 
 
 @dataclass(frozen=True)
@@ -45,17 +44,8 @@ def environments(recipe: Recipe, style: str | None = None) -> Callable[[Task], E
 
 
 def verifier_of(recipe: Recipe) -> Verifier:
-    """The recipe's verifier."""
-    box = recipe.sandbox
-    return open_verifier(
-        workers=box.workers,
-        limits=Limits(
-            cpu_seconds=box.cpu_seconds,
-            wall_seconds=box.wall_seconds,
-            memory_bytes=box.memory_mb * 1024 * 1024,
-        ),
-        allow_unsafe=box.allow_unsafe,
-    )
+    """The recipe's verifier, on this machine or on those that it names."""
+    return open_configured(recipe.sandbox)
 
 
 def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> Workshop:

@@ -4,15 +4,19 @@
 """
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from strop.config.tasks import SandboxConfig
     from strop.sandbox.limits import Limits
     from strop.verification.pool import VerifierPool
+    from strop.verification.remote.client import RemoteVerifier
+    from strop.verification.verifier import OpenVerifier
 
-__all__ = ["open_verifier"]
+__all__ = ["open_configured", "open_remote", "open_verifier"]
 
 MOST_WORKERS = 16
 """Workers that are started when no number is given, at most."""
@@ -26,9 +30,9 @@ def open_verifier(
     rust_verdict: Literal["strict", "cargo"] = "strict",
     rust_vendor: "Path | None" = None,
 ) -> "VerifierPool":
-    """A verifier for every language that has a toolchain; close it or use it as a context manager.
+    """A verifier on this machine, for every language that has a toolchain; close it or use it as a context manager.
 
-    `workers`: answers (or batches of them) worked on at a time; default one a usable CPU, at most 16. `limits`: per
+    `workers`: answers, or batches of them, judged at a time; default one a usable CPU, at most 16. `limits`: per
     answer; default `Limits()`. `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe. Raises SandboxError when the
     host has no seccomp and `allow_unsafe` (sandbox.allow_unsafe) is off.
     """
@@ -55,6 +59,40 @@ def open_verifier(
     usable = len(os.sched_getaffinity(0))
     return VerifierPool(
         workers=workers or min(usable, MOST_WORKERS), route=route, build=partial(build, settings=settings)
+    )
+
+
+def open_remote(urls: Sequence[str], *, settings: "dict[str, Any] | None" = None) -> "RemoteVerifier":
+    """A verifier on other machines, `strop serve-verifier` running on each; the token is in STROP_VERIFIER_TOKEN.
+
+    `settings`: what the machines must agree with (`toolchains.fingerprint`). Raises UserError in one line.
+    """
+    from strop.core.errors import UserError
+    from strop.verification.remote.protocol import read_token
+
+    token = read_token(None, os.environ)
+    try:
+        from strop.verification.remote.client import RemoteVerifier
+    except ImportError as error:
+        raise UserError(f"verifiers over HTTP need {error.name}: pip install 'strop[serve]'") from None
+    return RemoteVerifier(urls, token, settings=settings)
+
+
+def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifier":
+    """The verifier of a recipe's `sandbox` section: on the machines it names, else here. `here`: here in any case."""
+    from pathlib import Path
+
+    from strop.verification.toolchains import fingerprint, limits_of
+
+    limits = limits_of(box)
+    if box.verifier_urls and not here:
+        return open_remote(box.verifier_urls, settings=fingerprint(limits, box.rust_verdict))
+    return open_verifier(
+        workers=box.workers,
+        limits=limits,
+        allow_unsafe=box.allow_unsafe,
+        rust_verdict=box.rust_verdict,
+        rust_vendor=Path(box.rust_vendor).resolve() if box.rust_vendor else None,
     )
 
 

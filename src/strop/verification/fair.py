@@ -4,7 +4,7 @@ A job waits in a lane (its toolchain), so that a worker can take more of the sam
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -54,6 +54,20 @@ class FairQueue(Generic[Item]):
             self._size -= 1
             return item
         return None
+
+    def prune(self, unwanted: Callable[[Item], bool]) -> int:
+        """Drops the items that are unwanted; returns how many."""
+        before = self._size
+        for client, lanes in list(self._clients.items()):
+            for lane, waiting in list(lanes.items()):
+                kept = deque(entry for entry in waiting if not unwanted(entry[1]))
+                self._size -= len(waiting) - len(kept)
+                lanes[lane] = kept
+                if not kept:
+                    del lanes[lane]
+            if not lanes:
+                del self._clients[client]
+        return before - self._size
 
     def drain(self) -> list[Item]:
         """Takes everything, in no particular order."""

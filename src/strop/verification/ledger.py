@@ -58,6 +58,7 @@ class Ledger:
         self._runs: dict[Key, Job] = {}
         self._joined = 0  # jobs that wait for another's run; they count as waiting
         self._active = 0
+        self._cancelled = False  # whether some that wait may have been cancelled
         self._counts = dict.fromkeys(COUNTERS, 0)
         self._changed = threading.Condition()
 
@@ -78,11 +79,19 @@ class Ledger:
                     f"{self.capacity} answers wait already, and none began within {timeout:g} s; "
                     "submit fewer at a time"
                 )
-            if not self.closed:
-                self._count(submitted=1)
-                self._queue.put(job.client, job.lane, job)
+            if self.closed:
+                return None
+            self._count(submitted=1)
+            self._queue.put(job.client, job.lane, job)
+            self._changed.notify_all()
+        job.future.add_done_callback(self._perhaps_cancelled)
+        return None
+
+    def _perhaps_cancelled(self, future: "Future[Verdict]") -> None:
+        if future.cancelled():
+            with self._changed:
+                self._cancelled = True
                 self._changed.notify_all()
-            return None
 
     def first(self) -> Job | None:
         """Waits for the next job; None when the ledger is closed."""
@@ -188,6 +197,9 @@ class Ledger:
             }
 
     def _room(self) -> int:
+        if self._cancelled and len(self._queue) + self._joined >= self.capacity:
+            self._cancelled = False
+            self._count(finished=self._queue.prune(lambda job: job.future.cancelled()))
         return self.capacity - len(self._queue) - self._joined
 
     def _count(self, **by: int) -> None:

@@ -85,6 +85,11 @@ class VerifierPool(OpenVerifier):
         return resolved(error_verdict(CLOSED)) if self._ledger.closed else job.future
 
     @property
+    def capacity(self) -> int:
+        """Answers that may wait."""
+        return self._ledger.capacity
+
+    @property
     def room(self) -> int:
         """Answers that can be submitted now without blocking."""
         return self._ledger.room()

@@ -1,9 +1,10 @@
 """Which toolchain judges a task, and how each is built. A toolchain's module loads when its first job comes."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from strop.config.tasks import SandboxConfig
 from strop.core.errors import VerificationError
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
@@ -22,6 +23,18 @@ class Settings:
     rust_verdict: Literal["strict", "cargo"] = "strict"
     rust_vendor: Path | None = None
     """Folder of vendored crates."""
+
+
+def limits_of(box: SandboxConfig) -> Limits:
+    """The limits of one answer that a recipe sets."""
+    return Limits(
+        cpu_seconds=box.cpu_seconds, wall_seconds=box.wall_seconds, memory_bytes=box.memory_mb * 2**20
+    )
+
+
+def fingerprint(limits: Limits, rust_verdict: str) -> dict[str, Any]:
+    """What two verifiers must have in common to give the same verdicts."""
+    return {**asdict(limits), "rust_verdict": rust_verdict}
 
 
 def route(task: Task) -> str:

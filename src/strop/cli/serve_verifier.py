@@ -1,0 +1,88 @@
+"""`strop serve-verifier`: this machine's verifier over HTTP, for training that runs elsewhere."""
+
+import ipaddress
+import os
+import secrets
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from strop.config.tasks import SandboxConfig
+
+
+def serve_verifier(
+    recipe: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides; only `sandbox` counts"
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8765,
+    token_file: Annotated[
+        Path | None, typer.Option(help="file with the token; else STROP_VERIFIER_TOKEN")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="answers at a time; one a core by default")
+    ] = None,
+    new_token: Annotated[bool, typer.Option("--new-token", help="print a fresh token and stop")] = False,
+) -> None:
+    """Judge answers that other machines send; `sandbox.verifier_urls` in their recipes names this one."""
+    if new_token:
+        print(secrets.token_urlsafe(32))
+        return
+    from strop.core.errors import UserError
+    from strop.verification.remote.protocol import read_token
+
+    token = read_token(token_file, os.environ)
+    box = _sandbox(recipe or [], workers)
+    try:
+        from strop.verification.remote.server import listen
+    except ImportError as error:
+        raise UserError(f"serve-verifier needs {error.name}: pip install 'strop[serve]'") from None
+    with listen(host, port) as socket:
+        shown = f"[{host}]" if ":" in host else host
+        if not _loopback(host):
+            print(
+                f"warning: {host} can be reached from other machines and the channel is not encrypted; use a private "
+                "network or a tunnel",
+                file=sys.stderr,
+            )
+        _serve(box, token, socket, f"http://{shown}:{socket.getsockname()[1]}")
+
+
+def _serve(box: "SandboxConfig", token: str, socket: object, url: str) -> None:
+    import socket as sockets
+
+    from strop.verification import open_configured
+    from strop.verification.pool import VerifierPool
+    from strop.verification.remote.server import Server, VerifierApp
+    from strop.verification.toolchains import fingerprint, limits_of
+
+    assert isinstance(socket, sockets.socket)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
+    with open_configured(box, here=True) as pool:
+        assert isinstance(pool, VerifierPool)
+        app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict))
+        print(f"listening on {url} with {pool.stats()['workers']} workers", flush=True)
+        Server(app).run(sockets=[socket])
+
+
+def _sandbox(words: list[str], workers: int | None) -> "SandboxConfig":
+    from strop.config.load import load_recipe
+
+    overrides = [word for word in words if "=" in word]
+    if workers is not None:
+        overrides.append(f"sandbox.workers={workers}")
+    return load_recipe([Path(word) for word in words if "=" not in word], overrides).sandbox
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

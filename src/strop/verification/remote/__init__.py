@@ -1,0 +1,1 @@
+"""Verdicts over HTTP: many training nodes share the CPUs of a few machines. `protocol` has the wire format."""

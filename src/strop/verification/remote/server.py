@@ -1,0 +1,215 @@
+"""The verifier pool behind HTTP: Starlette for the routes, uvicorn for the sockets. See `protocol` for the wire format.
+
+Threat model: a caller without the token learns nothing but that. Bodies, jobs and waiting connections are bounded.
+Answers are judged in the jail as everywhere; nothing that a request holds is run or written here. The channel itself is
+not encrypted.
+"""
+
+import asyncio
+import hmac
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from strop import __version__
+from strop.core.errors import UserError
+from strop.verification.pool import VerifierPool
+from strop.verification.remote.protocol import (
+    BEAT_SECONDS,
+    MOST_BYTES,
+    PROTOCOL,
+    PROTOCOL_HEADER,
+    SESSION_HEADER,
+    BadRequest,
+    parse_jobs,
+)
+from strop.verification.remote.sessions import Entry, Listener, Sessions
+
+_BODIES = 4
+"""Request bodies read and parsed at a time."""
+_BODY_SECONDS = 120.0
+_CONNECTIONS = 1024
+_SWEEP_SECONDS = 30.0
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class VerdictStream(StreamingResponse):
+    """Sends verdicts until all are sent, the client is gone or the server stops; then lets go of the jobs."""
+
+    def __init__(self, sessions: Sessions, listener: Listener, entries: list[Entry]) -> None:
+        self._sessions, self._listener, self._entries = sessions, listener, entries
+        super().__init__(self._lines(listener, len(entries)), media_type="application/x-ndjson")
+
+    @staticmethod
+    async def _lines(listener: Listener, left: int) -> AsyncIterator[bytes]:
+        while left:
+            try:
+                entry = await asyncio.wait_for(listener.get(), BEAT_SECONDS)
+            except TimeoutError:
+                yield b"\n"
+                continue
+            if entry is None:
+                return
+            yield entry.line
+            left -= 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request (ASGI)."""
+        try:
+            async with anyio.create_task_group() as group:
+
+                async def watch() -> None:
+                    await self.listen_for_disconnect(receive)
+                    group.cancel_scope.cancel()
+
+                group.start_soon(watch)
+                await self.stream_response(send)
+                group.cancel_scope.cancel()
+        finally:
+            self._sessions.detach(self._listener, self._entries)
+
+
+class VerifierApp:
+    """The routes. `settings` are what clients compare with their own."""
+
+    def __init__(self, pool: VerifierPool, token: str, settings: Mapping[str, Any]) -> None:
+        self.pool = pool
+        self.sessions = Sessions(pool)
+        self.settings = dict(settings)
+        self._token = token.encode()
+        self._bodies = asyncio.Semaphore(_BODIES)
+        self.asgi = Starlette(
+            routes=[
+                Route("/v1/health", self._guarded(self.health), methods=["GET"]),
+                Route("/v1/stats", self._guarded(self.stats), methods=["GET"]),
+                Route("/v1/verify", self._guarded(self.verify), methods=["POST"]),
+            ],
+            lifespan=self._life,
+        )
+
+    async def health(self, request: Request) -> Response:
+        """Who we are."""
+        return JSONResponse(
+            {
+                "protocol": PROTOCOL,
+                "strop": __version__,
+                "workers": self.pool.stats()["workers"],
+                "capacity": self.pool.capacity,
+                "settings": self.settings,
+            }
+        )
+
+    async def stats(self, request: Request) -> Response:
+        """What was done so far."""
+        return JSONResponse({**self.pool.stats(), "remembered": len(self.sessions)})
+
+    async def verify(self, request: Request) -> Response:
+        """Takes jobs, streams verdicts."""
+        session = request.headers.get(SESSION_HEADER, "")
+        if not 8 <= len(session) <= 100:
+            raise BadRequest(f"{SESSION_HEADER} must be 8 to 100 characters, chosen at random by the client")
+        if self.sessions.stopping:
+            raise BadRequest("the server is shutting down", 503)
+        async with self._bodies:
+            try:
+                with anyio.fail_after(_BODY_SECONDS):
+                    body = await _read(request)
+            except TimeoutError:
+                raise BadRequest("the body did not arrive in time", 408) from None
+            jobs = await run_in_threadpool(parse_jobs, body)
+        return VerdictStream(self.sessions, *self.sessions.attach(session, jobs))
+
+    def _guarded(self, handler: Handler) -> Handler:
+        async def guarded(request: Request) -> Response:
+            given = request.headers.get("Authorization", "").encode("latin-1", errors="replace")
+            if not hmac.compare_digest(given, b"Bearer " + self._token):
+                return _error("wrong or missing token", 401)
+            spoken = request.headers.get(PROTOCOL_HEADER, "none")
+            if spoken != PROTOCOL:
+                return _error(
+                    f"this server (strop {__version__}) speaks protocol {PROTOCOL}, the client {spoken[:20]}; "
+                    "install the same release of strop on both",
+                    426,
+                )
+            try:
+                return await handler(request)
+            except BadRequest as error:
+                return _error(str(error), error.status)
+            except ClientDisconnect:
+                return _error("the client is gone", 400)
+
+        return guarded
+
+    @asynccontextmanager
+    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+        async def sweep() -> None:
+            while True:
+                await asyncio.sleep(_SWEEP_SECONDS)
+                self.sessions.sweep()
+
+        task = asyncio.create_task(sweep())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+class Server(uvicorn.Server):
+    """uvicorn, whose streams end at once when it is asked to stop."""
+
+    def __init__(self, app: VerifierApp) -> None:
+        self.app = app
+        super().__init__(
+            uvicorn.Config(
+                app.asgi,
+                http="h11",
+                ws="none",
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                limit_concurrency=_CONNECTIONS,
+                timeout_graceful_shutdown=3,
+            )
+        )
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Cuts the streams short, then waits for them as uvicorn does."""
+        self.app.sessions.stop()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 picks a free one. Raises UserError when the address cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=256)
+    except (OSError, OverflowError) as error:
+        raise UserError(f"cannot listen on {host}:{port}: {error}; choose another --host or --port") from None
+
+
+async def _read(request: Request) -> bytes:
+    said = request.headers.get("Content-Length", "0")
+    body = bytearray()
+    if said.isdigit() and int(said) <= MOST_BYTES:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                break
+        else:
+            return bytes(body)
+    raise BadRequest(f"the body is larger than {MOST_BYTES} bytes; send fewer jobs at a time", 413)
+
+
+def _error(message: str, status: int) -> Response:
+    headers = {"Retry-After": "1"} if status in (429, 503) else {}
+    return JSONResponse({"error": message}, status, headers)
