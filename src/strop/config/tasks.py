@@ -56,6 +56,10 @@ class SandboxConfig(Section):
 
     allow_unsafe: bool = False
     """Run model-written code even where Landlock and seccomp are both missing. Only on a machine that you can lose."""
+    jail: Literal["auto", "minimal", "slot-uid", "namespaces", "full", "bubblewrap", "apptainer"] = "auto"
+    """Configuration of the jail; auto is the strongest that the host offers (`strop doctor` lists them)."""
+    require: list[str] = Field(default=[])
+    """Layers without which nothing is run: landlock, seccomp, namespaces, cgroup, ... as `strop doctor` names them."""
     workers: int | None = Field(default=None, ge=1)
     """Verdicts worked on at a time; null is one per CPU core."""
     cpu_seconds: float = Field(default=5.0, gt=0)

@@ -2,10 +2,11 @@
 
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from strop.core.errors import SandboxError
+from strop.core.errors import SandboxError, UserError
 from strop.sandbox.spawn import helper
 
 PROBE_SECONDS = 30.0
@@ -53,12 +54,21 @@ def probe() -> JailReport:
         raise SandboxError(f"the jail could not be probed with {argv[0]}: {error}") from error
 
 
-def require_jail(allow_unsafe: bool) -> JailReport:
+def require_jail(allow_unsafe: bool, layers: Sequence[str] = ()) -> JailReport:
     """The report, if the host can hold hostile code. Raises SandboxError when Landlock and seccomp are both missing.
 
-    `allow_unsafe` (the setting sandbox.allow_unsafe) lets a host without both pass.
+    `allow_unsafe` (the setting sandbox.allow_unsafe) lets a host without both pass. `layers` (sandbox.require): layers
+    without which it fails in any case; UserError for an unknown name.
     """
     report = probe()
+    known = [row.name for row in report.layers]
+    for name in layers:
+        if name not in known:
+            raise UserError(f"sandbox.require: no layer is called {name!r}; they are {', '.join(known)}")
+    lacking = [row for row in report.layers if row.name in layers and not row.active]
+    if lacking:
+        causes = "; ".join(f"{row.name}: {row.detail}" for row in lacking)
+        raise SandboxError(f"this host lacks what sandbox.require asks for ({causes})")
     if report.safe or allow_unsafe:
         return report
     causes = "; ".join(f"{n}: {report.layer(n).detail}" for n in ("landlock", "seccomp"))

@@ -26,6 +26,8 @@ def open_verifier(
     *,
     workers: int | None = None,
     limits: "Limits | None" = None,
+    jail: str = "auto",
+    require: Sequence[str] = (),
     allow_unsafe: bool = False,
     rust_verdict: Literal["strict", "cargo"] = "strict",
     rust_vendor: "Path | None" = None,
@@ -33,18 +35,20 @@ def open_verifier(
     """A verifier on this machine, for every language that has a toolchain; close it or use it as a context manager.
 
     `workers`: answers, or batches of them, judged at a time; default one a usable CPU, at most 16. `limits`: per
-    answer; default `Limits()`. `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe. Raises SandboxError when the
-    host has no seccomp and `allow_unsafe` (sandbox.allow_unsafe) is off.
+    answer; default `Limits()`. `jail`, `require`, `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe. Raises
+    SandboxError when the host has no seccomp and `allow_unsafe` (sandbox.allow_unsafe) is off, or lacks what is asked.
     """
     from functools import partial
 
     from strop.core.errors import SandboxError
+    from strop.sandbox.jails import choose
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import require_jail
     from strop.verification.pool import VerifierPool
     from strop.verification.toolchains import Settings, build, route
 
-    report = require_jail(allow_unsafe)
+    report = require_jail(allow_unsafe, require)
+    choose(jail)
     if not report.layer("seccomp").active and not allow_unsafe:
         raise SandboxError(
             f"candidates cannot be kept from forking here (seccomp: {report.layer('seccomp').detail}); use a host with "
@@ -52,6 +56,7 @@ def open_verifier(
         )
     settings = Settings(
         limits=limits or Limits(),
+        jail=jail,
         allow_unsafe=allow_unsafe,
         rust_verdict=rust_verdict,
         rust_vendor=rust_vendor,
@@ -90,6 +95,8 @@ def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifie
     return open_verifier(
         workers=box.workers,
         limits=limits,
+        jail=box.jail,
+        require=box.require,
         allow_unsafe=box.allow_unsafe,
         rust_verdict=box.rust_verdict,
         rust_vendor=Path(box.rust_vendor).resolve() if box.rust_vendor else None,

@@ -26,8 +26,9 @@ TESTER_MEMORY = 1 << 30
 class Worker:
     """One zygote and, once asserts are asked for, one tester. Used by one thread, which must also start it."""
 
-    def __init__(self, limits: Limits, allow_unsafe: bool) -> None:
+    def __init__(self, limits: Limits, jail: str, allow_unsafe: bool) -> None:
         self.limits = limits
+        self.jail = jail
         self.allow_unsafe = allow_unsafe
         self._zygote: Server | None = None
         self._tester: Server | None = None
@@ -46,17 +47,17 @@ class Worker:
     def zygote(self) -> Server:
         """The running fork server, started when there is none."""
         if self._zygote is None:
-            self._zygote = Server("strop.verification.zygote", allow_unsafe=self.allow_unsafe)
+            self._zygote = self._server("strop.verification.zygote")
         return self._zygote
 
     def tester(self) -> Server:
         """The running tester, started when there is none or it was closed."""
         if self._tester is None or self._tester.closed:
-            arguments = (str(TESTER_MEMORY),)
-            self._tester = Server(
-                "strop.verification.tester", allow_unsafe=self.allow_unsafe, arguments=arguments
-            )
+            self._tester = self._server("strop.verification.tester", str(TESTER_MEMORY))
         return self._tester
+
+    def _server(self, module: str, *arguments: str) -> Server:
+        return Server(module, jail=self.jail, allow_unsafe=self.allow_unsafe, arguments=arguments)
 
     def close(self) -> None:
         """Ends both processes; the next use starts fresh ones. Safe from any thread."""
@@ -71,8 +72,8 @@ class PythonToolchain:
 
     batch = 1
 
-    def __init__(self, *, limits: Limits, allow_unsafe: bool = False) -> None:
-        self.worker = Worker(limits, allow_unsafe)
+    def __init__(self, *, limits: Limits, jail: str = "auto", allow_unsafe: bool = False) -> None:
+        self.worker = Worker(limits, jail, allow_unsafe)
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""

@@ -11,7 +11,9 @@ import socket
 from typing import Any
 
 from strop.core.errors import WorkerDied
-from strop.sandbox.spawn import Process, helper, spawn
+from strop.sandbox import confine
+from strop.sandbox.jails import choose, launched
+from strop.sandbox.spawn import Process, helper, helper_reads, spawn
 
 START_SECONDS = 20.0
 ANSWER_SECONDS = 10.0
@@ -21,20 +23,26 @@ ANSWER_SECONDS = 10.0
 class Server:
     """One worker process and its control socket. Every method raises WorkerDied when the process is broken."""
 
-    def __init__(self, module: str, *, allow_unsafe: bool = False, arguments: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, module: str, *, jail: str = "auto", allow_unsafe: bool = False, arguments: tuple[str, ...] = ()
+    ) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = ours
         self.closed = False
-        argv = helper(
-            module, str(theirs.fileno()), str(os.getpid()), "1" if allow_unsafe else "0", *arguments
-        )
+        chosen = choose(jail)
+        settings = chosen.settings(slot=theirs.fileno() + os.getpid(), allow_unsafe=allow_unsafe)
+        parent = 0 if chosen.launcher else os.getpid()  # a launcher stands between: its death is the parent's
+        argv = helper(module, str(theirs.fileno()), str(parent), settings, *arguments)
+        visible = (*confine.SYSTEM_READ, *confine.python_read(), *helper_reads())
+        command = launched(chosen, argv, read=visible, work="", processes=False)
         try:
-            self.process: Process = spawn(argv, environment={"PYTHONHASHSEED": "0"}, keep=(theirs.fileno(),))
+            self.process: Process = spawn(
+                command, environment={"PYTHONHASHSEED": "0"}, keep=(theirs.fileno(),)
+            )
         finally:
             theirs.close()
-        self.pid = self.process.pid
         try:
-            self.hello = self.receive(START_SECONDS)
+            self.pid = int(self.receive(START_SECONDS)["hello"])
         except WorkerDied:
             self.close()
             raise

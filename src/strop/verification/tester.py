@@ -12,6 +12,7 @@ or {"broken": why}, the candidate's stage frames, {"test": number, "ok", "x", "s
 
 import ast
 import builtins
+import json
 import os
 import random
 import resource
@@ -168,11 +169,11 @@ def _failure(error: BaseException, candidate: Candidate) -> str:
 
 def main() -> NoReturn:
     """Serves jobs until the parent hangs up. argv as for the zygote, then the memory limit in bytes."""
-    unsafe = sys.argv[4] == "1"
-    control, missing = start(int(sys.argv[2]), int(sys.argv[3]), unsafe, preload=PRELOADED)
+    settings = confine.Settings(**json.loads(sys.argv[4]))
+    control, missing = start(int(sys.argv[2]), int(sys.argv[3]), settings, preload=PRELOADED)
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[5]),) * 2)
-    confine.seal(None, tolerant=unsafe)
-    control.send(b'{"hello":1}' if not missing else b'{"hello":1,"missing":true}')
+    confine.seal(None, tolerant=settings.unsafe)
+    control.send(json.dumps({"hello": os.getpid(), "missing": missing}).encode())
     while True:
         data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
         if not data:

@@ -19,6 +19,8 @@ class Settings:
 
     limits: Limits = field(default_factory=Limits)
     """Of one answer."""
+    jail: str = "auto"
+    """Configuration of the jail (strop.sandbox.jails)."""
     allow_unsafe: bool = False
     rust_verdict: Literal["strict", "cargo"] = "strict"
     rust_vendor: Path | None = None
@@ -56,18 +58,21 @@ def build(name: str, settings: Settings) -> Toolchain:
     if name == "python":
         from strop.verification.python import PythonToolchain
 
-        return PythonToolchain(limits=settings.limits, allow_unsafe=settings.allow_unsafe)
+        return PythonToolchain(limits=settings.limits, jail=settings.jail, allow_unsafe=settings.allow_unsafe)
     if name == "rust":
         from strop.verification.rust import RustToolchain
 
         return RustToolchain(
             verdict=settings.rust_verdict,
             limits=settings.limits,
+            jail=settings.jail,
             allow_unsafe=settings.allow_unsafe,
             vendor=settings.rust_vendor,
         )
     if name == "command":
         from strop.verification.command import CommandToolchain
 
-        return CommandToolchain(limits=settings.limits, allow_unsafe=settings.allow_unsafe)
+        return CommandToolchain(
+            limits=settings.limits, jail=settings.jail, allow_unsafe=settings.allow_unsafe
+        )
     raise VerificationError(f"no toolchain is named {name!r}")

@@ -14,7 +14,7 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from strop.sandbox import confine, kernel, seccomp
+from strop.sandbox import confine, kernel, namespaces, seccomp
 from strop.sandbox.limits import Limits
 from strop.verification import candidate, codec, wire
 
@@ -39,7 +39,7 @@ PRELOADED = (
 
 
 def start(
-    control: int, parent: int, allow_unsafe: bool, *, preload: tuple[str, ...] = ()
+    control: int, parent: int, settings: confine.Settings, *, preload: tuple[str, ...] = ()
 ) -> tuple[socket.socket, list[str]]:
     """What every worker process does first: tie its life to the parent's, move in, confine itself."""
     kernel.die_with_parent(parent, signal.SIGKILL)
@@ -50,7 +50,13 @@ def start(
     for name in preload:
         __import__(name)
     read = (*confine.SYSTEM_READ, *confine.python_read())
-    missing = confine.enter(read=read, allow_unsafe=allow_unsafe)
+    if settings.namespaces:
+        namespaces.unshare(
+            processes=False
+        )  # candidates cannot fork, and the trainer reads their CPU clocks by pid
+        namespaces.enclose(read)
+    confine.change_user(settings, parent, signal.SIGKILL)
+    missing = confine.enter(read=read, allow_unsafe=settings.unsafe, keep_reading=settings.keep_reading)
     return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, CONTROL), missing
 
 
@@ -64,8 +70,9 @@ def close_from(first: int) -> None:
 
 def main() -> NoReturn:
     """Serves forks until the parent hangs up. argv: -, control descriptor, parent's pid, whether unsafe is allowed."""
-    unsafe = sys.argv[4] == "1"
-    control, missing = start(int(sys.argv[2]), int(sys.argv[3]), unsafe, preload=PRELOADED)
+    settings = confine.Settings(**json.loads(sys.argv[4]))
+    unsafe = settings.unsafe
+    control, missing = start(int(sys.argv[2]), int(sys.argv[3]), settings, preload=PRELOADED)
     try:
         codec.decode(codec.encode([1, "a", (2.0,), {"b": None}]))  # warms what every child needs
         if seccomp.supported():
