@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -24,6 +25,9 @@ PACKAGES = (
 )
 CPU_FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 
+if TYPE_CHECKING:
+    from strop.sandbox import JailReport
+
 Row = tuple[str, str]
 
 
@@ -32,11 +36,7 @@ def doctor() -> None:
     from strop.sandbox import probe
 
     report = probe()
-    _print("jail")
-    for layer in report.layers:
-        _print(f"  {'on ' if layer.active else 'OFF'}  {layer.name}: {layer.detail}")
-        if layer.leaves_open:
-            _print(f"       leaves open: {layer.leaves_open}")
+    _jail(report)
     sections = {"toolchains": _toolchains, "packages": _packages, "hardware": _hardware, "models": _models}
     for title, rows in sections.items():
         _print(title)
@@ -50,6 +50,25 @@ def doctor() -> None:
         )
         raise typer.Exit(1)
     _print("verdict: this machine can verify model-written code")
+
+
+def _jail(report: "JailReport") -> None:
+    """A table of the layers, then the configurations that they allow."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from strop.core.text import printable
+    from strop.sandbox import jail_names
+    from strop.sandbox.jails import choose
+
+    table = Table("layer", "", "what was seen when it was tried", "what stays open", title="jail")
+    for layer in report.layers:
+        state = "[green]on[/]" if layer.active else "[red]OFF[/]"
+        table.add_row(layer.name, state, printable(layer.detail), printable(layer.leaves_open))
+    Console().print(table)
+    if report.safe:
+        offered = ", ".join(jail_names(report))
+        _print(f"jails offered here (sandbox.jail): {offered}; auto is {choose('auto').name}")
 
 
 def _toolchains() -> Iterator[Row]:

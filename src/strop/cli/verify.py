@@ -33,6 +33,9 @@ def verify(
     cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU time of one answer")] = None,
     wall_seconds: Annotated[float | None, typer.Option(min=0.01, help="wall time of one answer")] = None,
     memory_mb: Annotated[int | None, typer.Option(min=16, help="memory of one answer in MiB")] = None,
+    jail: Annotated[
+        str, typer.Option(help="configuration of the jail, as `strop doctor` lists them")
+    ] = "auto",
     allow_unsafe: Annotated[bool, typer.Option(help="run without a jail where there is none")] = False,
 ) -> None:
     """Verify answers; writes one verdict line for each, in their order.
@@ -51,7 +54,7 @@ def verify(
     limits = _limits(cpu_seconds, wall_seconds, memory_mb)
     with (
         files.atomic(output) as file,
-        open_verifier(workers=workers, limits=limits, allow_unsafe=allow_unsafe) as verifier,
+        open_verifier(workers=workers, limits=limits, jail=jail, allow_unsafe=allow_unsafe) as verifier,
         Progress("verified", total) as progress,
     ):
         pending: deque[tuple[str, Future[Verdict]]] = deque()
