@@ -1,0 +1,179 @@
+"""The pool on real worker processes: what is killed under it, what it leaves behind, what it keeps."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.verdict import Outcome
+from strop.sandbox.limits import Limits
+from strop.verification import open_verifier
+from strop.verification.pool import VerifierPool
+
+Family = Callable[..., list[int]]
+CASES = Task(
+    statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[n], expected=2 * n) for n in range(3)])
+)
+ASSERTS = Task(statement="s", check=AssertsCheck(entry_point="f", code="assert f(1) == 2\nassert f(4) == 8"))
+STDIO = Task(statement="s", check=StdioCheck(cases=[StdioCase(stdin="3\n", stdout="6\n")]))
+RIGHT = "def f(x): return 2 * x  # {}"
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("victim", "task"), [("zygote", CASES), ("zygote", ASSERTS), ("tester", ASSERTS)])
+def test_kill_of_workers_in_the_middle_loses_and_doubles_nothing(
+    family: Family, victim: str, task: Task
+) -> None:
+    answer = "import time\ndef f(x):\n    time.sleep(0.02)\n    return 2 * x  # {}"
+    settled: Counter[int] = Counter()
+    with open_verifier(workers=2) as pool:
+        ours = set(family(victim))
+        futures = [pool.submit(task, answer.format(i)) for i in range(60)]
+        for i, future in enumerate(futures):
+            future.add_done_callback(lambda _, i=i: settled.update([i]))
+        kills = 0
+        for count in range(6, 60, 12):  # far apart, so that no job loses both of its runs
+            wait_until(lambda count=count: len(settled) >= count)
+            for pid in set(family(victim)) - ours:
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+        verdicts = [future.result(60) for future in futures]
+        assert kills >= 5
+        assert [v.outcome for v in verdicts] == [Outcome.PASSED] * 60
+        assert set(settled.values()) == {1} and len(settled) == 60
+        assert pool.stats()["retries"] >= 1
+        assert not any(v.detail for v in verdicts)
+
+
+def test_nothing_is_left_after_close_in_the_middle(family: Family) -> None:
+    before, fds = set(family()), len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        pool = open_verifier(workers=2, limits=Limits(cpu_seconds=30, wall_seconds=60))
+        futures = [pool.submit(task, "while True: pass") for task in (CASES, ASSERTS, STDIO)] * 2
+        time.sleep(0.15)
+        pool.close()
+        assert {future.result(1).outcome for future in futures} == {Outcome.ERROR}
+    wait_until(lambda: set(family()) <= before)
+    assert len(os.listdir("/proc/self/fd")) <= fds
+
+
+SCRIPT = """
+import sys, time
+from strop.core.task import Case, CasesCheck, Task
+from strop.sandbox.limits import Limits
+from strop.verification import open_verifier
+task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=2)]))
+with open_verifier(workers=2, limits=Limits(cpu_seconds=60, wall_seconds=60)) as pool:
+    futures = [pool.submit(task, f"while True: pass  # {i}") for i in range(9)]
+    time.sleep(0.3)
+    print("ready", flush=True)
+    futures[-1].result()
+"""
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+def test_interrupt_and_kill_of_the_owner_leave_no_process(family: Family, sign: signal.Signals) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert owner.stdout is not None and owner.stdout.readline() == "ready\n"
+        workers = family(root=owner.pid)
+        assert len(workers) >= 2
+        owner.send_signal(sign)
+        owner.wait(20)
+    finally:
+        owner.kill()
+        _, said = owner.communicate()
+    assert sign is signal.SIGKILL or said.rstrip().endswith("KeyboardInterrupt")
+    wait_until(lambda: not any(alive(pid) for pid in workers), 5)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+KINDS: list[tuple[Task, str, Outcome]] = [
+    (CASES, RIGHT, Outcome.PASSED),
+    (ASSERTS, RIGHT, Outcome.PASSED),
+    (STDIO, "print(2 * int(input()))  # {}", Outcome.PASSED),
+    (CASES, "def f(x): return x  # {}", Outcome.FAILED),
+    (ASSERTS, "def f(x): return [x]  # {}", Outcome.FAILED),
+    (CASES, "def f(x: return  # {}", Outcome.FAILED),
+    (CASES, "import os, signal\ndef f(x): os.kill(os.getpid(), signal.SIGSEGV)  # {}", Outcome.FAILED),
+    (ASSERTS, "import os\ndef f(x): os._exit(0)  # {}", Outcome.FAILED),
+    (CASES, "def f(x):\n    while True: print('x' * 10000)  # {}", Outcome.FAILED),
+    (STDIO, "while True: print('x' * 10000)  # {}", Outcome.FAILED),
+    (CASES, "def f(x): return bytearray(10**9)  # {}", Outcome.OUT_OF_MEMORY),
+]
+LOOPS: list[tuple[Task, str, Outcome]] = [
+    (CASES, "while True: pass  # {}", Outcome.TIMED_OUT),
+    (
+        ASSERTS,
+        "def f(x):\n  while True:\n    try:\n      while True: pass\n    except BaseException: pass  # {}",
+        Outcome.TIMED_OUT,
+    ),
+    (STDIO, "import signal\nsignal.signal(15, signal.SIG_IGN)\nwhile True: pass  # {}", Outcome.TIMED_OUT),
+]
+
+
+def run_mixed(pool: VerifierPool, count: int, start: int) -> Counter[str]:
+    """Counts wrong outcomes by what was expected and found."""
+    wrong: Counter[str] = Counter()
+    pending = []
+    for number in range(start, start + count):
+        kinds = LOOPS if number % 100 < 3 else KINDS
+        task, answer, wanted = kinds[number % len(kinds)]
+        pending.append((pool.submit(task, answer.format(number)), wanted))
+    for future, wanted in pending:
+        found = future.result(120).outcome
+        if found is not wanted:
+            wrong[f"{wanted} -> {found}"] += 1
+    return wrong
+
+
+def footprint(family: Family) -> dict[str, int]:
+    """Resident KiB of this process and its workers, open files of both, and how many workers there are."""
+    pids = [os.getpid(), *family()]
+    sizes = [Path(f"/proc/{pid}/status").read_text() for pid in pids]
+    resident = [int(text.partition("VmRSS:")[2].split()[0]) for text in sizes]
+    return {
+        "own": resident[0],
+        "workers": sum(resident[1:]),
+        "files": len(os.listdir("/proc/self/fd")),
+        "files of workers": sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids[1:]),
+        "processes": len(pids),
+    }
+
+
+@pytest.mark.slow
+def test_ten_thousand_mixed_checks_leave_everything_flat(family: Family) -> None:
+    limits = Limits(cpu_seconds=0.2, wall_seconds=10, memory_bytes=256 * 2**20, output_bytes=4096)
+    with open_verifier(workers=2, limits=limits) as pool:
+        wrong = run_mixed(pool, 1000, 0)
+        before = footprint(family)
+        for batch in range(1, 10):
+            wrong += run_mixed(pool, 1000, 1000 * batch)
+        after = footprint(family)
+    print(before, after)
+    assert not wrong
+    assert after["files"] <= before["files"] and after["files of workers"] <= before["files of workers"]
+    assert after["processes"] <= before["processes"]
+    assert after["own"] - before["own"] < 24 * 1024  # the cache may grow: 9,000 verdicts of about 1 KB
+    assert after["workers"] - before["workers"] < 8 * 1024
