@@ -89,7 +89,9 @@ def run_asserts(check: AssertsCheck, answer: str, zygote: Server, tester: Server
         while not report.over and not output.flood and pump.step():
             pass
         end = reap(zygote, kill=report.fault != "gone")
-        _let_finish(report, ours, tester)
+        let_finish(report, ours)
+        if not report.done and not report.broken.startswith("test code"):
+            tester.close()
         pump.drain(child.output)
     finally:
         ours.close()
@@ -98,32 +100,35 @@ def run_asserts(check: AssertsCheck, answer: str, zygote: Server, tester: Server
     return _conclude(report, output, pump, end)
 
 
-def _let_finish(report: Report, channel: socket.socket, tester: Server) -> None:
-    """After the candidate's death: what the tester still has to say, or its end."""
+def let_finish(report: Report, channel: socket.socket) -> None:
+    """After the candidate's death: what the tester still has to say."""
     patience = Pump(Limits(cpu_seconds=1e6, wall_seconds=_TESTER_SECONDS))
     patience.read(channel.fileno(), report.feed)
     while not report.over and patience.step():
         pass
-    if not report.done and not report.broken.startswith("test code"):
-        tester.close()
 
 
 def _conclude(report: Report, output: Capture, pump: Pump, end: End) -> Findings:
     findings = report.findings
     findings.account(end)
     findings.capture(output)
+    stop = stopped(report, output, pump, end)
+    if findings.stop is None and (len(findings.results) < findings.count or not findings.count):
+        findings.count = max(findings.count, 1)
+        findings.stop = stop
+    return findings
+
+
+def stopped(report: Report, output: Capture, pump: Pump, end: End) -> tuple[Outcome, str]:
+    """Why the tests did not come to their end. Raises WorkerDied or VerificationError when it is our fault."""
     if report.broken and not pump.expired:
         failure = VerificationError if report.broken.startswith("test code") else WorkerDied
         raise failure(report.broken)
     if report.hung_up and not report.done and not pump.expired:
         raise WorkerDied("the tester ended in the middle of a job")
     fault = report.fault or ""
-    if findings.stop is None and (len(findings.results) < findings.count or not findings.count):
-        findings.count = max(findings.count, 1)
-        if fault.startswith("malformed"):
-            findings.stop = (Outcome.TAMPERED, fault)
-        elif fault.startswith(("oversize", "setup")):
-            findings.stop = (Outcome.FAILED, fault)
-        else:
-            findings.stop = cause_of_death(end, pump, (output,))
-    return findings
+    if fault.startswith("malformed"):
+        return Outcome.TAMPERED, fault
+    if fault.startswith(("oversize", "setup")):
+        return Outcome.FAILED, fault
+    return cause_of_death(end, pump, (output,))

@@ -19,6 +19,7 @@ import types
 from typing import Any, NoReturn
 
 from strop.verification.codec import Unencodable, decode, encode
+from strop.verification.suite.handles import serve
 from strop.verification.wire import Closed, FrameReader, frame, read_blocking
 
 CHANNEL = 3
@@ -37,7 +38,10 @@ def run(kind: str) -> NoReturn:
     if kind == "program":
         _run_program(job["code"])
     with contextlib.suppress(Closed):
-        _serve(job["code"], [job["entry"], *job.get("helpers", ())], reader)
+        if kind == "module":
+            serve(job, lambda: read_blocking(CHANNEL, reader), _send, _describe)
+        else:
+            _serve(job["code"], [job["entry"], *job.get("helpers", ())], reader)
     os._exit(0)
 
 

@@ -50,7 +50,7 @@ class End:
     peak: int
 
 
-def fork(zygote: Server, limits: Limits, kind: Literal["function", "program"]) -> Child:
+def fork(zygote: Server, limits: Limits, kind: Literal["function", "program", "module"]) -> Child:
     """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out."""
     with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
         channel, far = socket.socketpair()

@@ -10,7 +10,7 @@ The wire form is a JSON value: None, bool, str, list and finite numbers stand fo
 
 import json
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 MAX_DEPTH = 100
@@ -36,16 +36,17 @@ class Oversize(Malformed):
 
 def encode(value: object) -> Any:
     """The wire form of a value. Raises Unencodable for types that do not cross, cycles and oversize."""
-    return _Encoder().encode(value, MAX_DEPTH)
+    return Encoder().encode(value, MAX_DEPTH)
 
 
-class _Encoder:
+class Encoder:
     """Counts what it has encoded, so that shared parts cannot blow up without bound."""
 
     def __init__(self) -> None:
         self.left = MAX_NODES
 
     def encode(self, value: Any, depth: int) -> Any:
+        """The wire form of a value nested at most `depth` deep. Raises Unencodable."""
         kind = type(value)
         if kind is str or kind is bool or value is None:
             return value
@@ -73,25 +74,27 @@ class _Encoder:
         return items if kind is list else {"t": kind.__name__, "v": items}
 
 
-def decode(wire: Any) -> Any:
+def decode(wire: Any, special: Callable[[str, Any], Any] | None = None) -> Any:
     """The value of a wire form. Raises Malformed for anything that `encode` does not make.
+
+    `special` makes the value of a tag that this codec does not know, from the tag and what is below it.
 
     Builds sets and dicts, whose keys a hostile sender can make collide: do it only in a process with a CPU limit. The
     trainer's process compares wire forms instead (`strop.verification.compare`).
     """
     try:
-        return _decode(wire, MAX_DEPTH)
+        return _decode(wire, MAX_DEPTH, special)
     except (TypeError, ValueError, KeyError, RecursionError, OverflowError) as error:
         raise Malformed(f"not a wire form: {type(error).__name__}") from None
 
 
-def _decode(wire: Any, depth: int) -> Any:
+def _decode(wire: Any, depth: int, special: Callable[[str, Any], Any] | None) -> Any:
     if wire is None or isinstance(wire, str | bool | int | float):
         return wire
     if depth < 0:
         raise Malformed("too deep")
     if isinstance(wire, list):
-        return [_decode(item, depth - 1) for item in wire]
+        return [_decode(item, depth - 1, special) for item in wire]
     if set(wire) != {"t", "v"}:
         raise Malformed("bad tag")
     kind, inner = wire["t"], wire["v"]
@@ -100,13 +103,13 @@ def _decode(wire: Any, depth: int) -> Any:
     if type(inner) is not list:
         raise Malformed("bad items")
     if kind == "dict":
-        return {_key(_decode(k, depth - 1)): _decode(v, depth - 1) for k, v in inner}
-    items = [_decode(item, depth - 1) for item in inner]
-    if kind == "tuple":
-        return tuple(items)
-    if kind in ("set", "frozenset"):
-        return set(items) if kind == "set" else frozenset(items)
-    raise Malformed("unknown tag")
+        return {_key(_decode(k, depth - 1, special)): _decode(v, depth - 1, special) for k, v in inner}
+    if kind in ("tuple", "set", "frozenset"):
+        items = [_decode(item, depth - 1, special) for item in inner]
+        return tuple(items) if kind == "tuple" else set(items) if kind == "set" else frozenset(items)
+    if special is None:
+        raise Malformed("unknown tag")
+    return special(kind, inner)
 
 
 def scalar(kind: str, inner: Any) -> int | float | bytes | complex:

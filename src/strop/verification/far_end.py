@@ -85,11 +85,12 @@ class Candidate:
         if "v" not in reply:
             raise Malformed("neither a value nor an exception")
         if "m" in reply:
-            _copy_changes(args, decode(reply["m"]))
+            copy_changes(args, decode(reply["m"]))
         return decode(reply["v"])
 
 
-def _copy_changes(args: tuple[Any, ...], after: Any) -> None:
+def copy_changes(args: tuple[Any, ...], after: Any) -> None:
+    """Makes lists, dicts and sets among the arguments equal to what a call left of them. Raises Malformed."""
     if type(after) is not list or len(after) != len(args):
         raise Malformed("changed arguments of another call")
     for old, new in zip(args, after, strict=True):

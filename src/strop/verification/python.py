@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from strop.core.errors import VerificationError
-from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
+from strop.core.task import AssertsCheck, CasesCheck, PytestCheck, StdioCheck, Task
 from strop.core.verdict import Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.asserts import run_asserts
@@ -18,6 +18,7 @@ from strop.verification.cases import run_cases
 from strop.verification.child import Findings
 from strop.verification.server import Server
 from strop.verification.stdio import run_stdio
+from strop.verification.suite.check import Workshop, run_pytest
 
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
@@ -32,6 +33,7 @@ class Worker:
         self.allow_unsafe = allow_unsafe
         self._zygote: Server | None = None
         self._tester: Server | None = None
+        self._workshop: Workshop | None = None
 
     def judge(self, task: Task, answer: str) -> Findings:
         """Runs the task's check. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
@@ -42,6 +44,8 @@ class Worker:
             return run_asserts(check, answer, self.zygote(), self.tester(), self.limits)
         if isinstance(check, StdioCheck):
             return run_stdio(check, answer, self.zygote(), self.tester, self.limits)
+        if isinstance(check, PytestCheck):
+            return run_pytest(check, answer, self.zygote(), self.workshop(), self.limits)
         raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
 
     def zygote(self) -> Server:
@@ -59,12 +63,18 @@ class Worker:
     def _server(self, module: str, *arguments: str) -> Server:
         return Server(module, jail=self.jail, allow_unsafe=self.allow_unsafe, arguments=arguments)
 
+    def workshop(self) -> Workshop:
+        """The running runner of suites with its work directory, started when there is none or it was closed."""
+        if self._workshop is None or self._workshop.server.closed:
+            self._workshop = Workshop(self.jail, self.allow_unsafe)
+        return self._workshop
+
     def close(self) -> None:
-        """Ends both processes; the next use starts fresh ones. Safe from any thread."""
-        for server in (self._zygote, self._tester):
+        """Ends its processes; the next use starts fresh ones. Safe from any thread."""
+        for server in (self._zygote, self._tester, self._workshop):
             if server is not None:
                 server.close()
-        self._zygote = self._tester = None
+        self._zygote = self._tester = self._workshop = None
 
 
 class PythonToolchain:

@@ -24,8 +24,16 @@ class Server:
     """One worker process and its control socket. Every method raises WorkerDied when the process is broken."""
 
     def __init__(
-        self, module: str, *, jail: str = "auto", allow_unsafe: bool = False, arguments: tuple[str, ...] = ()
+        self,
+        module: str,
+        *,
+        jail: str = "auto",
+        allow_unsafe: bool = False,
+        arguments: tuple[str, ...] = (),
+        read: tuple[str, ...] = (),
+        work: str = "",
     ) -> None:
+        """`arguments` go to the module's main(). `read`, `work`: paths that a launcher makes visible and writable."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = ours
         self.closed = False
@@ -33,8 +41,8 @@ class Server:
         settings = chosen.settings(slot=theirs.fileno() + os.getpid(), allow_unsafe=allow_unsafe)
         parent = 0 if chosen.launcher else os.getpid()  # a launcher stands between: its death is the parent's
         argv = helper(module, str(theirs.fileno()), str(parent), settings, *arguments)
-        visible = (*confine.SYSTEM_READ, *confine.python_read(), *helper_reads())
-        command = launched(chosen, argv, read=visible, work="", processes=False)
+        visible = (*confine.SYSTEM_READ, *confine.python_read(), *helper_reads(), *read)
+        command = launched(chosen, argv, read=visible, work=work, processes=False)
         try:
             self.process: Process = spawn(
                 command, environment={"PYTHONHASHSEED": "0"}, keep=(theirs.fileno(),)

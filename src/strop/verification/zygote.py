@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, namespaces, seccomp
@@ -39,9 +40,18 @@ PRELOADED = (
 
 
 def start(
-    control: int, parent: int, settings: confine.Settings, *, preload: tuple[str, ...] = ()
+    control: int,
+    parent: int,
+    settings: confine.Settings,
+    *,
+    preload: tuple[str, ...] = (),
+    read: tuple[str, ...] = (),
+    work: str = "",
 ) -> tuple[socket.socket, list[str]]:
-    """What every worker process does first: tie its life to the parent's, move in, confine itself."""
+    """What every worker process does first: tie its life to the parent's, move in, confine itself.
+
+    `read`: what it may read besides the standard library. `work`: a directory that it may change, or empty.
+    """
     kernel.die_with_parent(parent, signal.SIGKILL)
     if control != CONTROL:
         os.dup2(control, CONTROL)
@@ -49,14 +59,25 @@ def start(
     sys.path.pop(0)
     for name in preload:
         __import__(name)
-    read = (*confine.SYSTEM_READ, *confine.python_read())
+    read = (*confine.SYSTEM_READ, *confine.python_read(), *read)
+    options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700,uid={settings.uid},gid={settings.uid}"
     if settings.namespaces:
         namespaces.unshare(
             processes=False
         )  # candidates cannot fork, and the trainer reads their CPU clocks by pid
-        namespaces.enclose(read)
+        namespaces.enclose(
+            read, work=work, work_options=options if settings.uid else options.partition(",uid")[0]
+        )
+    elif work and settings.uid:
+        os.chown(work, settings.uid, settings.uid)
     confine.change_user(settings, parent, signal.SIGKILL)
-    missing = confine.enter(read=read, allow_unsafe=settings.unsafe, keep_reading=settings.keep_reading)
+    missing = confine.enter(
+        read=(*read, work) if work else read,
+        write=(work,) if work else (),
+        allow_metadata=bool(work),
+        allow_unsafe=settings.unsafe,
+        keep_reading=settings.keep_reading,
+    )
     return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, CONTROL), missing
 
 
@@ -78,10 +99,21 @@ def main() -> NoReturn:
         if seccomp.supported():
             seccomp.leaf(1)
         compile("def f(x):\n    return x", "<answer>", "exec")
+        hello = {"hello": os.getpid(), "missing": missing}
+        serve(control, hello, lambda request, fds: _fork(request, fds, unsafe))
+    finally:
+        os._exit(0)
+
+
+def serve(
+    control: socket.socket, hello: dict[str, Any], fork: Callable[[dict[str, Any], list[int]], int]
+) -> NoReturn:
+    """Says hello, then forks and reaps one child at a time until the parent hangs up."""
+    try:
         gc.disable()
         gc.collect()
         gc.freeze()
-        control.send(json.dumps({"hello": os.getpid(), "missing": missing}).encode())
+        control.send(json.dumps(hello).encode())
         child = 0
         while True:
             data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
@@ -89,7 +121,7 @@ def main() -> NoReturn:
                 break
             request = json.loads(data)
             if request["op"] == "fork":
-                child = _fork(request, fds, unsafe)
+                child = fork(request, fds)
                 control.send(json.dumps({"pid": child}).encode())
             else:
                 control.send(json.dumps(_reap(child, request["kill"])).encode())

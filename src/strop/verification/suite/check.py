@@ -1,0 +1,213 @@
+"""The *pytest* check, asking side: lays out the task's files, starts candidate and runner, listens, concludes.
+
+The answer is never written to disk. Passed means that every test of `check.tests` was reported as passed over a channel
+that only the runner holds; the answer's process holds its own channel alone.
+"""
+
+import ast
+import builtins
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import VerificationError
+from strop.core.task import PytestCheck
+from strop.core.verdict import Outcome, TestResult
+from strop.sandbox.jails import choose
+from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture, Pump
+from strop.sandbox.result import safe_name
+from strop.verification.asserts import Report, let_finish, stopped
+from strop.verification.child import Findings, fork, reap
+from strop.verification.server import Server
+from strop.verification.suite.finder import module_names
+from strop.verification.wire import frame
+
+RUNNER_MEMORY = 2 << 30
+"""Address space of a runner's child, in bytes."""
+_PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+class SuiteReport(Report):
+    """Takes the frames of a runner: results by test id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tests: dict[str, TestResult] = {}
+        self.uncollected = ""
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        if "test" in message:
+            text = message["x"]
+            bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
+            outcome = Outcome.PASSED if message["ok"] is True else bad
+            name = message["test"]
+            if name in self.tests:  # reported twice: the worse counts
+                outcome = outcome if self.tests[name].outcome is Outcome.PASSED else self.tests[name].outcome
+            self.tests[name] = TestResult(id=name, outcome=outcome, message=text, seconds=message["s"])
+        elif "collect" in message:
+            self.uncollected = self.uncollected or f"{message['collect']}: {message['x']}"[:300]
+        else:
+            super()._handle(message)
+
+
+class Workshop:
+    """The runner process and its work directory. Used by one thread."""
+
+    def __init__(self, jail: str, allow_unsafe: bool) -> None:
+        chosen = choose(jail)
+        self.own_root = chosen.namespaces or bool(chosen.launcher)
+        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        self.path = "/box" if self.own_root else tempfile.mkdtemp(prefix="strop-suite-", dir=parent)
+        """The work directory as the runner sees it."""
+        read = tuple(packages())
+        try:
+            self.server = Server(
+                "strop.verification.suite.runner",
+                jail=jail,
+                allow_unsafe=allow_unsafe,
+                arguments=(self.path, *read),
+                read=read,
+                work=self.path if self.own_root else "",
+            )
+        except BaseException:
+            self._clear()
+            raise
+
+    def close(self) -> None:
+        """Ends the process and removes the folder. Safe to call twice, from any thread."""
+        self.server.close()
+        self._clear()
+
+    def _clear(self) -> None:
+        if not self.own_root:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def packages() -> list[str]:
+    """Folders that hold pytest and what it needs. Raises VerificationError where it is not installed."""
+    if find_spec("pytest") is None:
+        raise VerificationError(
+            "checks of kind 'pytest' need pytest, which is not installed here: pip install pytest"
+        )
+    origins = [spec.origin for name in _PACKAGES if (spec := find_spec(name)) is not None and spec.origin]
+    folders = [Path(o).parent.parent if Path(o).name == "__init__.py" else Path(o).parent for o in origins]
+    return list(dict.fromkeys(str(folder) for folder in folders))
+
+
+def run_pytest(
+    check: PytestCheck, answer: str, zygote: Server, workshop: Workshop, limits: Limits
+) -> Findings:
+    """One candidate and one run of the suite. Raises WorkerDied when a process of ours broke, VerificationError when
+
+    the task is at fault.
+    """
+    job = _job(check, answer, workshop, limits)
+    report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
+    ours, theirs = socket.socketpair()
+    child = fork(zygote, limits, "module")
+    runner = workshop.server
+    try:
+        request = {"op": "fork", "limits": asdict(_runner_limits(limits))}
+        pid = runner.ask(request, [theirs.fileno(), child.channel.fileno()])["pid"]
+        theirs.close()
+        child.channel.close()
+        pump.watch(child.pid, fresh=True)
+        pump.watch(pid, fresh=True)
+        pump.read(child.output, output)
+        pump.read(ours.fileno(), report.feed)
+        pump.write(ours.fileno(), frame(job))
+        while not report.over and not output.flood and pump.step():
+            pass
+        end = reap(zygote, kill=report.fault != "gone")
+        let_finish(report, ours)
+        reap(runner, kill=True)
+        pump.drain(child.output)
+    finally:
+        ours.close()
+        theirs.close()
+        child.close()
+    findings = report.findings
+    findings.account(end)
+    findings.capture(output)
+    stop = stopped(report, output, pump, end)
+    _conclude(check, report, stop if report.fault or not report.done else None)
+    return findings
+
+
+def _runner_limits(limits: Limits) -> Limits:
+    return Limits(
+        cpu_seconds=limits.cpu_seconds + 1,
+        wall_seconds=limits.wall_seconds,
+        memory_bytes=RUNNER_MEMORY,
+        open_files=256,
+    )
+
+
+def _job(check: PytestCheck, answer: str, workshop: Workshop, limits: Limits) -> dict[str, Any]:
+    if not check.tests:
+        raise VerificationError("the pytest check names no tests")
+    name = module_names(check.path)[0]
+    if not check.path.endswith(".py") or name in sys.stdlib_module_names:
+        raise VerificationError(f"path {check.path!r} of the pytest check is no importable file of its own")
+    hidden = hidden_names(check.files)
+    paths = list(dict.fromkeys(test.partition("::")[0] for test in check.tests))
+    if absent := [path for path in paths if path not in check.files]:
+        raise VerificationError(f"the pytest check has tests of {absent[0]!r}, which is not among its files")
+    try:
+        files = {safe_name(n): text for n, text in check.files.items() if n != check.path}
+    except ValueError as error:
+        raise VerificationError(str(error)) from None
+    return {
+        "code": answer,
+        "path": check.path,
+        "work": workshop.path,
+        "files": files,
+        "paths": paths,
+        "hidden": hidden,
+        "result_bytes": limits.result_bytes,
+    }
+
+
+def hidden_names(files: dict[str, str]) -> list[str]:
+    """Names that `from module import *` must not give: builtins, and what the task's own files bind.
+
+    Raises VerificationError for a file of the task that is no Python.
+    """
+    names = set(dir(builtins))
+    for path, text in files.items():
+        try:
+            nodes = list(ast.walk(ast.parse(text, path))) if path.endswith(".py") else []
+        except (SyntaxError, ValueError) as error:
+            raise VerificationError(f"test code: {type(error).__name__}: {error}") from None
+        for node in nodes:
+            if isinstance(node, ast.alias):
+                names.add((node.asname or node.name).partition(".")[0])
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                names.add(node.name)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+    return sorted(names)
+
+
+def _conclude(check: PytestCheck, report: SuiteReport, stop: tuple[Outcome, str] | None) -> None:
+    """Every expected test gets its result; the first that was not reported gets the cause."""
+    findings = report.findings
+    expected = list(dict.fromkeys(check.tests))
+    findings.count = len(expected)
+    cause = findings.stop or stop or (Outcome.FAILED, report.uncollected or "the test was not reported")
+    for name in expected:
+        if name in report.tests:
+            findings.results.append(report.tests[name])
+        else:
+            outcome, message = cause
+            findings.results.append(TestResult(id=name, outcome=outcome, message=message[:300]))
+            if stop or findings.stop:
+                cause = (Outcome.FAILED, "not run")
+    findings.stop = None

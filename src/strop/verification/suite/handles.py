@@ -1,0 +1,232 @@
+"""The candidate's side of a module that lives apart from its tests: objects as handles, values as exact builtin types.
+
+Runs in the candidate's process, where the answer may take over all of it; nothing that it sends is more than a claim.
+A value crosses as itself where `strop.verification.codec` takes it; any other object of the answer gets a number and
+crosses as {"t": "ref", "v": [number, {"m": numbers of its classes, "c": callable, "k": its name and bases if it is an
+exception class, or null for another class}]}, later as the number alone.
+
+Takes {"i", "op", "h", ...} (get, set, del, call, do: see OPERATIONS) and answers {"i", "v" or "x", "o", "e"}: value or
+exception, and what was printed. A function of the tests that is called sends {"cb": number, "a", "k"} and waits for
+{"r"} or {"x"}, meanwhile serving further requests.
+"""
+
+import builtins
+import copy
+import io
+import operator
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from strop.verification.codec import Encoder, Malformed, Unencodable, decode
+
+_Receive = Callable[[], Any]
+_Send = Callable[[dict[str, Any]], None]
+
+
+def _method(name: str) -> Callable[..., Any]:
+    return lambda value, *args: getattr(type(value), name)(value, *args)
+
+
+def _reflected(operation: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda value, other: operation(other, value)
+
+
+_BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+)
+_SIMPLE = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "index", *_BINARY)
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    **{f"__{n}__": getattr(operator, f"__{n}__") for n in _SIMPLE},
+    **{f"__r{n}__": _reflected(getattr(operator, f"__{n}__")) for n in _BINARY},
+    **{f"__i{n}__": getattr(operator, f"__i{n}__") for n in _BINARY},
+    **{f"__{f.__name__}__": f for f in (len, iter, next, hash, bool, repr, str, int, float, complex, bytes)},
+    **{f"__{f.__name__}__": f for f in (round, reversed, divmod, format, dir)},
+    **{f"__{n}__": getattr(operator, n) for n in ("getitem", "setitem", "delitem", "contains")},
+    "__enter__": _method("__enter__"),
+    "__exit__": _method("__exit__"),
+    "__copy__": copy.copy,
+    "__deepcopy__": lambda value, memo: copy.deepcopy(value),
+}
+"""What `do` may ask for, by the name of the special method."""
+
+
+class _RefEncoder(Encoder):
+    def __init__(self, table: "Table") -> None:
+        super().__init__()
+        self.table = table
+
+    def encode(self, value: Any, depth: int) -> Any:
+        try:
+            return super().encode(value, depth)
+        except Unencodable:
+            return self.table.ref(value)
+
+
+class Table:
+    """The objects that the tests hold, by number; 0 is the module. They live as long as the process."""
+
+    def __init__(self, receive: _Receive, send: _Send) -> None:
+        self.receive, self.send = receive, send
+        self.objects: list[Any] = []
+        self.numbers: dict[int, int] = {}
+
+    def number(self, value: Any) -> int:
+        """The number of an object, a new one the first time."""
+        if id(value) not in self.numbers:
+            self.numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+        return self.numbers[id(value)]
+
+    def ref(self, value: Any) -> dict[str, Any]:
+        """The wire form of a handle."""
+        known = id(value) in self.numbers
+        number = self.number(value)
+        if known:
+            return {"t": "ref", "v": [number]}
+        classes = [self.number(c) for c in type(value).__mro__[:50] if c.__module__ != "builtins"]
+        about: dict[str, Any] = {"m": classes, "c": callable(value)}
+        if isinstance(value, type):
+            about["m"] = [self.number(c) for c in value.__mro__[:50] if c.__module__ != "builtins"]
+            about["k"] = self._exception_class(value) if issubclass(value, BaseException) else None
+        return {"t": "ref", "v": [number, about]}
+
+    def _exception_class(self, kind: type) -> list[Any]:
+        bases = [
+            b.__name__ if b.__module__ == "builtins" else self._exception_class(b) for b in kind.__bases__
+        ]
+        return [self.number(kind), kind.__name__, bases]
+
+    def encode(self, value: Any) -> Any:
+        """The wire form of any value."""
+        return _RefEncoder(self).encode(value, 100)
+
+    def decode(self, wire: Any) -> Any:
+        """A value from the tests."""
+        return decode(wire, self._special)
+
+    def _special(self, kind: str, inner: Any) -> Any:
+        if kind == "ref":
+            return self.objects[inner[0]]
+        if kind == "name":
+            return getattr(builtins, inner[0])
+        if kind == "exc":
+            return getattr(builtins, inner[0])(*inner[1:])
+        if kind == "cb":
+            return self._function(inner[0])
+        raise Malformed("unknown tag")
+
+    def _function(self, number: int) -> Callable[..., Any]:
+        def function(*args: Any, **kwargs: Any) -> Any:
+            self.send({"cb": number, "a": [self.encode(a) for a in args], "k": self.encode(kwargs)})
+            while "op" in (message := self.receive()):
+                self.send(self.answer(message))
+            if "x" in message:
+                name, text = message["x"]
+                raise getattr(builtins, name)(text)
+            return self.decode(message["r"])
+
+        return function
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Carries out one request."""
+        reply: dict[str, Any] = {"i": request["i"]}
+        try:
+            args = [self.decode(a) for a in request.get("a", [])]
+            reply["v"] = self.encode(self._do(request, args))
+            if request.get("m"):
+                after = [self.encode(a) for a in args]
+                if after != request["a"]:
+                    reply["m"] = after
+        except BaseException as error:
+            reply.pop("v", None)
+            reply["x"] = self.describe(error)
+        return reply | _printed()
+
+    def _do(self, request: dict[str, Any], args: list[Any]) -> Any:
+        subject, operation = self.objects[request["h"]], request["op"]
+        if operation == "call":
+            return subject(*args, **self.decode(request["k"]))
+        if operation == "get":
+            return getattr(subject, request["n"])
+        if operation == "set":
+            return setattr(subject, request["n"], args[0])
+        if operation == "del":
+            return delattr(subject, request["n"])
+        return OPERATIONS[request["n"]](subject, *args)
+
+    def describe(self, error: BaseException) -> list[Any]:
+        """[class name or [number, name, bases], text, arguments, attributes]."""
+        kind = type(error)
+        try:
+            text = str(error)[:1000]
+        except BaseException:
+            text = "(its text could not be made)"
+        try:
+            name = kind.__name__ if kind.__module__ == "builtins" else self._exception_class(kind)
+            return [name, text, self.encode(list(error.args)), self.encode(dict(vars(error)))]
+        except BaseException:
+            return ["RuntimeError", text, [text], {"t": "dict", "v": []}]
+
+
+class _Tee(io.TextIOBase):
+    """Prints where it did before, and keeps the text for the tests' own capturing."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.kept = inner, io.StringIO()
+
+    def write(self, text: str) -> int:
+        self.kept.write(text)
+        return int(self.inner.write(text))
+
+    def flush(self) -> None:
+        self.inner.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def take(self) -> str:
+        text, self.kept = self.kept.getvalue(), io.StringIO()
+        return text
+
+
+def _printed() -> dict[str, str]:
+    said = {}
+    for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
+        if type(stream) is _Tee and (text := stream.take()):
+            said[key] = text
+    return said
+
+
+def serve(job: dict[str, Any], receive: _Receive, send: _Send, describe: Callable[[Any], Any]) -> None:
+    """Builds and loads the module, then serves requests until the channel closes (Closed from `receive`)."""
+    module = types.ModuleType(job["module"])
+    sys.modules[job["module"]] = module
+    sys.stdout, sys.stderr = _Tee(sys.stdout), _Tee(sys.stderr)
+    try:
+        compiled = compile(job["code"], "<answer>", "exec", dont_inherit=True)
+    except BaseException as error:
+        return send({"build": describe(error)})
+    send({"built": True})
+    table = Table(receive, send)
+    table.number(module)
+    try:
+        exec(compiled, module.__dict__)
+    except BaseException as error:
+        return send({"load": describe(error)})
+    send({"loaded": True})
+    while True:
+        send(table.answer(receive()))

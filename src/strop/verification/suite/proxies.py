@@ -1,0 +1,253 @@
+"""Stand-ins for the answer's module, classes, functions and objects, in the tests' process.
+
+What a test asks of a proxy is asked of the object in the candidate's process; values come back as exact builtin types.
+Python asks the left operand how it compares, so an object of a hostile class could call itself equal to the expected
+value, or compute with it until only the wished result is left. Hence, for operators:
+
+1. An object whose class the tests have not taken from the module by name is unequal to every plain value, and any other
+   operator on it is a fault (see `Session`). This is what a class made up by the answer to stand for a number meets.
+2. Where the tests know its class, an object that calls itself equal to a plain value is a fault all the same, and so is
+   arithmetic with a plain value that gives a plain value, at once or through an object in between.
+3. An object that calls itself equal to another one and to a fresh random text is a fault.
+
+Not covered: what a method or an attribute of an object says is the answer's word. Tests that compare two objects of the
+answer, and nothing plain, are as good as its `__eq__`.
+"""
+
+import secrets
+import types
+from collections.abc import Callable
+from typing import Any
+
+from strop.verification.codec import Malformed, Unencodable
+from strop.verification.suite.session import Session
+
+_VALUE_METHODS = frozenset(
+    name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind) if name[0] != "_"
+)
+"""Names that an object must not answer to where the tests may take it for a plain value."""
+
+
+class Remote:
+    """An object of the answer. Its class, classes and kind are claims of the candidate."""
+
+    __slots__ = ("__weakref__", "_strop_classes", "_strop_mixed", "_strop_number", "_strop_session")
+    __doc__ = None
+
+    def __init__(self, session: Session, number: int, classes: tuple[int, ...]) -> None:
+        set_slot = object.__setattr__
+        set_slot(self, "_strop_session", session)
+        set_slot(self, "_strop_number", number)
+        set_slot(self, "_strop_classes", classes)
+        set_slot(self, "_strop_mixed", False)
+
+    def _strop_handle(self) -> int:
+        return self._strop_number  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _VALUE_METHODS and not _named(self):
+            _session(self).fault(f"{name} of an object of a class that the tests do not name")
+        found = _session(self).ask("get", self._strop_handle(), name=name)
+        if isinstance(found, RemoteClass) and isinstance(self, RemoteModule | RemoteClass):
+            _known(_session(self)).add(found._strop_handle())
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _session(self).ask("set", self._strop_handle(), value, name=name)
+
+    def __delattr__(self, name: str) -> None:
+        _session(self).ask("del", self._strop_handle(), name=name)
+
+
+class RemoteCallable(Remote):
+    """An object of the answer that can be called."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102
+        return _session(self).ask("call", self._strop_handle(), *args, kwargs=kwargs)
+
+
+class RemoteClass(RemoteCallable):
+    """A class of the answer that is no exception; `isinstance` and `issubclass` take it."""
+
+    __slots__ = ()
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, Remote) and self._strop_handle() in _classes(instance)
+
+    def __subclasscheck__(self, other: Any) -> bool:
+        return isinstance(other, RemoteClass) and self._strop_handle() in _classes(other)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        _session(self).fault("a class of the tests cannot extend one of the answer")
+        raise TypeError("a class of the tests cannot extend one of the answer")
+
+
+class RemoteModule(types.ModuleType):
+    """The answer's module. `from module import *` takes public names, but none that `hidden` holds."""
+
+    def __init__(self, name: str, session: Session, hidden: frozenset[str]) -> None:
+        super().__init__(name)
+        self.__dict__["_strop"] = (session, hidden)
+
+    def __getattr__(self, name: str) -> Any:
+        session, hidden = self.__dict__["_strop"]
+        if name == "__all__":
+            return _public(session, hidden)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = session.ask("get", 0, name=name)
+        if isinstance(found, RemoteClass):
+            _known(session).add(found._strop_handle())
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("__"):
+            super().__setattr__(name, value)
+        else:
+            self.__dict__["_strop"][0].ask("set", 0, value, name=name)
+
+    def __delattr__(self, name: str) -> None:
+        self.__dict__["_strop"][0].ask("del", 0, name=name)
+
+
+def make(session: Session, number: int, about: dict[str, Any]) -> Remote:
+    """The proxy of a handle that the candidate describes."""
+    classes = about.get("m")
+    if type(classes) is not list or not all(type(c) is int for c in classes):
+        raise Malformed("bad handle")
+    kind = RemoteClass if "k" in about else RemoteCallable if about.get("c") is True else Remote
+    return kind(session, number, tuple(classes))
+
+
+def _session(proxy: Remote) -> Session:
+    return proxy._strop_session  # type: ignore[no-any-return]
+
+
+def _classes(proxy: Remote) -> tuple[int, ...]:
+    return proxy._strop_classes  # type: ignore[no-any-return]
+
+
+def _known(session: Session) -> set[int]:
+    """Numbers of the classes that the tests have taken from the module by name."""
+    return session.__dict__.setdefault("named", set())  # type: ignore[no-any-return]
+
+
+def _named(proxy: Any) -> bool:
+    return not _known(_session(proxy)).isdisjoint((*_classes(proxy), proxy._strop_handle()))
+
+
+def _public(session: Session, hidden: frozenset[str]) -> list[str]:
+    names = session.ask("do", 0, name="__dir__")
+    bad = ("_", "test", "Test", "pytest", "setup", "teardown", "setUp", "tearDown")
+    return [
+        n for n in names if type(n) is str and n.isidentifier() and n not in hidden and not n.startswith(bad)
+    ]
+
+
+def _do(proxy: Remote, name: str, *args: Any) -> Any:
+    return _session(proxy).ask("do", proxy._strop_handle(), *args, name=name)
+
+
+def _refuse(proxy: Remote, name: str) -> TypeError:
+    _session(proxy).fault(f"{name} on an object of the answer where the tests may expect a plain value")
+    return TypeError(f"{name} of this object does not cross")
+
+
+def _equality(name: str) -> Callable[[Remote, Any], bool]:
+    differs = name == "__ne__"
+
+    def compare(self: Remote, other: Any) -> bool:
+        if self is other and not _named(self):
+            return not differs
+        remote = isinstance(other, Remote)
+        if not remote and not _named(self):
+            return differs
+        try:
+            _session(self).encode(other)
+        except Unencodable:
+            return differs
+        said = _do(self, name, other)
+        if type(said) is not bool:
+            raise _refuse(self, name)
+        if said is differs:
+            return said
+        if not remote or not _named(self) or not _named(other):
+            _refuse(self, name)
+        elif _do(self, "__eq__", secrets.token_hex(8)) is True:
+            _session(self).fault("an object that is equal to everything")
+        return said
+
+    return compare
+
+
+def _order(name: str) -> Callable[[Remote, Any], bool]:
+    def compare(self: Remote, other: Any) -> bool:
+        if not isinstance(other, Remote) or not _named(self) or not _named(other):
+            raise _refuse(self, name)
+        said = _do(self, name, other)
+        if type(said) is not bool:
+            raise _refuse(self, name)
+        return said
+
+    return compare
+
+
+def _arithmetic(name: str) -> Callable[[Remote, Any], Any]:
+    def compute(self: Remote, other: Any) -> Any:
+        if not _named(self):
+            raise _refuse(self, name)
+        found = _do(self, name, other)
+        if not isinstance(other, Remote) or self._strop_mixed or other._strop_mixed:
+            if not isinstance(found, Remote):
+                raise _refuse(self, name)
+            object.__setattr__(found, "_strop_mixed", True)
+        return found
+
+    return compute
+
+
+def _numeric(name: str) -> Callable[..., Any]:
+    def compute(self: Remote, *args: Any) -> Any:
+        if not _named(self) or self._strop_mixed:
+            raise _refuse(self, name)
+        return _do(self, name, *args)
+
+    return compute
+
+
+def _forward(name: str) -> Callable[..., Any]:
+    return lambda self, *args: _do(self, name, *args)
+
+
+def _exit(name: str) -> Callable[..., Any]:
+    return lambda self, kind, error, trace: _do(self, name, kind, error, None)
+
+
+_BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+)
+for _make, _names in (
+    (_equality, ["eq", "ne"]),
+    (_order, ["lt", "le", "gt", "ge"]),
+    (_arithmetic, [prefix + name for prefix in ("", "r", "i") for name in _BINARY] + ["divmod"]),
+    (_numeric, ["neg", "pos", "abs", "invert", "round", "index", "int", "float", "complex", "contains"]),
+    (_forward, ["len", "iter", "next", "hash", "bool", "repr", "str", "bytes", "reversed", "format", "dir"]),
+    (_forward, ["getitem", "setitem", "delitem", "enter", "copy", "deepcopy"]),
+    (_exit, ["exit"]),
+):
+    for _name in _names:
+        setattr(Remote, f"__{_name}__", _make(f"__{_name}__"))

@@ -1,0 +1,167 @@
+"""The process that runs pytest suites, apart from the answer: forks one jailed child a suite.
+
+Trusted code in a jail. pytest and the task's files are read from disk; the answer is not among them: its module is
+served by an import hook as proxies of what lives in the candidate (`strop.verification.suite.proxies`). So there is no
+conftest.py, no ini file and no plugin but the task's own; plugins of the environment are not loaded either.
+
+Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
+ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes"}; sends the candidate's
+stages as the tester does, {"test": id, "ok", "x", "s"} each, {"collect": where, "x"} for a file that could not be
+collected, {"done": why}.
+"""
+
+import json
+import os
+import random
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from strop.sandbox import confine, kernel, workdir
+from strop.sandbox.limits import Limits
+from strop.verification import zygote
+from strop.verification.suite.finder import AnswerFinder
+from strop.verification.suite.proxies import make
+from strop.verification.suite.session import CandidateGone, Session
+from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+
+_CHANNEL, _PEER = 3, 4
+_Send = Callable[[dict[str, Any]], None]
+
+
+class Recorder:
+    """The plugin that tells what happened. A test is passed when all its phases passed and no fault was seen in it."""
+
+    def __init__(self, session: Session, send: _Send) -> None:
+        self.session, self.send = session, send
+        self.collected = ""
+        """A fault during collection; fails every test."""
+        self.failures: dict[str, str] = {}
+        self.phases: dict[str, set[str]] = {}
+        self.seconds: dict[str, float] = {}
+
+    def pytest_collection_finish(self) -> None:
+        """Faults up to here belong to every test."""
+        self.collected = "; ".join(self.session.faults)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file that cannot be imported."""
+        if report.failed:
+            self.send({"collect": report.nodeid, "x": self._cause(None)})
+
+    def pytest_runtest_setup(self) -> None:
+        """Each test starts without faults."""
+        self.session.faults.clear()
+        self.session.raised = None
+        random.seed(0)
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        """Keeps why a phase failed; the report itself may hold expected values."""
+        if call.excinfo is not None:
+            self.failures.setdefault(item.nodeid, self._cause(call.excinfo.value))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Counts the phases; the last one is teardown."""
+        number = report.nodeid
+        self.seconds[number] = self.seconds.get(number, 0.0) + report.duration
+        if report.outcome == "passed" and not hasattr(report, "wasxfail"):
+            self.phases.setdefault(number, set()).add(report.when)
+        if report.when != "teardown":
+            return
+        fault = self.session.gone or self.collected or "; ".join(self.session.faults)
+        passed = self.phases.get(number) == {"setup", "call", "teardown"} and not fault
+        why = "" if passed else fault or self.failures.get(number) or "skipped or expected to fail"
+        self.send({"test": number, "ok": passed, "x": why[:300], "s": self.seconds[number]})
+
+    def _cause(self, error: BaseException | None) -> str:
+        raised = self.session.raised
+        if raised is not None and (error is None or error is raised):
+            return f"{type(raised).__name__}: {raised}"
+        if error is None or isinstance(error, CandidateGone):
+            return "the file could not be collected" if error is None else "the answer's process is gone"
+        return (
+            "assertion failed"
+            if isinstance(error, AssertionError)
+            else f"{type(error).__name__} in the test code"
+        )
+
+
+def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
+    """Runs one job from the candidate's first frame to {"done"}."""
+    try:
+        if "ready" not in session.read():
+            return send({"broken": "jail: the candidate's process was not ready"})
+    except CandidateGone:
+        return send({"broken": "the candidate's process ended before it was ready"})
+    finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]))
+    try:
+        session.write({"code": job["code"], "module": finder.names[0]})
+        for _ in range(2):
+            stage = session.read()
+            send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
+            if "build" in stage or "load" in stage:
+                return send({"done": None})
+    except CandidateGone:
+        return send({"done": session.gone})
+    _pytest(job, finder, Recorder(session, send))
+    send({"done": session.gone or None})
+
+
+def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: Recorder) -> None:
+    import pytest
+
+    work = job["work"]
+    os.chdir(work)
+    sys.meta_path.insert(0, finder)
+    sys.path[:0] = [work, os.path.join(work, "src")]
+    os.environ.update(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", HOME=work, TMPDIR=work)
+    sys.argv = ["pytest"]
+    quiet = ["-q", "--tb=no", "--no-header", "--no-summary"]
+    plugins = [f"-pno:{name}" for name in ("cacheprovider", "faulthandler", "junitxml", "pastebin")]
+    where = [f"--rootdir={work}", f"--basetemp={work}/.tmp"]
+    pytest.main([*quiet, *plugins, *where, *job["paths"]], plugins=[recorder])
+
+
+def main() -> NoReturn:
+    """Serves forks until the parent hangs up. argv as for the zygote, then work directory and folders of packages."""
+    settings = confine.Settings(**json.loads(sys.argv[4]))
+    work, packages = sys.argv[5], sys.argv[6:]
+    sys.path += packages
+    preload = (*zygote.PRELOADED, "pytest", "_pytest.assertion.rewrite", "_pytest.terminal", "unittest.mock")
+    control, missing = zygote.start(
+        int(sys.argv[2]), int(sys.argv[3]), settings, preload=preload, read=tuple(packages), work=work
+    )
+    zygote.serve(control, {"hello": os.getpid(), "missing": missing}, partial(_fork, unsafe=settings.unsafe))
+
+
+def _fork(request: dict[str, Any], fds: list[int], *, unsafe: bool) -> int:
+    server = os.getpid()
+    pid = os.fork()
+    if pid:
+        for fd in fds:
+            os.close(fd)
+        return pid
+    try:
+        kernel.die_with_parent(server, 9)
+        os.dup2(fds[0], 128)
+        os.dup2(fds[1], 129)
+        os.dup2(128, _CHANNEL)
+        os.dup2(129, _PEER)
+        zygote.close_from(_PEER + 1)
+        confine.seal(Limits(**request["limits"]), writes_files=True, tolerant=unsafe)
+        _job()
+    except Closed:
+        pass
+    except BaseException as error:
+        write_blocking(_CHANNEL, {"broken": f"{type(error).__name__}: {error}"})
+    finally:
+        os._exit(0)
+
+
+def _job() -> None:
+    job = read_blocking(_CHANNEL, FrameReader())
+    workdir.clear(job["work"])
+    for name, text in job["files"].items():
+        workdir.put(job["work"], name, text.encode("utf-8", "surrogateescape"), 0)
+    run_suite(job, Session(_PEER, job["result_bytes"], make), partial(write_blocking, _CHANNEL))

@@ -1,0 +1,204 @@
+"""The tests' side of a module that lives in the candidate: one conversation, with what went wrong in it.
+
+Trusted code in a jailed process. Everything that arrives is a claim of hostile code: values are decoded to exact
+builtin types, handles to proxies (`strop.verification.suite.proxies`), exceptions to local classes. A *fault* is what no
+passing test may have in it; it fails the test during which it was seen, whatever the test makes of it.
+"""
+
+import builtins
+import sys
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+from strop.verification.codec import Encoder, Malformed, Oversize, Unencodable, decode
+from strop.verification.far_end import copy_changes
+from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.BuiltinMethodType)
+_NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration)
+
+
+class CandidateGone(BaseException):
+    """The candidate died or broke the protocol; no later request can succeed."""
+
+
+class Session:
+    """One candidate. `gone` is why the conversation ended, for good; `faults` are those of the running test."""
+
+    def __init__(self, fd: int, limit: int, make: Callable[["Session", int, dict[str, Any]], Any]) -> None:
+        self.fd, self.reader, self.make = fd, FrameReader(limit), make
+        self.gone = ""
+        self.faults: list[str] = []
+        self.raised: BaseException | None = None
+        self.requests = 0
+        self.proxies: dict[int, Any] = {}
+        self.numbers: dict[type, int] = {}
+        """Of local exception classes."""
+        self.functions: list[Callable[..., Any]] = []
+        self.lock = threading.RLock()
+
+    def fault(self, cause: str) -> None:
+        """Notes that the running test cannot pass."""
+        self.faults.append(cause[:300])
+
+    def read(self) -> dict[str, Any]:
+        """The next message. Raises CandidateGone."""
+        try:
+            message = read_blocking(self.fd, self.reader)
+            if not isinstance(message, dict):
+                raise Malformed("not an object")
+            return message
+        except Closed:
+            self.gone = "gone"
+        except Oversize as error:
+            self.gone = f"oversize: {error}"
+        except Malformed as error:
+            self.gone = f"malformed: {error}"
+        raise CandidateGone(self.gone)
+
+    def write(self, message: dict[str, Any]) -> None:
+        """Sends a message. Raises CandidateGone."""
+        try:
+            write_blocking(self.fd, message)
+        except Closed:
+            self.gone = "gone"
+            raise CandidateGone(self.gone) from None
+
+    def ask(self, operation: str, number: int, *args: Any, name: str = "", kwargs: Any = None) -> Any:
+        """One request about object `number`. Raises what the candidate raised, Unencodable or CandidateGone."""
+        if self.gone:
+            raise CandidateGone(self.gone)
+        with self.lock:
+            self.requests += 1
+            request = {"i": self.requests, "op": operation, "h": number, "n": name}
+            try:
+                request["a"] = [self.encode(a) for a in args]
+                if operation == "call":
+                    request["k"] = self.encode(kwargs)
+                    request["m"] = any(type(a) in (list, dict, set) for a in args)
+            except Unencodable as error:
+                self.fault(f"argument: {error}")
+                raise
+            self.write(request)
+            try:
+                return self._result(request["i"], args)
+            except (Malformed, TypeError, ValueError, KeyError, RecursionError) as error:
+                if error is self.raised:
+                    raise
+                self.gone = f"malformed: {error}"[:300]
+                raise CandidateGone(self.gone) from None
+
+    def _result(self, number: int, args: tuple[Any, ...]) -> Any:
+        while "cb" in (reply := self.read()):
+            self._call_back(reply)
+        if reply.get("i") != number:
+            raise Malformed("an answer to another request")
+        for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
+            if type(reply.get(key)) is str:
+                stream.write(reply[key])
+        if "x" in reply:
+            self.raised = self._exception(reply["x"])
+            raise self.raised
+        if "v" not in reply:
+            raise Malformed("neither a value nor an exception")
+        if "m" in reply:
+            copy_changes(args, self.decode(reply["m"]))
+        return self.decode(reply["v"])
+
+    def _call_back(self, message: dict[str, Any]) -> None:
+        number = message["cb"]
+        if type(number) is not int or not 0 <= number < len(self.functions):
+            raise Malformed("a call of no function")
+        args, kwargs = self.decode(message["a"]), self.decode(message["k"])
+        try:
+            reply = {"r": self.encode(self.functions[number](*args, **kwargs))}
+        except Exception as error:
+            if isinstance(error, AssertionError | Unencodable):
+                self.fault(f"{type(error).__name__} in a function of the tests")
+            known = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
+            reply = {"x": [known, str(error)[:300]]}
+        self.write(reply)
+
+    def encode(self, value: Any) -> Any:
+        """The wire form of a value of the tests. Raises Unencodable."""
+        return _OutEncoder(self).encode(value, 100)
+
+    def decode(self, wire: Any) -> Any:
+        """A value of the candidate's, handles as proxies. Raises Malformed."""
+        return decode(wire, self._special)
+
+    def _special(self, kind: str, inner: Any) -> Any:
+        if kind != "ref" or type(inner) is not list or type(inner[0]) is not int:
+            raise Malformed("unknown tag")
+        number = inner[0]
+        if number not in self.proxies:
+            about = inner[1] if len(inner) == 2 else None
+            if not isinstance(about, dict):
+                raise Malformed("a handle of nothing")
+            if about.get("k"):
+                self.proxies[number] = self._exception_class(about["k"])
+            else:
+                self.proxies[number] = self.make(self, number, about)
+        return self.proxies[number]
+
+    def _exception_class(self, about: Any, depth: int = 20) -> type:
+        if isinstance(about, str):
+            kind = getattr(builtins, about, None)
+            if not (isinstance(kind, type) and issubclass(kind, BaseException)) or kind in _NOT_RAISED:
+                return RuntimeError
+            return kind
+        number, name, bases = about
+        if type(number) is not int or not isinstance(name, str) or depth <= 0:
+            raise Malformed("bad exception class")
+        known = self.proxies.get(number)
+        if isinstance(known, type):
+            return known
+        parents = tuple(dict.fromkeys(self._exception_class(b, depth - 1) for b in bases)) or (Exception,)
+        kind = type(name[:80], parents, {"__module__": "answer", "__str__": _text})
+        self.proxies[number], self.numbers[kind] = kind, number
+        return kind
+
+    def _exception(self, description: Any) -> BaseException:
+        about, text, args, attributes = description
+        kind = self._exception_class(about)
+        values, named = self.decode(args), self.decode(attributes)
+        if not isinstance(text, str) or type(values) is not list or type(named) is not dict:
+            raise Malformed("bad exception")
+        try:
+            error: BaseException = kind(*values)
+        except Exception:
+            error = RuntimeError(f"{kind.__name__}: {text}")
+        if kind in self.numbers:
+            for key, value in {**named, "_strop_text": text}.items():
+                if isinstance(key, str) and not key.startswith("__"):
+                    error.__dict__[key] = value
+        return error
+
+
+def _text(error: BaseException) -> str:
+    return str(error.__dict__.get("_strop_text", BaseException.__str__(error)))
+
+
+class _OutEncoder(Encoder):
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+
+    def encode(self, value: Any, depth: int) -> Any:
+        kind, session = type(value), self.session
+        if (number := getattr(kind, "_strop_handle", None)) is not None:
+            return {"t": "ref", "v": [number(value)]}
+        if isinstance(value, type) and value in session.numbers:
+            return {"t": "ref", "v": [session.numbers[value]]}
+        if (kind is type or kind is types.BuiltinFunctionType) and getattr(
+            builtins, value.__name__, 0
+        ) is value:
+            return {"t": "name", "v": [value.__name__]}
+        if isinstance(value, BaseException) and kind.__module__ == "builtins":
+            return {"t": "exc", "v": [kind.__name__, str(value)]}
+        if kind in _FUNCTIONS:
+            session.functions.append(value)
+            return {"t": "cb", "v": [len(session.functions) - 1]}
+        return super().encode(value, depth)
