@@ -291,9 +291,10 @@ class Work:
     ) -> CommandResult:
         """Runs `argv` in the work directory to the end of its whole tree.
 
-        Reads system programs and libraries, the work directory and the paths in `read`; nothing else. The environment
-        is PATH, HOME, TMPDIR, LANG and `environment`. Memory, files and processes are bounded per process, CPU of the
-        first process exactly and of each other by RLIMIT_CPU; in the jail "full" memory and processes also as a whole.
+        Reads system programs and libraries, the work directory and the paths in `read`, of this program and maybe of
+        earlier ones in this box; nothing else. The environment is PATH, HOME, TMPDIR, LANG and `environment`. Memory,
+        files and processes are bounded per process, CPU of the first process exactly and of each other by RLIMIT_CPU;
+        in the jail "full" memory and processes also as a whole.
         Raises SandboxError when the program cannot be started or the box is broken.
         """
         bounds = limits or Limits()
