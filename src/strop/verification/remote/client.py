@@ -4,6 +4,7 @@ The work is done by a thread with an event loop of its own (`dispatch`); nothing
 """
 
 import asyncio
+import itertools
 import threading
 import time
 import uuid
@@ -21,6 +22,7 @@ from strop.verification.ledger import PoolBusy
 from strop.verification.remote.dispatch import Counts, Dispatcher, Remote, RemoteJob
 from strop.verification.remote.hello import Refused, say_hello
 from strop.verification.remote.protocol import (
+    MOST_BYTES,
     PROTOCOL,
     PROTOCOL_HEADER,
     TOKEN_VARIABLE,
@@ -61,8 +63,11 @@ class RemoteVerifier(OpenVerifier):
         self._headers = {"Authorization": f"Bearer {token}", PROTOCOL_HEADER: PROTOCOL}
         self._settings = dict(settings or {})
         self._remotes = [_greet(url.rstrip("/"), self._headers, self._settings) for url in urls]
+        for remote in self._remotes:
+            remote.longest = min(remote.longest, patience / 8)
         self._counts = Counts()
         self._submitted = self._finished = 0
+        self._names = itertools.count()
         self._capacity = capacity
         self._room = threading.BoundedSemaphore(capacity)
         self._lock = threading.Lock()
@@ -85,9 +90,14 @@ class RemoteVerifier(OpenVerifier):
         if self._closed:
             return resolved(error_verdict(CLOSED))
         try:
-            text = self._text(task)
+            name = str(next(self._names))
+            line = job_line(name, self._text(task), answer)
         except (ValueError, TypeError) as error:
             return resolved(error_verdict(f"task {task.id} cannot be sent: {error}"))
+        if len(line) > MOST_BYTES:
+            return resolved(
+                error_verdict(f"task {task.id} with its answer is longer than {MOST_BYTES} bytes")
+            )
         if not self._room.acquire(timeout=timeout):
             raise PoolBusy(
                 f"{self._capacity} answers wait already, for longer than {timeout} s; submit fewer"
@@ -96,9 +106,8 @@ class RemoteVerifier(OpenVerifier):
         future.add_done_callback(self._done)
         with self._lock:
             self._submitted += 1
-            name = str(self._submitted)
             if not self._closed and self._dispatcher is not None:
-                job = RemoteJob(name, job_line(name, text, answer), future, time.monotonic())
+                job = RemoteJob(name, line, future, time.monotonic())
                 self._loop.call_soon_threadsafe(self._dispatcher.add, job)
                 return future
         resolve(future, error_verdict(CLOSED))

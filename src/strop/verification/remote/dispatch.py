@@ -56,6 +56,8 @@ class Remote:
 
     url: str
     workers: int
+    longest: float = _LONGEST_BACKOFF
+    """Most seconds between two attempts to reach it."""
     in_flight: int = 0
     streams: int = 0
     down_since: float | None = None
@@ -70,7 +72,7 @@ class Remote:
         now = time.monotonic()
         self.cause = cause
         self.down_since = self.down_since or now
-        self.not_before = now + min(_LONGEST_BACKOFF, _BACKOFF * 2 ** min(self.failures, 10))
+        self.not_before = now + min(self.longest, _BACKOFF * 2 ** min(self.failures, 10))
         self.failures += 1
 
     def answered(self) -> None:

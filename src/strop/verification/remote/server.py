@@ -212,4 +212,6 @@ async def _read(request: Request) -> bytes:
 
 def _error(message: str, status: int) -> Response:
     headers = {"Retry-After": "1"} if status in (429, 503) else {}
+    if status in (401, 413):
+        headers["Connection"] = "close"  # what is left of the body is not read
     return JSONResponse({"error": message}, status, headers)
