@@ -86,6 +86,8 @@ def _remove(fd: int, name: str, number: int = 0) -> int:
             for inner in os.listdir(below):
                 while _exists(fd, moved := f"{number}.old"):
                     number += 1
+                if stat.S_ISDIR(os.stat(inner, dir_fd=below, follow_symlinks=False).st_mode):
+                    os.chmod(inner, 0o700, dir_fd=below)  # a folder moves only if it may be changed
                 os.rename(inner, moved, src_dir_fd=below, dst_dir_fd=fd)
         finally:
             os.close(below)
