@@ -1,0 +1,44 @@
+"""Hosts that refuse layers, played by a seccomp filter as containers have one: the jail degrades, and says so."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import json, sys
+from strop.sandbox import kernel, seccomp
+kernel.no_new_privs()
+kernel.install_filter(seccomp.base(allow_exec=True, allow_metadata=True))  # among others no unshare, no mount
+from strop.core.task import Case, CasesCheck, Task
+from strop.sandbox import jail_names, open_box, probe
+from strop.verification import open_verifier
+task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=2)]))
+with open_box() as box, box.work({"a": "b"}) as work:
+    said = work.run(["cat", "a"]).stdout.decode()
+with open_verifier(workers=1) as verifier:
+    verdicts = [verifier.verify(task, f"def f(x): return x + {n}").outcome for n in (1, 2)]
+off = {row.name: row.detail for row in probe().layers if not row.active}
+try:
+    open_box(jail="namespaces")
+except Exception as error:
+    refused = f"{type(error).__name__}: {error}"
+print(json.dumps([jail_names(), said, verdicts, off, refused]))
+"""
+
+
+@pytest.mark.adversarial
+def test_without_namespaces_the_jail_is_weaker_and_says_so() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, env={**os.environ}
+    )
+    assert done.returncode == 0, done.stderr
+    names, said, verdicts, off, refused = json.loads(done.stdout)
+    assert set(names) <= {"minimal", "slot-uid"} and "minimal" in names
+    assert said == "b" and verdicts == ["passed", "failed"]
+    assert "namespaces" in off and "not permitted" in off["namespaces"]
+    assert refused.startswith(
+        "SandboxError: sandbox.jail=namespaces is not offered by this host (namespaces: "
+    )
