@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 
 from strop.verification.strength import python_mutants, rust_mutants
 from strop.verification.strength.sites import OPERATORS, Operator, Site
@@ -46,7 +47,7 @@ def mutants(code: str, language: str, *, seed: int, limit: int = 8) -> list[Muta
     whole = not source.root.has_error
     chosen: list[Mutant] = []
     seen = {source.data}
-    for site in _ranked(sites, source, seed):
+    for site in islice(_ranked(sites, source, seed), 8 * limit):
         if len(chosen) >= limit:
             break
         data = source.data[: site.start] + site.after.encode() + source.data[site.end :]

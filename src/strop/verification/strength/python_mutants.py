@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MOST_SITES = 400
+_DEEPEST_CALL = 50
+"""Calls between a test and the code that is changed."""
+
 _COMPARISONS: dict[str, tuple[Operator, str]] = {
     "<": ("boundary", "<="), "<=": ("boundary", "<"), ">": ("boundary", ">="), ">=": ("boundary", ">"),
     "==": ("comparison", "!="), "!=": ("comparison", "=="), "in": ("comparison", "not in"),
@@ -48,18 +51,20 @@ def reachable(items: PythonItems) -> list[Function]:
             wanted |= source.names(function.node)
     left = [f for f in items.functions if not (f.in_tests or f.nested)]
     reached: list[Function] = []
-    while True:
+    for _ in range(_DEEPEST_CALL):
         now = [
             f
             for f in left
             if f.name in wanted or (f.name.startswith("__") and not wanted.isdisjoint(f.classes))
         ]
         if not now:
-            return sorted(reached, key=lambda f: f.node.start_byte)
-        left = [f for f in left if f not in now]
+            break
+        taken = {f.node.id for f in now}
+        left = [f for f in left if f.node.id not in taken]
         reached += now
         for function in now:
             wanted |= source.names(function.node)
+    return sorted(reached, key=lambda f: f.node.start_byte)
 
 
 class _Finder:
@@ -97,6 +102,12 @@ class _Finder:
         around = self.source.within(node, _LOOPS)
         return around is not None and around.type == "while_statement"
 
+    def _ends_loop(self, node: "Node") -> bool:
+        """Whether the node is part of the condition of a `while`."""
+        around = self.source.within(node, _LOOPS)
+        condition = None if around is None else around.child_by_field_name("condition")
+        return condition is not None and Regions([span(condition)]).hold(node)
+
     def _returns(self) -> Iterator[Site]:
         for node in self._nodes("return_statement"):
             value = node.named_children[0] if node.named_children else None
@@ -117,13 +128,13 @@ class _Finder:
             operators = node.children_by_field_name("operators")
             if len(node.named_children) == 2 and len(operators) == 1 and operators[0].type in _COMPARISONS:
                 name, after = _COMPARISONS[operators[0].type]
-                if name == "boundary" or not self._steers_loop(node):
+                if name == "boundary" or not self._ends_loop(node):
                     yield self._site(name, operators[0], after)
 
     def _binary(self) -> Iterator[Site]:
         for node in self._nodes("boolean_operator"):
             operator = node.child_by_field_name("operator")
-            if operator is not None and not self._steers_loop(node):
+            if operator is not None and not self._ends_loop(node):
                 yield self._site("boolean", operator, "or" if operator.type == "and" else "and")
         for node in self._nodes("binary_operator", "augmented_assignment"):
             operator = node.child_by_field_name("operator")

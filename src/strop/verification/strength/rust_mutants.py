@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MOST_SITES = 400
+_DEEPEST_CALL = 50
+"""Calls between a test and the code that is changed."""
+
 _BINARY: dict[str, tuple[Operator, str]] = {
     "<": ("boundary", "<="), "<=": ("boundary", "<"), ">": ("boundary", ">="), ">=": ("boundary", ">"),
     "==": ("comparison", "!="), "!=": ("comparison", "=="),
@@ -55,15 +58,16 @@ def reachable(items: RustItems) -> list[Function]:
             wanted |= source.names(function.node)
     left = [f for f in items.functions if not (f.in_tests or f.nested or f.removed)]
     reached: list[Function] = []
-    while True:
+    for _ in range(_DEEPEST_CALL):
         now = [f for f in left if _wanted(source, f, wanted)]
         if not now:
-            return sorted(reached, key=lambda f: f.node.start_byte)
+            break
         taken = {f.node.id for f in now}
         left = [f for f in left if f.node.id not in taken]
         reached += now
         for function in now:
             wanted |= source.names(function.node)
+    return sorted(reached, key=lambda f: f.node.start_byte)
 
 
 def _wanted(source: Source, function: Function, wanted: set[str]) -> bool:
@@ -113,6 +117,12 @@ class _Finder:
         around = self.source.within(node, _LOOPS)
         return around is not None and around.type != "function_item"
 
+    def _ends_loop(self, node: "Node") -> bool:
+        """Whether the node is part of the condition of a `while`."""
+        around = self.source.within(node, _LOOPS)
+        condition = None if around is None else around.child_by_field_name("condition")
+        return condition is not None and Regions([span(condition)]).hold(node)
+
     def _returns(self) -> Iterator[Site]:
         kind = self.function.node.child_by_field_name("return_type")
         values = default_value(self.source.tokens(kind)) if kind is not None else ()
@@ -150,6 +160,8 @@ class _Finder:
                 continue
             name, after = _BINARY[operator.type]
             if name == "arithmetic" and not self._numeric(node, left, right):
+                continue
+            if name != "boundary" and self._ends_loop(node):
                 continue
             if name == "boolean" and self.source.names(left) and "let" in self.source.tokens(node):
                 continue
@@ -192,7 +204,11 @@ class _Finder:
             parent = self.source.parent(node)
             if parent is None or parent.type in ("field_expression", "index_expression", "array_expression"):
                 continue
-            if self._steers_loop(node) and parent.type in ("compound_assignment_expr", "while_expression"):
+            steers = self._steers_loop(node) and parent.type in (
+                "compound_assignment_expr",
+                "loop_expression",
+            )
+            if steers or self._ends_loop(node):
                 continue
             after = other_constant(self.source, node, parent)
             if after is not None:

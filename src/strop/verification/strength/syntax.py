@@ -139,12 +139,19 @@ class Source:
 
     def tokens(self, node: "Node | None") -> list[str]:
         """The texts of the leaves of a node, without comments and white space."""
-        return [] if node is None else [self.string(leaf) for leaf in self.leaves(node)]
+        return [] if node is None else self._texts[slice(*self._range(node))]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [self.string(leaf) for leaf in self._leaves]
+
+    def _range(self, node: "Node") -> Span:
+        starts = self._leaf_starts
+        return bisect_left(starts, node.start_byte), bisect_left(starts, node.end_byte)
 
     def leaves(self, node: "Node") -> "list[Node]":
         """The leaves of a node, comments left out."""
-        first = bisect_left(self._leaf_starts, node.start_byte)
-        return self._leaves[first : bisect_left(self._leaf_starts, node.end_byte)]
+        return self._leaves[slice(*self._range(node))]
 
     def names(self, *nodes: "Node | None") -> set[str]:
         """The identifiers inside these nodes."""
