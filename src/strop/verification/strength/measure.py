@@ -1,8 +1,9 @@
 """How strong an answer's own tests are: the share of small faults in its own code that they notice.
 
 Threat model: the answer wrote the tests that judge it, so a pass says nothing where the tests check nothing. What is
-measured is the same answer with faults put in, by the same trusted path as every verdict. Tests that run the code
-without looking at what it gives kill only mutants that crash or hang; that much is left open.
+measured is the same answer with faults put in, by the same trusted path as every verdict. Tests that run the code and
+never look at what it gives kill mutants that crash; so killed mutants are run again with assertions that never fail,
+until one of them then survives.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,11 @@ from strop.core.records import Record
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.strength.hold import own_tests_hold
 from strop.verification.strength.mutants import Mutant, mutants
+from strop.verification.strength.neutral import neutral
+from strop.verification.strength.sites import OPERATORS
 
+_FIRST = 3
+"""Killed mutants that are looked at first; one that an assertion noticed is enough."""
 _KILLS = frozenset({Outcome.FAILED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
 
@@ -28,8 +33,10 @@ class Strength(Record):
     """Those of the compiled whose tests failed, hung or ran out of memory."""
     reasons: list[str] = Field(default_factory=list)
     """Why the tests cannot count, or which faults they missed; one line each."""
+    witnessed: bool | None = None
+    """Whether a kill is the work of an assertion; False: all come from crashes; None: could not be told, or no kill."""
     holds: bool = True
-    """False when the tests cannot count: a static reason, or mutants of which none was killed."""
+    """False when the tests cannot count: a static reason, no mutant killed, or all of them by crashes."""
 
     @property
     def score(self) -> float | None:
@@ -42,8 +49,9 @@ def measure(
 ) -> Strength:
     """Makes at most `limit` mutants of `answer`, has them verified in one batch, and counts.
 
-    `answer` must have passed itself. `run` gives one verdict a text, in order; it is not called when there is nothing
-    to run. A mutant whose verdict is *error* or *tampered* counts neither way.
+    `answer` must have passed itself. `run` gives one verdict a text, in order, and asks nothing of the tests but that
+    they pass. It is called for the mutants, and again for a few killed ones (see `neutral`) with a control. A mutant
+    whose verdict is *error* or *tampered* counts neither way.
     Raises UserError for a language that is not known, ValueError when `run` returns another number of verdicts.
     """
     reason = own_tests_hold(answer, language)
@@ -53,7 +61,30 @@ def measure(
     if not made:
         return Strength(reasons=["nothing in the code under test could be changed"])
     verdicts = run([mutant.text for mutant in made])
-    return judge(made, verdicts)
+    strength = judge(made, verdicts)
+    dead = [mutant for mutant, verdict in zip(made, verdicts, strict=True) if killed(verdict)]
+    witnessed = _witnessed(answer, language, dead, run) if dead else None
+    if witnessed is not False:
+        return strength.model_copy(update={"witnessed": witnessed})
+    reasons = ["the tests notice a fault only where the code crashes", *strength.reasons]
+    return strength.model_copy(update={"witnessed": False, "holds": False, "reasons": reasons})
+
+
+def _witnessed(
+    answer: str, language: str, dead: list[Mutant], run: Callable[[list[str]], list[Verdict]]
+) -> bool | None:
+    """Whether one of these mutants survives when assertions never fail; None when even the answer does not pass so."""
+    dead = sorted(dead, key=lambda mutant: OPERATORS.index(mutant.operator))
+    control = neutral(answer, language)
+    for part in (dead[:_FIRST], dead[_FIRST:]):
+        if not part:
+            continue
+        base, *verdicts = run([control, *(neutral(mutant.text, language) for mutant in part)])
+        if killed(base) is not False:
+            return None
+        if any(killed(verdict) is False for verdict in verdicts):
+            return True
+    return False
 
 
 def judge(made: list[Mutant], verdicts: list[Verdict]) -> Strength:

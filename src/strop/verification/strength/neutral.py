@@ -1,0 +1,98 @@
+"""The same text with assertions that look and never fail: what still fails on it fails by crashing.
+
+Used to tell tests that notice a fault from tests that only run into it. Assertions keep evaluating what they look at,
+so code that panics or raises inside of one still does. `.unwrap()`, `?` and `panic!` of the tests are left as they are
+and count as crashing.
+"""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from strop.verification.strength.python_items import PythonItems
+from strop.verification.strength.rust_items import RustItems
+from strop.verification.strength.syntax import Regions, Source, Span, span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MACROS = (
+    "#[allow(unused_macros)] macro_rules! strop_looks_eq "
+    "{ ($a:expr, $b:expr $(, $($r:tt)*)?) => {{ let _ = $a == $b; }}; } "
+    "#[allow(unused_macros)] macro_rules! strop_looks_ne "
+    "{ ($a:expr, $b:expr $(, $($r:tt)*)?) => {{ let _ = $a != $b; }}; } "
+    "#[allow(unused_macros)] macro_rules! strop_looks { ($a:expr $(, $($r:tt)*)?) => {{ let _ = $a; }}; } "
+)
+_RENAMED = {
+    "assert": "strop_looks",
+    "assert_eq": "strop_looks_eq",
+    "assert_ne": "strop_looks_ne",
+    "debug_assert": "strop_looks",
+    "debug_assert_eq": "strop_looks_eq",
+    "debug_assert_ne": "strop_looks_ne",
+}
+_EQUAL = frozenset({"assertEqual", "assertListEqual", "assertDictEqual", "assertEquals"})
+_RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+
+
+def neutral(code: str, language: str) -> str:
+    """`code` with assertions that never fail; `code` itself when it is too long. Raises UserError for a language."""
+    source = Source(code, language)
+    if source.too_long:
+        return code
+    edits = _rust(source) if language == "rust" else _python(source)
+    data = source.data
+    for (start, end), text in sorted(edits, reverse=True):
+        data = data[:start] + text.encode() + data[end:]
+    return data.decode("utf-8", "surrogatepass")
+
+
+def _rust(source: Source) -> list[tuple[Span, str]]:
+    items = RustItems(source)
+    places = Regions([*items.regions.spans, *(span(n) for n in source.all("macro_definition"))])
+    edits: list[tuple[Span, str]] = []
+    leaves = source.leaves(source.root)
+    for name, mark in pairwise(leaves):
+        if mark.type == "!" and name.type == "identifier" and places.hold(name):
+            after = _RENAMED.get(source.string(name))
+            edits += [(span(name), after)] if after else []
+    for function in items.functions:
+        if function.should_panic:
+            edits += [(span(a), "#[allow(dead_code)]") for a in _attributes_before(function.node)]
+    first = next((n for n in source.root.named_children if n.type not in _AT_THE_TOP), source.root)
+    return [*edits, ((first.start_byte, first.start_byte), _MACROS)]
+
+
+_AT_THE_TOP = frozenset({"inner_attribute_item", "line_comment", "block_comment", "shebang"})
+
+
+def _attributes_before(node: "Node") -> "list[Node]":
+    found, before = [], node.prev_named_sibling
+    while before is not None and before.type == "attribute_item":
+        found.append(before)
+        before = before.prev_named_sibling
+    return found
+
+
+def _python(source: Source) -> list[tuple[Span, str]]:
+    regions = PythonItems(source).regions
+    edits: list[tuple[Span, str]] = []
+    for node in source.all("assert_statement"):
+        if regions.hold(node) and node.named_children:
+            looked = node.named_children[0]
+            edits.append(((node.start_byte, looked.start_byte), "bool("))
+            edits.append(((looked.end_byte, node.end_byte), ")"))
+    for node in source.all("call"):
+        function = node.child_by_field_name("function")
+        name = (source.tokens(function) or [""])[-1]
+        outer = source.parent(node)
+        plain = outer is not None and outer.type == "expression_statement" and regions.hold(node)
+        if plain and function is not None and function.type == "attribute" and name.startswith("assert"):
+            looks = "a[0] == a[1]" if name in _EQUAL else "None"
+            edits.append((span(function), f"(lambda *a, **k: {looks})"))
+    for node in source.all("with_statement"):
+        clause = next((c for c in node.children if c.type == "with_clause"), None)
+        if clause is None or "as" in source.tokens(clause):
+            continue
+        if regions.hold(node) and not _RAISES.isdisjoint(source.names(clause)):
+            edits.append((span(clause), "__import__('contextlib').suppress(BaseException)"))
+    return edits
