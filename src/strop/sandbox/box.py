@@ -174,9 +174,11 @@ class Box:
             pump.read(err_read, err)
             pump.write(in_write, stdin)
             flood = False
-            while not said.whole and pump.step():
+            while not said.whole:
                 if not near_input.closed and not pump.writing(in_write):
-                    near_input.close()
+                    near_input.close()  # before the wait: a program may read to the end of its input first
+                if not pump.step():
+                    break
                 if not flood and (out.flood or err.flood):
                     flood = True
                     control.send(b"K")

@@ -1,8 +1,8 @@
 """The tests' side of a module that lives in the candidate: one conversation, with what went wrong in it.
 
 Trusted code in a jailed process. Everything that arrives is a claim of hostile code: values are decoded to exact
-builtin types, handles to proxies (`strop.verification.suite.proxies`), exceptions to local classes. A *fault* is what no
-passing test may have in it; it fails the test during which it was seen, whatever the test makes of it.
+builtin types, handles to proxies (`strop.verification.suite.proxies`), exceptions to local classes. A *fault* is what
+no passing test may have in it; it fails the test during which it was seen, whatever the test makes of it.
 """
 
 import builtins
@@ -72,7 +72,7 @@ class Session:
             raise CandidateGone(self.gone)
         with self.lock:
             self.requests += 1
-            request = {"i": self.requests, "op": operation, "h": number, "n": name}
+            request: dict[str, Any] = {"i": self.requests, "op": operation, "h": number, "n": name}
             try:
                 request["a"] = [self.encode(a) for a in args]
                 if operation == "call":
@@ -192,10 +192,10 @@ class _OutEncoder(Encoder):
             return {"t": "ref", "v": [number(value)]}
         if isinstance(value, type) and value in session.numbers:
             return {"t": "ref", "v": [session.numbers[value]]}
-        if (kind is type or kind is types.BuiltinFunctionType) and getattr(
-            builtins, value.__name__, 0
-        ) is value:
-            return {"t": "name", "v": [value.__name__]}
+        if kind is type or kind is types.BuiltinFunctionType:
+            name = str(value.__name__)
+            if getattr(builtins, name, None) is value:
+                return {"t": "name", "v": [name]}
         if isinstance(value, BaseException) and kind.__module__ == "builtins":
             return {"t": "exc", "v": [kind.__name__, str(value)]}
         if kind in _FUNCTIONS:
