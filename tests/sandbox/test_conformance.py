@@ -128,6 +128,20 @@ def test_threads_run_in_the_run_profile() -> None:
     assert result.stdout == b"t\n", result
 
 
+@pytest.mark.adversarial
+@pytest.mark.parametrize("profile", ["run", "build"])
+def test_a_program_holds_three_descriptors(profile: str) -> None:
+    script = """
+import os
+held = []
+for fd in range(200):
+    try: os.fstat(fd); held.append(fd)
+    except OSError: pass
+print(held)
+"""
+    assert python(script, profile=profile).stdout == b"[0, 1, 2]\n"
+
+
 def test_environment_is_ours() -> None:
     os.environ["STROP_TEST_SECRET"] = "SECRET"
     result = run_command(["env"], limits=LIMITS, environment={"A": "b"})
