@@ -1,5 +1,6 @@
 """Verdicts over HTTP: the protocol, spoken by a real server on a thread of this process."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -11,10 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from strop.core.errors import UserError
+from strop.config.load import load_recipe
+from strop.core.errors import ConfigError, UserError
 from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
+from strop.verification import open_configured
 from strop.verification.pool import PoolBusy, VerifierPool
 from strop.verification.remote.client import RemoteVerifier
 from strop.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
@@ -266,12 +269,12 @@ def test_jobs_are_spread_and_move_when_a_server_goes() -> None:
         with serving() as (two, pool_two):
             remote = RemoteVerifier([one, two], TOKEN, patience=20)
             futures = [
-                remote.submit(DOUBLE, LOOP.format(i) if i % 20 == 0 else RIGHT.format(i)) for i in range(300)
+                remote.submit(DOUBLE, LOOP.format(i) if i % 50 == 0 else RIGHT.format(i)) for i in range(300)
             ]
             wait_until(lambda: min(p.stats()["finished"] for p in (pool_one, pool_two)) > 20)
         with remote:
             found = [future.result(60).outcome for future in futures]
-            assert found == [Outcome.TIMED_OUT if i % 20 == 0 else Outcome.PASSED for i in range(300)]
+            assert found == [Outcome.TIMED_OUT if i % 50 == 0 else Outcome.PASSED for i in range(300)]
 
 
 def test_close_in_the_middle_settles_everything() -> None:
@@ -301,3 +304,45 @@ def test_a_job_line_is_read_back() -> None:
     task = Task(id="t", statement="ä\ud800\u2028", check=DOUBLE.check, metadata={"x": [float("inf"), None]})
     (job,) = parse_jobs(job_line("n", task_json(task), "a\n\u2028\ud800"))
     assert (job.id, job.task, job.answer) == ("n", task, "a\n\u2028\ud800")
+
+
+def test_a_recipe_names_its_servers(
+    served: tuple[str, VerifierPool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = served[0]
+    limits = ["sandbox.cpu_seconds=0.5", "sandbox.wall_seconds=5", "sandbox.memory_mb=256"]
+    box = load_recipe([], [f"sandbox.verifier_urls=[{url}]", *limits]).sandbox
+    monkeypatch.delenv("STROP_VERIFIER_TOKEN", raising=False)
+    with pytest.raises(UserError, match="STROP_VERIFIER_TOKEN holds none"):
+        open_configured(box)
+    monkeypatch.setenv("STROP_VERIFIER_TOKEN", TOKEN)
+    with open_configured(box) as remote:
+        assert isinstance(remote, RemoteVerifier) and remote.verify(DOUBLE, RIGHT).passed
+    with pytest.raises(UserError, match="cpu_seconds is"):
+        open_configured(load_recipe([], [f"sandbox.verifier_urls=[{url}]"]).sandbox)
+    with pytest.raises(ConfigError, match="no URL"):
+        load_recipe([], ["sandbox.verifier_urls=[cpu-1:8765]"])
+
+
+def test_a_server_that_breaks_every_request_ends_in_errors() -> None:
+    """A stand-in that says hello and then hangs up on every job."""
+    hello = b'{"protocol": "1", "workers": 1, "settings": {}}'
+
+    def answer(connection: socket.socket) -> None:
+        with connection:
+            if connection.recv(1 << 16).startswith(b"GET"):
+                head = f"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {len(hello)}\r\n\r\n"
+                connection.sendall(head.encode() + hello)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    answer(listening.accept()[0])
+
+        threading.Thread(target=serve, daemon=True).start()
+        with RemoteVerifier([f"http://127.0.0.1:{listening.getsockname()[1]}"], TOKEN, patience=1) as remote:
+            verdict = remote.verify(DOUBLE, RIGHT)
+        assert verdict.outcome is Outcome.ERROR and "requests broke" in verdict.detail
+        listening.shutdown(socket.SHUT_RDWR)

@@ -1,5 +1,6 @@
 """Verdicts over HTTP when processes are killed: the server, the client, the server's workers."""
 
+import json
 import os
 import signal
 import subprocess
@@ -186,3 +187,37 @@ def test_it_does_not_start_without_a_good_token_or_a_free_port(tmp_path: Path) -
         assert done.returncode == 2 and "cannot listen on 127.0.0.1" in done.stderr
     tokens = {start("--new-token", token="").stdout for _ in range(2)}
     assert len(tokens) == 2 and all(len(token.strip()) >= 32 for token in tokens)
+
+
+def test_strop_verify_asks_the_servers_that_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text(DOUBLE.model_dump_json())
+    rows = [{"task_id": DOUBLE.id, "answer": answer.format(0)} for answer in (RIGHT, WRONG, LOOP)]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = [
+        sys.executable,
+        "-m",
+        "strop.cli",
+        "verify",
+        "tasks.jsonl",
+        "answers.jsonl",
+        "-o",
+        "verdicts.jsonl",
+    ]
+    environment = {**os.environ, "STROP_VERIFIER_TOKEN": TOKEN}
+    with served() as server:
+        done = run(*command, "--url", server.url, cwd=tmp_path, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert server.stats()["finished"] == 3
+        found = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
+        assert [row["outcome"] for row in found] == ["passed", "failed", "timed out"]
+        done = run(*command, "--url", server.url, "--cpu-seconds", "3", cwd=tmp_path, env=environment)
+        assert done.returncode == 2 and "cpu_seconds is 0.5 there and 3" in done.stderr
+        done = run(
+            *command, "--url", server.url, cwd=tmp_path, env={**environment, "STROP_VERIFIER_TOKEN": "x" * 20}
+        )
+        assert done.returncode == 2 and "401: wrong or missing token" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def run(*command: str, cwd: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)

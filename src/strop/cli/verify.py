@@ -5,7 +5,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.core.verdict import Verdict
     from strop.sandbox.limits import Limits
+    from strop.verification.verifier import OpenVerifier
 
 IN_FLIGHT = 512
 """Answers submitted and not yet written, at most; bounds memory."""
@@ -37,6 +38,13 @@ def verify(
         str, typer.Option(help="configuration of the jail, as `strop doctor` lists them")
     ] = "auto",
     allow_unsafe: Annotated[bool, typer.Option(help="run without a jail where there is none")] = False,
+    rust_verdict: Annotated[
+        str, typer.Option(help="strict: no forged passes; cargo: what cargo would say")
+    ] = "strict",
+    url: Annotated[
+        list[str] | None,
+        typer.Option(help="a `strop serve-verifier` to ask in this machine's place; repeatable"),
+    ] = None,
 ) -> None:
     """Verify answers; writes one verdict line for each, in their order.
 
@@ -44,7 +52,6 @@ def verify(
     """
     from strop.reports import files
     from strop.reports.progress import Progress
-    from strop.verification import open_verifier
 
     by_id = _load(tasks)
     total = sum(1 for _ in _read(answers, by_id, tasks)) if answers.is_file() else None
@@ -54,7 +61,7 @@ def verify(
     limits = _limits(cpu_seconds, wall_seconds, memory_mb)
     with (
         files.atomic(output) as file,
-        open_verifier(workers=workers, limits=limits, jail=jail, allow_unsafe=allow_unsafe) as verifier,
+        _open(url, workers, limits, jail, allow_unsafe, rust_verdict) as verifier,
         Progress("verified", total) as progress,
     ):
         pending: deque[tuple[str, Future[Verdict]]] = deque()
@@ -75,6 +82,30 @@ def verify(
             pending.append((task.id, verifier.submit(task, code)))
         write(0)
     _summarise(outcomes, time.monotonic() - started, cause)
+
+
+def _open(
+    urls: list[str] | None,
+    workers: int | None,
+    limits: "Limits | None",
+    jail: str,
+    allow_unsafe: bool,
+    rust_verdict: str,
+) -> "OpenVerifier":
+    """The verifier here, or at `urls`; those decide about limits unless some are named here."""
+    from strop.core.errors import UserError
+    from strop.verification import open_remote, open_verifier
+    from strop.verification.toolchains import fingerprint
+
+    if rust_verdict not in ("strict", "cargo"):
+        raise UserError(f"--rust-verdict {rust_verdict!r} is neither strict nor cargo")
+    rust: Literal["strict", "cargo"] = "cargo" if rust_verdict == "cargo" else "strict"
+    if urls:
+        wanted = fingerprint(limits, rust_verdict) if limits else {"rust_verdict": rust_verdict}
+        return open_remote(urls, settings=wanted)
+    return open_verifier(
+        workers=workers, limits=limits, jail=jail, allow_unsafe=allow_unsafe, rust_verdict=rust
+    )
 
 
 def verdict_line(task_id: str, verdict: "Verdict") -> dict[str, object]:
@@ -111,12 +142,15 @@ def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[
         raise UserError(f"{path}: the file is empty: it holds no answer")
 
 
-def _limits(cpu_seconds: float | None, wall_seconds: float | None, memory_mb: int | None) -> "Limits":
+def _limits(cpu_seconds: float | None, wall_seconds: float | None, memory_mb: int | None) -> "Limits | None":
+    """The limits that were asked for; None when none was."""
     from dataclasses import replace
 
     from strop.core.errors import UserError
     from strop.sandbox import Limits
 
+    if (cpu_seconds, wall_seconds, memory_mb) == (None, None, None):
+        return None
     limits = Limits()
     if cpu_seconds is not None:
         limits = replace(

@@ -143,13 +143,20 @@ class VerifierPool(OpenVerifier):
                 jobs = self._failed(error, jobs, toolchain, time.monotonic() - began)
             else:
                 for job, verdict in zip(jobs, verdicts, strict=True):
-                    self._ledger.finish(job, verdict)
+                    self._settle(job, verdict)
                 return
+
+    def _settle(self, job: Job, verdict: Verdict) -> None:
+        try:
+            self._ledger.finish(job, verdict)
+        except Exception as error:  # no verdict at all, or one that cannot be written down
+            self._ledger.finish(job, error_verdict(_cause(error)))
 
     def _toolchain(self, name: str, own: dict[str, Toolchain]) -> Toolchain:
         if name not in own:
             toolchain = self._build(name)
-            self._ledger.versions[name] = str(getattr(toolchain, "version", ""))
+            version = getattr(toolchain, "version", "")
+            self._ledger.versions[name] = version if isinstance(version, str) else ""
             own[name] = toolchain
         return own[name]
 

@@ -30,10 +30,13 @@ BATCH_BYTES = 8 * 2**20
 """Most of one request, unless a single job is larger."""
 STREAMS = 24
 """Requests to one server at a time."""
+AHEAD = 64
+"""Jobs a worker that a server may hold; more wait here, for whichever server is free first."""
 _LINGER = 0.003
 """Seconds that the first job of a batch waits for company."""
 _BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
 _MOST_LINE = 64 * 2**20
+_ALONE_AFTER, _MOST_CUTS = 4, 12
 _BROKEN = (Refused, httpx.HTTPError, httpx.StreamError, ValueError, OSError)
 _REFUSED = (400, 409, 413)
 """Statuses that say a job is at fault, not the server."""
@@ -48,6 +51,8 @@ class RemoteJob:
     future: "Future[Verdict]"
     born: float
     alone: bool = False
+    cuts: int = 0
+    """Requests with it that broke."""
 
 
 @dataclass(eq=False)
@@ -147,7 +152,12 @@ class Dispatcher:
         """The server with the fewest jobs a worker, of those that may be asked now."""
         now = time.monotonic()
         free = [
-            r for r in self.remotes if r.down_since is None and now >= r.not_before and r.streams < STREAMS
+            remote
+            for remote in self.remotes
+            if remote.down_since is None
+            and now >= remote.not_before
+            and remote.streams < STREAMS
+            and remote.in_flight < AHEAD * remote.workers
         ]
         return min(free, key=lambda r: r.in_flight / r.workers, default=None)
 
@@ -201,7 +211,7 @@ class Dispatcher:
         except Refused as error:
             self._refused(error, remote, left)
         except _BROKEN as error:
-            remote.failed(describe(error))
+            self._broke(error, remote, left)
         finally:
             remote.streams -= 1
             remote.in_flight -= len(left)
@@ -239,11 +249,22 @@ class Dispatcher:
         if left:
             raise ValueError("the server ended its answer early")
 
+    def _broke(self, error: Exception, remote: Remote, left: dict[str, RemoteJob]) -> None:
+        """Counts a broken request against its jobs too: one that breaks every request must not go on for ever."""
+        remote.failed(describe(error))
+        for job in list(left.values()):
+            job.cuts += 1
+            job.alone = job.cuts >= _ALONE_AFTER
+            if job.cuts >= _MOST_CUTS:
+                remote.in_flight -= 1
+                cause = f"{job.cuts} requests broke, the last to {remote.url}: {remote.cause}"
+                self._settle(left.pop(job.name), error_verdict(cause))
+
     def _refused(self, error: Refused, remote: Remote, left: dict[str, RemoteJob]) -> None:
         if error.status in (429, 503):
             remote.not_before = time.monotonic() + 0.5
         elif error.status not in _REFUSED:
-            remote.failed(str(error))
+            self._broke(error, remote, left)
         elif len(left) > 1:  # find out which of them it is
             for job in left.values():
                 job.alone = True
