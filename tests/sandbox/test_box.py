@@ -143,3 +143,16 @@ def test_required_layers() -> None:
     if "apptainer" not in NAMES:
         with pytest.raises(SandboxError, match="lacks what"):
             require_jail(True, ["apptainer"])
+
+
+def test_a_program_holds_no_descriptor_of_the_keeper(box: Box) -> None:
+    script = "import os\nfor n in range(3, 64):\n try: os.fstat(n); print(n)\n except OSError: pass"
+    with box.work() as work:
+        result = python(work, script)
+    assert (result.status, result.stdout) == (0, b"")
+
+
+def test_a_program_that_reads_to_the_end_before_it_prints_sees_the_end(box: Box) -> None:
+    with box.work() as work:
+        result = python(work, "import sys; text = sys.stdin.read(); print(len(text))", stdin=b"three")
+    assert (result.expired, result.stdout) == ("", b"5\n")

@@ -214,6 +214,8 @@ class Keeper:
         kernel.die_with_parent(init, signal.SIGKILL)
         for target, fd in enumerate(streams):
             os.dup2(fd, target)
+        for fd in (self.control.fileno(), *streams):
+            os.set_inheritable(fd, False)  # the program must not hold the keeper's own descriptors
         build = job["profile"] == "build"
         confine.change_user(self.settings, init, signal.SIGKILL)
         if build:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from strop.core.errors import UserError
 from strop.core.task import Split, Task
-from strop.tasks import builtin, hub, humaneval, jsonl, parquet, splits
+from strop.tasks import builtin, exercism, hub, humaneval, humaneval_rust, jsonl, parquet, splits
 from strop.tasks.rows import Row, check_columns, mapped_task, own_task, suggestion
 
 NAMED: dict[str, Callable[[], list[Task]]] = {"python-functions": builtin.load, "humaneval": humaneval.load}
@@ -15,6 +15,8 @@ READERS: dict[str, Callable[[str], Iterator[tuple[str, Row]]]] = {
     "jsonl": lambda rest: jsonl.read_rows(Path(rest).expanduser()),
     "parquet": lambda rest: parquet.read_rows(Path(rest).expanduser()),
     "hub": hub.read_rows,
+    "exercism-rust": lambda rest: exercism.read_rows(Path(rest).expanduser()),
+    "humaneval-rust": lambda rest: humaneval_rust.read_rows(Path(rest).expanduser()),
 }
 """Sources written KIND:REST, as readers of (where, row)."""
 
@@ -40,8 +42,8 @@ def load_tasks(
 ) -> list[Task]:
     """Loads, checks and splits a source, then keeps the tasks of the topics, levels and split asked for.
 
-    source   "python-functions", "humaneval", "jsonl:PATH", "parquet:PATH", "hub:ID[:CONFIG][@SPLIT]", or a bare path
-             that ends in .jsonl, .jsonl.gz or .parquet
+    source   "python-functions", "humaneval", "jsonl:PATH", "parquet:PATH", "hub:ID[:CONFIG][@SPLIT]",
+             "exercism-rust:PATH", "humaneval-rust:PATH" (JSONL files of those sets), or a bare path that ends in .jsonl, .jsonl.gz or .parquet
     columns  for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     limit    keep at most so many tasks, the first ones
 

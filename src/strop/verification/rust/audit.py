@@ -1,0 +1,20 @@
+"""The running audit: a sample of the answers that were judged together, judged again by cargo."""
+
+from typing import TYPE_CHECKING
+
+from strop.verification.rust.cargo import Cargo
+from strop.verification.rust.case import Case
+
+if TYPE_CHECKING:
+    from strop.sandbox.box import Work
+
+
+def differences(case: Case, cargo: Cargo, work: "Work") -> str:
+    """Where cargo says otherwise of this answer, in words; empty when it agrees. Raises SandboxError."""
+    again = Case(0, case.task, case.check, case.answer, case.scan, None)
+    cargo.judge(again, work)
+    pairs = [
+        (stage, bool(getattr(case, stage)), bool(getattr(again, stage)))
+        for stage in ("build", "lint", "test")
+    ]
+    return ", ".join(f"{stage} {ours}, cargo {theirs}" for stage, ours, theirs in pairs if ours != theirs)

@@ -1,0 +1,166 @@
+"""Builds, lints and tests a list of answers with as few compilations as their errors allow.
+
+1. clippy over one crate with all answers as modules. An answer with an error is dropped, it does not build, and the
+   rest goes round again; denied lints do not end a round (see diagnostics.py).
+2. One test program of those that build. An answer whose tests do not compile is dropped, and the rest goes round
+   again. For answers with integration tests, a library of the answers first, as cargo does, and the tests as a second
+   crate.
+3. One library of the answers that step 2 dropped or that have a lint only code generation finds: do they build?
+4. One jailed process an answer for its tests.
+
+Raises `Trouble` when a compiler did not come to an end by itself; the caller divides the list. Nothing here depends
+on the order of the answers.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from strop.core.errors import StropError
+from strop.verification.rust.case import Case
+from strop.verification.rust.compiler import Compiled, Compiler
+from strop.verification.rust.diagnostics import LATE
+from strop.verification.rust.layout import Alone, Shared
+from strop.verification.rust.tests import Runner
+
+if TYPE_CHECKING:
+    from strop.sandbox import Work
+
+
+class Trouble(StropError):
+    """A compiler ran into a limit or crashed; which of the answers is to blame is not known."""
+
+
+class Batch:
+    """One list of answers in one work directory."""
+
+    def __init__(
+        self, cases: Sequence[Case], layout: Shared, compiler: Compiler, work: "Work", runner: Runner, strict: bool
+    ) -> None:  # fmt: skip
+        self.cases = list(cases)
+        self.layout, self.compiler, self.work, self.runner = layout, compiler, work, runner
+        self.strict = strict
+        self.edition = cases[0].check.edition
+        self.integration = cases[0].integration
+
+    def judge(self) -> None:
+        """Fills in build, lint and test of every case. Raises Trouble, SandboxError, WorkerDied."""
+        self.work.put(self.layout.files(self.cases))
+        building = self._lint()
+        testing, unsure = self._build_tests(building)
+        if unsure:
+            self._build_library([c for c in unsure if c.build is None], final=True)
+        for case in self.cases:
+            case.build = case.build is not False
+            case.lint = case.lint is not False
+        if testing:
+            self.runner.run(self.work, self.layout, testing, self.integration)
+
+    def _lint(self) -> list[Case]:
+        """Step 1; the answers that build as far as clippy can say."""
+
+        def take(case: Case, compiled: Compiled, file: str) -> bool:
+            found = compiled.files[file]
+            case.unsafe = case.unsafe or found.unsafe
+            case.say("lint", "".join(found.text))
+            if found.errors:
+                case.again = case.again or found.inference
+                case.fail("build", "".join(found.text))
+                return False
+            rust = [name for name in found.denied if not name.startswith("clippy::") and name not in LATE]
+            if found.denied and set(found.denied) - LATE:
+                case.lint = False
+            if rust:
+                case.fail("build", "".join(found.text))
+            return True
+
+        left = self._rounds(self.cases, self.compiler.lint, take)
+        return [case for case in left if case.build is not False]
+
+    def _build_tests(self, cases: list[Case]) -> tuple[list[Case], list[Case]]:
+        """Step 2: answers with a test program, and those whose build is not certain yet."""
+        if self.strict:
+            for case in cases:
+                if case.unsafe or case.scan.foreign:
+                    case.refused = "unsafe code or foreign functions, which strict mode refuses"
+        if self.integration:
+            cases = self._build_library(cases, final=False)
+        refused = [case for case in cases if case.refused]
+        for case in refused:
+            case.fail("test", case.refused)
+        unsure: list[Case] = [] if self.integration else list(refused)
+
+        def take(case: Case, compiled: Compiled, file: str) -> bool:
+            found = compiled.files[file]
+            trusted = file.rpartition("/")[2].startswith("zt")
+            if self.strict and found.unsafe and not trusted:
+                case.unsafe, case.refused = True, "unsafe code, which strict mode refuses"
+            if not (found.errors or found.denied or (case.refused and not trusted)):
+                return True
+            case.again = case.again or found.inference
+            case.fail("test", case.refused or "".join(found.text))
+            if case not in unsure and not self.integration:
+                unsure.append(case)
+            return bool(found.denied and not found.errors and not case.refused)
+
+        def compile_tests(work: "Work", root: str, crate: str, edition: str, count: int) -> Compiled:
+            externs = self.runner.externs(work)
+            if self.integration:
+                externs[self.layout.crate] = f"lib{self.layout.crate}.rlib"
+                root, crate = self.layout.tests_root, "tests"
+            return self.compiler.tests(work, root, crate, edition, count, externs=externs)
+
+        testing = self._rounds([c for c in cases if not c.refused], compile_tests, take, tests=True)
+        return [case for case in testing if case.test is not False], unsure
+
+    def _build_library(self, cases: list[Case], *, final: bool) -> list[Case]:
+        """Code generation of the library: those that build."""
+
+        def take(case: Case, compiled: Compiled, file: str) -> bool:
+            found = compiled.files[file]
+            if found.errors or any(not name.startswith("clippy::") for name in found.denied):
+                case.again = case.again or found.inference
+                case.fail("build", "".join(found.text))
+            return case.build is not False
+
+        lint = {case.number: case.lint for case in cases}
+        left = self._rounds(cases, self.compiler.library, take)
+        for case in cases:
+            case.lint = lint[case.number]  # clippy's word stands: it does not generate code
+        for case in left if final else ():
+            case.build = True
+        return left
+
+    def _rounds(
+        self,
+        cases: Sequence[Case],
+        compile_all: "Callable[[Work, str, str, str, int], Compiled]",
+        take: Callable[[Case, Compiled, str], bool],
+        *,
+        tests: bool = False,
+    ) -> list[Case]:
+        """Compiles until it succeeds; `take` notes what was said of a file and says whether its answer stays."""
+        left = list(cases)
+        while left:
+            self.work.put(self.layout.roots(left, tests=tests))
+            compiled = compile_all(self.work, self.layout.root, self.layout.crate, self.edition, len(left))
+            for case in left:
+                share = 1 / len(left)
+                case.spend(compiled.seconds * share, compiled.cpu_seconds * share, compiled.peak_bytes)
+            if compiled.trouble:
+                raise Trouble(compiled.trouble)
+            dropped = set()
+            for file in compiled.files:
+                owner = self.layout.owner(file, left)
+                if owner is not None and not take(owner, compiled, file):
+                    dropped.add(owner.number)
+            left = [case for case in left if case.number not in dropped]
+            if compiled.ok:
+                return left
+            if not dropped:
+                raise Trouble(f"crashed: {compiled.stderr[-300:]}")
+        return left
+
+
+def judge_alone(case: Case, compiler: Compiler, work: "Work", runner: Runner, strict: bool) -> None:
+    """One answer as the root of its crate. Raises as `Batch.judge`."""
+    Batch([case], Alone(case), compiler, work, runner, strict).judge()

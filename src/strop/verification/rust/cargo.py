@@ -1,0 +1,89 @@
+"""Real cargo in the jail, for one answer: what the fast ways are measured against, and for what they cannot do.
+
+Answers with documentation tests, vendored crates or text that depends on being a crate root go this way in cargo mode.
+The tests run in the build profile here, as cargo starts them: bounded, but with processes and files of their own, and
+their verdict is cargo's exit status, which an answer can forge.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strop.core.verdict import Outcome
+from strop.sandbox.limits import Limits
+from strop.verification.rust.case import Case
+from strop.verification.rust.compiler import COMPILE, Compiler
+
+if TYPE_CHECKING:
+    from strop.sandbox import CommandResult, Work
+
+_STEPS = (("build", "build"), ("lint", "clippy"), ("test", "test"))
+
+
+def package(case: Case, vendor: Path | None = None) -> dict[str, str]:
+    """The files of a fresh package that holds the answer and its tests."""
+    check = case.check
+    needs = "".join(f'{crate} = "*"\n' for crate in check.crates)
+    manifest = (
+        f'[package]\nname = "{case.crate}"\nversion = "0.1.0"\nedition = "{check.edition}"\n\n'
+        f"[dependencies]\n{needs}"
+    )
+    files = {"Cargo.toml": manifest, "src/lib.rs": case.answer}
+    if case.integration:
+        files[f"tests/{case.crate}.rs"] = check.tests
+    elif check.tests:
+        files["src/lib.rs"] = f"{case.answer}\n{check.tests}"
+    if vendor is not None and check.crates:
+        files[".cargo/config.toml"] = (
+            f'[source.crates-io]\nreplace-with = "vendored"\n\n[source.vendored]\ndirectory = "{vendor}"\n'
+        )
+    return files
+
+
+class Cargo:
+    """`cargo build`, `cargo clippy` and `cargo test` in a work directory of the jail."""
+
+    def __init__(self, compiler: Compiler, limits: Limits, vendor: Path | None) -> None:
+        self.compiler, self.limits, self.vendor = compiler, limits, vendor
+
+    def judge(self, case: Case, work: "Work", steps: tuple[str, ...] = ("build", "lint", "test")) -> None:
+        """Fills in the stages that `steps` names. Raises SandboxError."""
+        work.put(package(case, self.vendor))
+        for stage, command in _STEPS:
+            if stage not in steps:
+                continue
+            result = self._run(work, command, case.crate)
+            case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
+            passed = result.status == 0 and not result.expired
+            setattr(case, stage, passed)
+            text = (result.stdout + result.stderr).decode(errors="replace")
+            case.say(stage, text)
+            if stage == "test":
+                case.output = text
+            if result.expired in ("cpu", "wall") and case.outcome is None:
+                case.outcome = Outcome.TIMED_OUT
+                case.detail = f"cargo {command} passed the {result.expired} limit"
+
+    def _run(self, work: "Work", command: str, crate: str) -> "CommandResult":
+        installation = self.compiler.installation
+        extra = 60.0 if self.vendor else 0.0
+        cpu = COMPILE.cpu_seconds + extra + (self.limits.cpu_seconds if command == "test" else 0)
+        wall = COMPILE.wall_seconds + extra + (self.limits.wall_seconds if command == "test" else 0)
+        read = [*installation.read, *([str(self.vendor)] if self.vendor else [])]
+        return work.run(
+            [installation.program("cargo"), command, "--quiet", "--offline", "--color=never"],
+            limits=replace(COMPILE, cpu_seconds=cpu, wall_seconds=wall, output_bytes=1 << 20),
+            profile="build",
+            read=read,
+            environment=self._environment(),
+        )
+
+    def _environment(self) -> Mapping[str, str]:
+        programs = self.compiler.installation.programs
+        return {
+            "PATH": f"{programs}:/usr/local/bin:/usr/bin:/bin",
+            "RUSTC": str(programs / "rustc"),
+            "CARGO_INCREMENTAL": "0",
+            "CARGO_TERM_COLOR": "never",
+        }

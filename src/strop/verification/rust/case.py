@@ -1,0 +1,127 @@
+"""One answer on its way to a verdict."""
+
+from dataclasses import dataclass, field
+
+from strop.core.task import RustCheck, Task
+from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.verification.rust.scan import Scan
+from strop.verification.rust.trusted import Trusted
+
+MOST_OUTPUT = 16_000
+"""Characters kept of each stage's output."""
+
+
+@dataclass
+class Case:
+    """An answer, what its text says, and what has been found out so far."""
+
+    number: int
+    task: Task
+    check: RustCheck
+    answer: str
+    scan: Scan
+    trusted: Trusted | None
+    """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
+    build: bool | None = None
+    lint: bool | None = None
+    test: bool | None = None
+    said: dict[str, str] = field(default_factory=dict)
+    """Output by stage."""
+    refused: str = ""
+    """Why strict mode gives no pass, whatever the tests say."""
+    unsafe: bool = False
+    again: bool = False
+    """Another answer of the same crate may have caused the error; to be judged alone."""
+    outcome: Outcome | None = None
+    detail: str = ""
+    tests: list[TestResult] = field(default_factory=list)
+    output: str = ""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+
+    @property
+    def module(self) -> str:
+        """Name of the answer's module in a shared crate."""
+        return f"zq{self.number:04d}"
+
+    @property
+    def integration(self) -> bool:
+        """Whether the tests are a crate of their own that uses the answer by name."""
+        return bool(self.check.tests and self.check.crate)
+
+    @property
+    def crate(self) -> str:
+        """Name of the answer's crate when it stands alone."""
+        return self.check.crate.replace("-", "_") or "answer"
+
+    def reset(self) -> None:
+        """Forgets what was found, to judge it another way; the cost stays."""
+        self.build = self.lint = self.test = None
+        self.said, self.tests = {}, []
+        self.unsafe = self.again = False
+        self.outcome, self.detail, self.output = None, "", ""
+
+    def fail(self, stage: str, text: str = "") -> None:
+        """A stage failed; what can only run after it fails too."""
+        if stage == "build":
+            self.build = self.lint = self.test = False
+        elif stage == "lint":
+            self.lint = False
+        else:
+            self.test = False
+        self.say(stage, text)
+
+    def say(self, stage: str, text: str) -> None:
+        """Adds to a stage's output."""
+        if text:
+            self.said[stage] = (self.said.get(stage, "") + text)[: 4 * MOST_OUTPUT]
+
+    def spend(self, seconds: float, cpu_seconds: float, peak_bytes: int) -> None:
+        """Adds this answer's share of a cost."""
+        self.seconds += seconds
+        self.cpu_seconds += cpu_seconds
+        self.peak_bytes = max(self.peak_bytes, peak_bytes)
+
+    def verdict(self) -> Verdict:
+        """What was found, as a record."""
+        outcome, detail = self._conclusion()
+        return Verdict(
+            outcome=outcome,
+            stages=[
+                self._stage("build", self.build),
+                self._stage("lint", self.lint),
+                self._stage("test", self.test),
+            ],
+            tests=self.tests,
+            output=self.output[:MOST_OUTPUT],
+            detail=detail[:300],
+            seconds=self.seconds,
+            cpu_seconds=self.cpu_seconds,
+            peak_bytes=self.peak_bytes,
+        )
+
+    def _conclusion(self) -> tuple[Outcome, str]:
+        if self.outcome is not None:
+            return self.outcome, self.detail
+        if self.refused and self.build:
+            return Outcome.FAILED, self.refused
+        if not self.build:
+            return Outcome.FAILED, f"does not build: {_first_line(self.said.get('build', ''))}"
+        if not self.test:
+            return Outcome.FAILED, self.detail or _first_line(self.said.get("test", "")) or "a test failed"
+        return Outcome.PASSED, ""
+
+    def _stage(self, name: str, passed: bool | None) -> Stage:
+        text = self.said.get(name, "")
+        return Stage(
+            name=name,
+            passed=bool(passed),
+            output=text[:MOST_OUTPUT],
+            truncated=len(text) > MOST_OUTPUT,
+        )
+
+
+def _first_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if line.startswith("error")), lines[0] if lines else "")

@@ -1,0 +1,159 @@
+"""Runs rustc and clippy-driver in the jail on files that lie in the work directory.
+
+The flags are what cargo passes in its development profile, without debug information and incremental files, which
+change no verdict. Compilers get no environment but cargo's, and read nothing but the toolchain and the work directory.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from strop.core.errors import WorkerDied
+from strop.sandbox.limits import Limits
+from strop.verification.rust.diagnostics import NEVER_LOWERED, Findings, read_diagnostics
+from strop.verification.rust.installation import Installation
+
+if TYPE_CHECKING:
+    from strop.sandbox import CommandResult, Work
+
+COMPILE = Limits(
+    cpu_seconds=10.0,
+    wall_seconds=40.0,
+    memory_bytes=6 << 30,
+    output_bytes=8 << 20,
+    file_bytes=256 << 20,
+    dir_bytes=512 << 20,
+    tree_bytes=4 << 30,
+    open_files=256,
+    processes=64,
+)
+"""Of one compilation of one answer; each further answer in it adds `PER_ANSWER` CPU seconds, and four of wall time."""
+PER_ANSWER = 0.5
+_CODEGEN = ("-C", "codegen-units=1", "-C", "debuginfo=0", "-C", "prefer-dynamic", "-C", "strip=debuginfo")
+_CHECK_CFG = ("--check-cfg", "cfg(docsrs,test)", "--check-cfg", "cfg(feature, values())")
+_lock = threading.Lock()
+_denied: dict[str, tuple[str, ...]] = {}
+
+Trouble = Literal["", "timed out", "out of memory", "crashed"]
+
+
+@dataclass
+class Compiled:
+    """How one compilation ended."""
+
+    ok: bool
+    files: dict[str, Findings]
+    trouble: Trouble
+    """Not empty: the compiler did not come to an end by itself, and the findings may lack something."""
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    stderr: str = ""
+
+
+class Compiler:
+    """The compilers of one installation, called in a work directory of the jail."""
+
+    def __init__(self, installation: Installation) -> None:
+        self.installation = installation
+
+    def environment(self, crate: str) -> dict[str, str]:
+        """What cargo sets for a package of this name, as far as code can see it."""
+        return {
+            "CARGO_PKG_NAME": crate,
+            "CARGO_CRATE_NAME": crate,
+            "CARGO_PKG_VERSION": "0.1.0",
+            "LD_LIBRARY_PATH": self.installation.libraries,
+        }
+
+    def denied(self, work: "Work") -> tuple[str, ...]:
+        """Names of the lints that deny by default, asked once a toolchain. Raises WorkerDied."""
+        key = self.installation.identity
+        if key not in _denied:
+            argv = [self.installation.program("clippy-driver"), "-W", "help"]
+            result = self._run(work, argv, Limits(cpu_seconds=20, wall_seconds=60, memory_bytes=4 << 30,
+                                                  output_bytes=1 << 20), {})  # fmt: skip
+            rows = (line.split() for line in result.stdout.decode(errors="replace").splitlines())
+            names = tuple(r[0].replace("-", "_") for r in rows if len(r) > 1 and r[1] == "deny")
+            if result.status != 0 or len(names) < 10:
+                raise WorkerDied(f"clippy-driver does not run in the jail: {_last_line(result)}")
+            with _lock:
+                _denied[key] = tuple(n for n in names if n not in NEVER_LOWERED)
+        return _denied[key]
+
+    def lint(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+        """clippy over a library crate without generating code: what `cargo clippy` says."""
+        argv = [self.installation.program("clippy-driver"), self.installation.program("rustc"), root]
+        argv += ["--crate-type", "lib", "--emit=metadata", "-o", f"lib{crate}.rmeta", *_CHECK_CFG]
+        return self._compile(work, argv, crate, edition, count)
+
+    def library(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+        """A library crate, `lib{crate}.rlib`: what `cargo build` says."""
+        argv = [self.installation.program("rustc"), root, "--crate-type", "lib", "--emit=link"]
+        argv += ["-o", f"lib{crate}.rlib", *_CODEGEN, *_CHECK_CFG]
+        return self._compile(work, argv, crate, edition, count)
+
+    def tests(
+        self,
+        work: "Work",
+        root: str,
+        crate: str,
+        edition: str,
+        count: int = 1,
+        *,
+        output: str = "t",
+        externs: Mapping[str, str] | None = None,
+    ) -> Compiled:
+        """A test program. `externs`: crates by name, `test` among them when the harness is ours."""
+        argv = [self.installation.program("rustc"), root, "--test", "--emit=link", "-o", output]
+        argv += [*_CODEGEN, *_CHECK_CFG]
+        for name, path in (externs or {}).items():
+            argv += ["--extern", f"{name}={path}"]
+        return self._compile(work, argv, crate, edition, count)
+
+    def _compile(self, work: "Work", argv: Sequence[str], crate: str, edition: str, count: int) -> Compiled:
+        denied = self.denied(work)
+        lowered = [f"-W{name}" for name in denied if argv[0].endswith("clippy-driver") or "::" not in name]
+        command = [*argv, "--crate-name", crate, f"--edition={edition}", "--error-format=json", *lowered]
+        command += ["--force-warn", "unsafe_code"]
+        cpu = COMPILE.cpu_seconds + PER_ANSWER * (count - 1)
+        limits = replace(COMPILE, cpu_seconds=cpu, wall_seconds=4 * cpu)
+        result = self._run(work, command, limits, self.environment(crate))
+        return Compiled(
+            ok=result.status == 0 and not result.expired,
+            files=read_diagnostics(result.stderr, denied),
+            trouble=_trouble(result),
+            seconds=result.seconds,
+            cpu_seconds=result.cpu_seconds,
+            peak_bytes=result.peak_bytes,
+            stderr="" if result.status == 0 else result.stderr.decode(errors="replace")[-2000:],
+        )
+
+    def _run(
+        self, work: "Work", argv: Sequence[str], limits: Limits, environment: Mapping[str, str]
+    ) -> "CommandResult":
+        return work.run(
+            argv,
+            limits=limits,
+            profile="build",
+            read=self.installation.read,
+            environment=environment,
+        )
+
+
+def _trouble(result: "CommandResult") -> Trouble:
+    """Status 1 is rustc's way to say that it found errors; all other ends but 0 are trouble."""
+    if result.expired in ("cpu", "wall"):
+        return "timed out"
+    if result.expired or result.truncated:
+        return "crashed"
+    if result.status in (0, 1):
+        return "out of memory" if b"memory allocation of" in result.stderr[-2000:] else ""
+    text = result.stderr[-5000:]
+    return "out of memory" if b"memory allocation of" in text or b"SIGKILL" in text else "crashed"
+
+
+def _last_line(result: "CommandResult") -> str:
+    lines = result.stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1][:300] if lines else f"status {result.status}"

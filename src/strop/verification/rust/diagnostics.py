@@ -1,0 +1,90 @@
+"""rustc's JSON diagnostics, sorted by the file that each is about.
+
+What is denied by default, of rustc and of clippy, is turned into a warning on the command line and told apart here by
+name: so a lint never ends a compilation early, and one pass finds the lints of every file.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+LATE = {"arithmetic_overflow", "unconditional_panic"}
+"""Lints that run on the compiler's middle representation: `cargo build` sees them, `cargo clippy` does not."""
+UNSAFE = "unsafe_code"
+NEVER_LOWERED = {"long_running_const_eval", "soft_unstable", "test_unstable_lint"}
+"""Denied lints that stay errors: without them a compilation might not end."""
+_INFERENCE = {"E0034", "E0107", "E0119", "E0210", "E0271", "E0275", "E0276", "E0277", "E0282", "E0283", "E0284",
+              "E0308", "E0599", "E0689", "E0790"}  # fmt: skip
+"""Errors that other answers' trait implementations in the same crate might cause."""
+
+
+@dataclass
+class Findings:
+    """What one compilation said about one file."""
+
+    errors: list[str] = field(default_factory=list)
+    """Codes of errors; "" for those without a code, such as syntax errors."""
+    denied: list[str] = field(default_factory=list)
+    """Names of lints that deny by default."""
+    unsafe: bool = False
+    text: list[str] = field(default_factory=list)
+    """Diagnostics as rustc renders them."""
+
+    @property
+    def inference(self) -> bool:
+        """Whether another file of the crate might have caused an error."""
+        return any(code in _INFERENCE for code in self.errors)
+
+
+def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Findings]:
+    """Findings by file name as the compiler was given it; "" holds errors that are about no file."""
+    found: dict[str, Findings] = {}
+    names = set(denied)
+    for line in output.split(b"\n"):
+        if not line.startswith(b"{"):
+            continue
+        try:
+            message = json.loads(line)
+        except ValueError:
+            continue  # cut at the output limit, which the caller sees by itself
+        if isinstance(message, dict) and "level" in message:
+            _add(found, message, names)
+    return found
+
+
+def _add(found: dict[str, Findings], message: dict[str, Any], denied: set[str]) -> None:
+    level, code = message["level"], (message.get("code") or {}).get("code", "")
+    if level not in ("error", "warning") or message["message"].startswith("aborting due to"):
+        return
+    files = _files(message)
+    if level == "warning" and not files:
+        return  # a summary such as "2 warnings emitted"
+    for file in files or {""}:
+        entry = found.setdefault(file, Findings())
+        if code == UNSAFE:
+            entry.unsafe = True
+            continue
+        if level == "error":
+            entry.errors.append(code)
+        elif code in denied:
+            entry.denied.append(code)
+        entry.text.append(message.get("rendered") or message["message"])
+
+
+def _files(message: dict[str, Any]) -> set[str]:
+    """Files of the primary spans; macro expansions count for the file that uses the macro."""
+    files = set()
+    for span in message.get("spans", ()):
+        if span["is_primary"]:
+            while _outside(span["file_name"]) and span.get("expansion"):
+                span = span["expansion"]["span"]
+            files.add(span["file_name"])
+    if not files or all(_outside(f) for f in files):
+        for child in message.get("children", ()):
+            files |= {s["file_name"] for s in child.get("spans", ()) if not _outside(s["file_name"])}
+    return {f for f in files if not _outside(f)} or files
+
+
+def _outside(file: str) -> bool:
+    return file.startswith(("/", "<"))

@@ -1,0 +1,108 @@
+"""Where the files of one crate of answers lie, and how its tests are named.
+
+`Shared`: many answers, each a module in a file of its own, so that no brace of one can reach another. `Alone`: one
+answer as the crate's root, for those whose text depends on being that. Trusted tests are files of their own as well,
+whose names start with `zt`; strict mode declares them inside the answer's module, where nothing of the answer stands
+above them.
+"""
+
+from collections.abc import Sequence
+
+from strop.verification.rust.case import Case
+
+LIBRARY = "zlib"
+"""Name of the crate that integration tests of a shared crate link."""
+
+
+class Shared:
+    """Files of several answers in one crate; of one kind, all with integration tests or none."""
+
+    crate = LIBRARY
+    root = "lib.rs"
+    tests_root = "tests.rs"
+
+    def files(self, cases: Sequence[Case]) -> dict[str, str]:
+        """Every answer with its tests."""
+        found = {}
+        for case in cases:
+            found[f"{case.module}.rs"] = _with_tests(case)
+            if case.integration:
+                name = f"use {LIBRARY}::{case.module} as {case.crate};"
+                found[f"{self._tests_module(case)}.rs"] = f"{_tests(case)}\n{name}\n"
+            elif case.trusted is not None:
+                found[f"{case.module}/zt.rs"] = case.trusted.text
+        return found
+
+    def roots(self, cases: Sequence[Case], *, tests: bool = False) -> dict[str, str]:
+        """The crate root that declares these answers, and with `tests` the one of their integration tests."""
+        root = "".join(f"pub mod {case.module};\n" for case in cases)
+        if tests and cases and cases[0].integration:
+            return {self.tests_root: "".join(f"mod {self._tests_module(case)};\n" for case in cases)}
+        return {self.root: root}
+
+    def owner(self, file: str, cases: Sequence[Case]) -> Case | None:
+        """Whose file a compiler's file name is."""
+        head = file.removeprefix("./").partition("/")[0].removesuffix(".rs")
+        return next((c for c in cases if head in (c.module, self._tests_module(c))), None)
+
+    def prefix(self, case: Case) -> str:
+        """What the names of the answer's tests start with in the test program."""
+        return f"{self._tests_module(case) if case.integration else case.module}::"
+
+    def trusted_prefix(self, case: Case) -> str:
+        """What the names of trusted tests start with."""
+        return self.prefix(case) + ("" if case.integration else "zt::")
+
+    def _tests_module(self, case: Case) -> str:
+        return f"zt{case.module[2:]}"
+
+
+class Alone(Shared):
+    """Files of one answer as a crate root."""
+
+    tests_root = "zt.rs"
+
+    def __init__(self, case: Case) -> None:
+        self.crate = case.crate
+
+    def files(self, cases: Sequence[Case]) -> dict[str, str]:
+        """The answer and its tests."""
+        (case,) = cases
+        found = {self.root: _with_tests(case)}
+        if case.integration:
+            found[self.tests_root] = _tests(case)
+        elif case.trusted is not None:
+            found["zt.rs"] = case.trusted.text
+        return found
+
+    def roots(self, cases: Sequence[Case], *, tests: bool = False) -> dict[str, str]:
+        """Nothing: the answer is the root."""
+        return {}
+
+    def owner(self, file: str, cases: Sequence[Case]) -> Case | None:
+        """The one answer."""
+        return cases[0] if cases else None
+
+    def prefix(self, case: Case) -> str:
+        """Nothing: its tests have the names that cargo prints."""
+        return ""
+
+    def trusted_prefix(self, case: Case) -> str:
+        """As for `prefix`."""
+        return "" if case.integration else "zt::"
+
+
+def _tests(case: Case) -> str:
+    return case.trusted.text if case.trusted is not None else case.check.tests
+
+
+def _with_tests(case: Case) -> str:
+    if case.integration or not case.check.tests:
+        return case.answer
+    if case.trusted is None:
+        return f"{case.answer}\n{case.check.tests}"
+    declaration = "#[cfg(test)] mod zt;"
+    if case.trusted.uses_own_macros:
+        return f"{case.answer}\n{declaration}\n"
+    data, head = case.answer.encode(), case.scan.head
+    return f"{data[:head].decode()}{declaration} {data[head:].decode()}"

@@ -1,0 +1,286 @@
+"""What the source text of an answer says about how it must be built, read from its parse tree.
+
+Nothing here decides a verdict by itself: a scan chooses the way (with others in one crate, or alone), names the types
+whose equality the answer wrote by hand, and finds the tests of trusted code. Linear in the text; never runs it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import tree_sitter_rust
+from tree_sitter import Language, Node, Parser
+
+LONGEST = 400_000
+"""Bytes of an answer that are parsed; longer ones are compiled alone."""
+
+_ALONE_ATTRIBUTES = {
+    "path", "macro_use", "macro_export", "no_mangle", "export_name", "link_section", "link", "global_allocator",
+    "panic_handler", "no_main", "no_std", "recursion_limit", "feature", "crate_type", "crate_name", "rustc_main",
+    "warn", "deny", "forbid", "expect", "cfg_attr", "type_length_limit", "test_runner", "unsafe", "track_caller",
+}  # fmt: skip
+_ALONE_MACROS = {
+    "include", "include_str", "include_bytes", "env", "option_env", "file", "module_path", "global_asm", "asm",
+    "naked_asm", "concat_idents", "compile_error", "column", "thread_local",
+}  # fmt: skip
+_ALONE_NAMES = {"type_name", "type_name_of_val", "Location", "set_hook", "take_hook", "CARGO_MANIFEST_DIR"}
+_HARMLESS_INNER = {"allow"}
+_HUGE = re.compile(r"\d{6,}|<<\s*[2-9]\d")
+_COMPARISONS = {"PartialEq"}
+
+
+@dataclass
+class Scan:
+    """What was found in one answer."""
+
+    broken: bool = False
+    """The parser saw an error (rustc may see none)."""
+    alone: list[str] = field(default_factory=list)
+    """Why the answer cannot share a crate with others; empty when it can."""
+    risky: bool = False
+    """It may keep the compiler busy for long: constant evaluation, recursive macros, huge arrays."""
+    doc_tests: bool = False
+    unit_tests: bool = False
+    """It holds #[test] functions or code for tests only."""
+    own_equality: list[str] = field(default_factory=list)
+    """Types with a PartialEq that is not derived, and types built from them; `*` when a macro writes it."""
+    foreign: bool = False
+    """It declares foreign functions or links libraries."""
+    head: int = 0
+    """Byte behind the inner attributes and inner doc comments at the top."""
+    macros: set[str] = field(default_factory=set)
+    """Names of macros defined with macro_rules!."""
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_rust.language()))
+
+
+def parse(text: str) -> Node:
+    """The root node of the parse tree of Rust source."""
+    return _parser().parse(text.encode()).root_node
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and everything below it, in source order, without recursion."""
+    cursor, down = node.walk(), True
+    while True:
+        if down:
+            current = cursor.node
+            assert current is not None
+            yield current
+            if cursor.goto_first_child():
+                continue
+        if cursor.goto_next_sibling():
+            down = True
+        elif cursor.goto_parent():
+            down = False
+            if cursor.depth == 0:
+                return
+        else:
+            return
+
+
+def text_of(node: Node | None) -> str:
+    """Source of a node."""
+    return (node.text or b"").decode(errors="replace") if node is not None else ""
+
+
+def scan(text: str) -> Scan:
+    """Reads one answer."""
+    found = Scan()
+    if len(text) > LONGEST:
+        found.alone.append("long")
+        found.risky = True
+        return found
+    root = parse(text)
+    found.broken = root.has_error
+    found.head = _head(root)
+    _Reader(found).read(root)
+    _spread_equality(root, found)
+    if text.startswith("#!") and not text.startswith("#!["):
+        found.alone.append("script line")
+    if "$crate" in text:
+        found.alone.append("$crate")
+    return found
+
+
+def _head(root: Node) -> int:
+    end = 0
+    for child in root.children:
+        inner_doc = child.type in ("line_comment", "block_comment")
+        if child.type not in ("inner_attribute_item", "shebang") and not inner_doc:
+            break
+        end = child.end_byte
+    return end
+
+
+class _Reader:
+    def __init__(self, found: Scan) -> None:
+        self.found = found
+
+    def read(self, root: Node) -> None:
+        for node in walk(root):
+            handler = getattr(self, f"_{node.type}", None)
+            if handler is not None:
+                handler(node)
+
+    def alone(self, why: str) -> None:
+        if why not in self.found.alone:
+            self.found.alone.append(why)
+
+    def _crate(self, node: Node) -> None:
+        if node.parent is None or node.parent.type != "visibility_modifier":
+            self.alone("crate")
+
+    def _super(self, node: Node) -> None:
+        modules = _modules_around(node)
+        above = node.parent is not None and text_of(node.parent).count("super") > 1
+        if not modules or above:
+            self.alone("super")
+
+    def _identifier(self, node: Node) -> None:
+        name = text_of(node)
+        following = node.next_sibling
+        if name in _ALONE_NAMES:
+            self.alone(name)
+        elif name in _ALONE_MACROS and following is not None and following.type == "!":
+            self.alone(f"{name}!")
+
+    _type_identifier = _identifier
+
+    def _macro_invocation(self, node: Node) -> None:
+        name = text_of(node.child_by_field_name("macro")).rpartition("::")[2].strip()
+        if name in _ALONE_MACROS:
+            self.alone(f"{name}!")
+
+    def _macro_definition(self, node: Node) -> None:
+        name = text_of(node.child_by_field_name("name"))
+        self.found.macros.add(name)
+        body = text_of(node)
+        if "PartialEq" in body:
+            self.found.own_equality.append("*")
+        if body.count(f"{name}!") > 1 or body.count("macro_rules") > 1 or body.count("$(") > 6:
+            self.found.risky = True
+        for word in ("super", "self::", "include", "env!", "unsafe", "macro_rules"):
+            if word in body[len("macro_rules") :]:
+                self.alone(f"macro with {word}")
+
+    def _foreign_mod_item(self, node: Node) -> None:
+        self.found.foreign = True
+        self.alone("extern block")
+
+    def _extern_crate_declaration(self, node: Node) -> None:
+        self.alone("extern crate")
+
+    def _mod_item(self, node: Node) -> None:
+        if node.child_by_field_name("body") is None:
+            self.alone("file module")
+
+    def _attribute_item(self, node: Node) -> None:
+        attribute = node.named_children[0] if node.named_children else node
+        name = re.split(r"[(=\s\[]", text_of(attribute), maxsplit=1)[0].rpartition("::")[2]
+        if name in ("test", "bench"):
+            self.found.unit_tests = True
+        elif name in _ALONE_ATTRIBUTES:
+            self.alone(f"#[{name}]")
+        elif name == "doc" and "=" in text_of(attribute):
+            self.found.doc_tests = self.found.doc_tests or _has_example(text_of(attribute))
+        elif name in ("cfg", "cfg_attr"):
+            self._conditional(node, attribute)
+        elif name == "ignore":
+            self.found.unit_tests = True
+
+    def _conditional(self, node: Node, attribute: Node) -> None:
+        self.found.unit_tests = True
+        item = node.next_named_sibling
+        while item is not None and item.type in ("attribute_item", "line_comment", "block_comment"):
+            item = item.next_named_sibling
+        condition = re.sub(r"\s", "", text_of(attribute))
+        if condition != "cfg(test)" or item is None or item.type != "mod_item":
+            self.alone("cfg")
+        elif any(n.type in ("impl_item", "macro_definition", "foreign_mod_item") for n in walk(item)):
+            self.alone("impl among tests")
+
+    def _inner_attribute_item(self, node: Node) -> None:
+        attribute = node.named_children[0] if node.named_children else node
+        name = re.split(r"[(=\s\[]", text_of(attribute), maxsplit=1)[0]
+        if name not in _HARMLESS_INNER:
+            self.alone(f"#![{name}]")
+
+    def _line_comment(self, node: Node) -> None:
+        text = text_of(node)
+        if text.startswith(("///", "//!")) and not text.startswith("////") and _has_example(text[3:]):
+            self.found.doc_tests = True
+
+    def _block_comment(self, node: Node) -> None:
+        text = text_of(node)
+        if text.startswith(("/**", "/*!")) and any(_has_example(x.lstrip(" *")) for x in text.split("\n")):
+            self.found.doc_tests = True
+
+    def _impl_item(self, node: Node) -> None:
+        trait = node.child_by_field_name("trait")
+        if trait is not None and any(
+            text_of(n) in _COMPARISONS for n in walk(trait) if n.type == "type_identifier"
+        ):
+            target = node.child_by_field_name("type")
+            self.found.own_equality += _type_names(target) + _type_names(trait)
+
+    def _const_block(self, node: Node) -> None:
+        self.found.risky = True
+        self.alone("const block")
+
+    def _function_modifiers(self, node: Node) -> None:
+        if "const" in text_of(node).split():
+            self.found.risky = True
+
+    def _const_item(self, node: Node) -> None:
+        value = text_of(node.child_by_field_name("value"))
+        if any(word in value for word in ("loop", "while", "(")) or _HUGE.search(text_of(node)):
+            self.found.risky = True
+
+    _static_item = _const_item
+
+    def _array_type(self, node: Node) -> None:
+        if _HUGE.search(text_of(node)):
+            self.found.risky = True
+
+    _array_expression = _array_type
+
+
+def _modules_around(node: Node) -> int:
+    count, above = 0, node.parent
+    while above is not None:
+        count += above.type == "mod_item"
+        above = above.parent
+    return count
+
+
+def _has_example(text: str) -> bool:
+    return "```" in text or "~~~" in text or text.startswith(("     ", "\t"))
+
+
+def _type_names(node: Node | None) -> list[str]:
+    if node is None:
+        return []
+    names = [text_of(n) for n in walk(node) if n.type in ("type_identifier", "metavariable")]
+    return ["*" if n.startswith("$") else n for n in names if n not in _COMPARISONS]
+
+
+def _spread_equality(root: Node, found: Scan) -> None:
+    """Adds the types whose definition names a type with equality of its own."""
+    if not found.own_equality:
+        return
+    kinds = ("struct_item", "enum_item", "union_item", "type_item")
+    definitions = {
+        text_of(n.child_by_field_name("name")): {text_of(x) for x in walk(n) if x.type == "type_identifier"}
+        for n in walk(root)
+        if n.type in kinds
+    }
+    names, size = set(found.own_equality), -1
+    while size != len(names):
+        size = len(names)
+        names |= {name for name, parts in definitions.items() if parts & names}
+    found.own_equality = sorted(names)

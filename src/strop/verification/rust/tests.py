@@ -1,0 +1,180 @@
+"""Runs the tests of built answers, one jailed process each, and reads what they report.
+
+`StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, drawn for
+this run and sent on standard input, which comes back when that test has passed. `CargoRunner` runs libtest and believes
+its exit status, as cargo does; such a verdict can be forged.
+"""
+
+import re
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from strop.core.errors import WorkerDied
+from strop.core.verdict import Outcome, TestResult
+from strop.sandbox.limits import Limits
+from strop.verification.rust.case import Case
+from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.layout import Shared
+
+if TYPE_CHECKING:
+    from strop.sandbox import CommandResult, Work
+
+PROGRAM = "./t"
+_LIBTEST_LINE = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.M)
+_LIST = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=4 << 20, memory_bytes=4 << 30)
+_TOKENS = 32
+_lock = threading.Lock()
+_harness: dict[str, bytes] = {}
+
+
+class Runner(Protocol):
+    """How test programs are linked and run."""
+
+    def externs(self, work: "Work") -> dict[str, str]:
+        """Crates to link, by name."""
+
+    def run(self, work: "Work", layout: Shared, cases: Sequence[Case], integration: bool) -> None:
+        """Runs the program for each case and fills in its test stage."""
+
+
+class CargoRunner:
+    """libtest and its exit status."""
+
+    def __init__(self, compiler: Compiler, limits: Limits) -> None:
+        self.compiler, self.limits = compiler, limits
+
+    def externs(self, work: "Work") -> dict[str, str]:
+        """None: libtest comes with the toolchain."""
+        return {}
+
+    def run(self, work: "Work", layout: Shared, cases: Sequence[Case], integration: bool) -> None:
+        """One process a case."""
+        for case in cases:
+            prefix = layout.prefix(case)
+            result = _run(work, [PROGRAM, prefix], self.limits, self.compiler)
+            _note(case, result)
+            case.test = result.status == 0 and not result.expired
+            text = (result.stdout + result.stderr).decode(errors="replace")
+            case.say("test", text.replace(prefix, ""))
+            case.output = text.replace(prefix, "")
+            names = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED}
+            for name, word in _LIBTEST_LINE.findall(result.stdout):
+                if word != b"ignored":
+                    name = name.decode(errors="replace").removeprefix(prefix)
+                    case.tests.append(TestResult(id=name, outcome=names[word.decode()]))
+
+
+class StrictRunner:
+    """Our harness and its tokens."""
+
+    def __init__(
+        self, compiler: Compiler, limits: Limits, own_tests_hold: Callable[[str], str | None]
+    ) -> None:
+        self.compiler, self.limits, self.own_tests_hold = compiler, limits, own_tests_hold
+
+    def externs(self, work: "Work") -> dict[str, str]:
+        """The harness, compiled once a process and toolchain, under the name that rustc links."""
+        key = self.compiler.installation.identity
+        if key not in _harness:
+            built = _build_harness(work, self.compiler)
+            with _lock:
+                _harness[key] = built
+        work.put({"libtest.rlib": _harness[key]})
+        return {"test": "libtest.rlib"}
+
+    def run(self, work: "Work", layout: Shared, cases: Sequence[Case], integration: bool) -> None:
+        """One process a case. Raises WorkerDied when the program does not even list its tests."""
+        listed = _run(work, [PROGRAM, "--list"], _LIST, self.compiler)
+        if listed.status != 0:
+            raise WorkerDied(
+                f"a test program does not start: {listed.stderr[-300:].decode(errors='replace')}"
+            )
+        rows = [line.split("\t") for line in listed.stdout.decode().splitlines()]
+        for case in cases:
+            prefix = layout.prefix(case)
+            names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
+            self._run_case(work, layout, case, names)
+
+    def _run_case(self, work: "Work", layout: Shared, case: Case, names: list[tuple[str, bool]]) -> None:
+        tokens = [secrets.token_hex(_TOKENS // 2) for _ in names]
+        denied = set(case.scan.own_equality) - (case.trusted.allowed if case.trusted else frozenset())
+        argv = [PROGRAM, layout.prefix(case), ",".join(sorted(denied))]
+        result = _run(work, argv, self.limits, self.compiler, "\n".join(tokens).encode())
+        _note(case, result)
+        back = set(result.stdout.decode(errors="replace").split())
+        prefix, own = layout.trusted_prefix(case), layout.prefix(case)
+        passed = {name for (name, _), token in zip(names, tokens, strict=True) if token in back}
+        ran = [name for name, ignored in names if not ignored]
+        case.output = result.stderr.decode(errors="replace").replace(own, "")
+        case.say("test", case.output)
+        stop = case.outcome or Outcome.FAILED
+        case.tests = [
+            TestResult(
+                id=name.removeprefix(prefix).removeprefix(own),
+                outcome=Outcome.PASSED if name in passed else stop,
+                message="" if name in passed else "did not pass",
+            )
+            for name in ran
+        ]
+        reason = self._fault(case, names, prefix)
+        case.test = bool(ran) and passed >= set(ran) and not reason and case.outcome is None
+        if not case.test and case.outcome is None:
+            missing = [t.id for t in case.tests if t.outcome is not Outcome.PASSED]
+            case.detail = (
+                reason or f"{len(missing)} of {len(ran)} tests did not pass: {missing[0] if missing else ''}"
+            )
+
+    def _fault(self, case: Case, names: list[tuple[str, bool]], prefix: str) -> str:
+        """Why these tests cannot count."""
+        if case.trusted is not None:
+            there = {name.removeprefix(prefix) for name, _ in names if name.startswith(prefix)}
+            missing = sorted(case.trusted.names - there)
+            if missing:
+                return f"the answer removes the test {missing[0]}"
+            if not case.trusted.names and case.trusted.complete:
+                return "the task has no test"
+            return ""
+        if any(ignored for _, ignored in names):
+            return "a test of the answer is marked #[ignore]"
+        if not names:
+            return "the answer has no test"
+        return self.own_tests_hold(case.answer) or ""
+
+
+def _run(
+    work: "Work", argv: list[str], limits: Limits, compiler: Compiler, stdin: bytes = b""
+) -> "CommandResult":
+    libraries = compiler.installation.libraries
+    return work.run(
+        argv, stdin=stdin, limits=limits, profile="run", read=compiler.installation.read,
+        environment={"LD_LIBRARY_PATH": libraries},
+    )  # fmt: skip
+
+
+def _note(case: Case, result: "CommandResult") -> None:
+    case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
+    if result.expired in ("cpu", "wall"):
+        case.outcome, case.detail = Outcome.TIMED_OUT, f"the tests passed the {result.expired} limit"
+    elif result.expired == "output":
+        case.outcome, case.detail = Outcome.FAILED, "the tests printed too much"
+    elif result.status < 0 and b"memory allocation of" in result.stderr[-4000:]:
+        case.outcome, case.detail = Outcome.OUT_OF_MEMORY, "the tests passed the memory limit"
+    elif result.status < 0:
+        case.detail = f"the tests ended by signal {-result.status}"
+
+
+def _build_harness(work: "Work", compiler: Compiler) -> bytes:
+    source = Path(__file__).with_name("harness.rs").read_bytes()
+    work.put({"harness.rs": source})
+    argv = [compiler.installation.program("rustc"), "harness.rs", "--crate-name", "test", "--crate-type", "rlib",
+            "--edition=2021", "-C", "prefer-dynamic", "-C", "opt-level=1", "-o", "libtest.rlib"]  # fmt: skip
+    limits = replace(COMPILE, cpu_seconds=30, wall_seconds=120)
+    result = work.run(argv, limits=limits, profile="build", read=compiler.installation.read,
+                      environment=compiler.environment("test"))  # fmt: skip
+    if result.status != 0:
+        raise WorkerDied(f"the test harness does not build: {result.stderr[-500:].decode(errors='replace')}")
+    return work.read("libtest.rlib", limit=32 << 20)

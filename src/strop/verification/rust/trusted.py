@@ -1,0 +1,276 @@
+"""Makes trusted test code safe against the names, macros, traits and types of the answer that it is compiled with.
+
+Rust resolves `use super::*` to whatever the answer defines. So an answer could bring its own `Some`, `assert_eq!`,
+`std` or `to_string`, or return a type that equals everything. In strict mode the tests are therefore rewritten:
+
+- assertion macros become ours, which refuse comparisons that the answer itself defines (see harness.rs); operators
+  inside `assert!` likewise;
+- other macros of the standard library and paths that start with std, core or alloc become absolute;
+- names of the prelude and of primitive types are imported by name, which outdoes a glob import.
+
+What that cannot reach: comparisons outside of assertions (`if f(1) == 2`), and methods that the answer gives to its own
+types. A reference solution that defines such a name itself keeps it.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from strop.verification.rust.scan import parse, scan, text_of, walk
+
+_ASSERTS = {"assert_eq": "assert_eq", "assert_ne": "assert_ne",
+            "debug_assert_eq": "assert_eq", "debug_assert_ne": "assert_ne"}  # fmt: skip
+_MACROS = {
+    "assert", "debug_assert", "vec", "format", "panic", "println", "print", "eprintln", "eprint", "dbg", "matches",
+    "unreachable", "unimplemented", "todo", "write", "writeln", "concat", "stringify", "line", "format_args",
+}  # fmt: skip
+_PRELUDE = {
+    "Some": "::std::option::Option::Some", "None": "::std::option::Option::None",
+    "Ok": "::std::result::Result::Ok", "Err": "::std::result::Result::Err", "Option": "::std::option::Option",
+    "Result": "::std::result::Result", "String": "::std::string::String", "Vec": "::std::vec::Vec",
+    "Box": "::std::boxed::Box", "drop": "::std::mem::drop",
+    **{p: f"::std::primitive::{p}" for p in ("bool", "char", "str", "f32", "f64", "usize", "isize",
+       *(f"{s}{n}" for s in "iu" for n in (8, 16, 32, 64, 128)))},
+}  # fmt: skip
+STANDARD_METHODS = frozenset(
+    """
+    abs all any as_bytes as_mut as_ref as_slice as_str borrow bytes chars chunks clone cloned cmp
+    collect concat contains copied count entry enumerate eq expect filter first flat_map flatten fmt
+    fold ge get gt hash insert into into_iter is_empty is_err is_none is_ok is_some iter join keys last
+    le len lines lt map max min ne next nth ok ord parse partial_cmp peek pop position product push
+    remove repeat replace rev skip sort sort_by sort_by_key sorted split starts_with sum swap take
+    to_ascii_lowercase to_ascii_uppercase to_lowercase to_owned to_string to_uppercase to_vec trim trunc
+    try_from try_into unwrap unwrap_err unwrap_or unwrap_or_default values windows zip
+    """.split()  # noqa: SIM905
+)
+"""Methods of the standard library that tests put around expected values; no trait of the answer may take them over."""
+_BY_COMPARISON = {"==", "!=", "<", "<=", ">", ">="}
+_PROBES = {"is_some", "is_none", "is_ok", "is_err"}
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """Test code of a task, ready for strict mode."""
+
+    text: str
+    names: frozenset[str]
+    """Tests by module path within the code; those behind a condition or ignored are left out."""
+    complete: bool
+    """Whether `names` is all: no macro of the code makes further tests."""
+    called: frozenset[str]
+    """Methods that the tests call."""
+    uses_own_macros: bool
+    """Whether it calls macros that are neither its own nor the standard library's."""
+    allowed: frozenset[str]
+    """Types of the reference whose equality is written by hand, and methods of its traits."""
+
+
+@lru_cache(maxsize=512)
+def read_trusted(tests: str, reference: str = "") -> Trusted:
+    """Analyses and rewrites a task's tests. `reference`: a solution that passes; what it defines is kept."""
+    defined = _defined(reference)
+    inside = _edit(tests, _assertion_edits(parse(tests)))
+    text = _edit(inside, _name_edits(parse(inside), defined | _defined(tests)))
+    text = _edit(text, _import_edits(parse(text), defined | _named(tests)))
+    names, complete = _tests(parse(tests))
+    macros = {m for m in _macros_called(parse(tests)) if m not in _MACROS and m not in _ASSERTS}
+    allowed = {*scan(reference).own_equality, *trait_methods(reference)} if reference else set()
+    return Trusted(
+        text=text,
+        names=frozenset(names),
+        complete=complete,
+        called=frozenset(_methods_called(parse(tests))),
+        uses_own_macros=bool(macros - scan(tests).macros),
+        allowed=frozenset(allowed),
+    )
+
+
+def trait_methods(text: str) -> set[str]:
+    """Names of the methods of the traits that a text defines; `*` when a macro may define some."""
+    found: set[str] = set()
+    for node in walk(parse(text)):
+        if node.type == "trait_item":
+            kinds = ("function_item", "function_signature_item")
+            found |= {text_of(n.child_by_field_name("name")) for n in walk(node) if n.type in kinds}
+        elif node.type == "macro_definition" and any(text_of(n) == "trait" for n in walk(node)):
+            found.add("*")
+    return found
+
+
+def _edit(text: str, edits: list[tuple[int, int, str]]) -> str:
+    data = text.encode()
+    for start, end, new in sorted(edits, reverse=True):
+        data = data[:start] + new.encode() + data[end:]
+    return data.decode()
+
+
+def _leaves(root: Node) -> list[Node]:
+    whole = ("string_literal", "raw_string_literal", "char_literal", "line_comment", "block_comment")
+    found, skip = [], -1
+    for node in walk(root):
+        if node.start_byte < skip:
+            continue
+        if node.type in whole:
+            skip = node.end_byte
+            if "comment" not in node.type:
+                found.append(node)
+        elif node.child_count == 0:
+            found.append(node)
+    return found
+
+
+def _assertion_edits(root: Node) -> list[tuple[int, int, str]]:
+    edits = []
+    for node in walk(root):
+        if node.type == "macro_invocation" and text_of(node.child_by_field_name("macro")) in (
+            "assert",
+            "debug_assert",
+        ):
+            tree = node.named_children[-1]
+            parts = [c for c in tree.children[1:-1]]
+            comma = next((c for c in parts if c.type == ","), None)
+            if not parts or tree.type != "token_tree":
+                continue
+            start, end = (
+                parts[0].start_byte,
+                comma.start_byte if comma is not None else tree.children[-1].start_byte,
+            )
+            source = (root.text or b"")[start - root.start_byte : end - root.start_byte].decode()
+            edits.append((start, end, _condition(source)))
+    return edits
+
+
+def _condition(source: str) -> str:
+    """The condition of an assert! with its comparisons guarded; unchanged when it is no plain expression."""
+    holder = parse(f"fn z() {{ let z = ({source}); }}")
+    inner = next((n for n in walk(holder) if n.type == "parenthesized_expression"), None)
+    if holder.has_error or inner is None or not inner.named_children:
+        return source
+    return _guarded(inner.named_children[0])
+
+
+def _guarded(node: Node) -> str:
+    if node.type == "parenthesized_expression" and node.named_children:
+        return f"({_guarded(node.named_children[0])})"
+    if node.type == "unary_expression" and node.children[0].type == "!":
+        return f"!{_guarded(node.named_children[0])}"
+    if node.type == "binary_expression":
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = text_of(node.child_by_field_name("operator"))
+        if left is not None and right is not None and operator in ("&&", "||"):
+            return f"{_guarded(left)} {operator} {_guarded(right)}"
+        if left is not None and right is not None and operator in _BY_COMPARISON:
+            return (
+                f"(match (&({text_of(left)}), &({text_of(right)})) "
+                f"{{ (l, r) => {{ ::test::comparable(l, r); *l {operator} *r }} }})"
+            )
+    if node.type == "call_expression":
+        function = node.child_by_field_name("function")
+        if function is not None and function.type == "field_expression":
+            method, value = function.child_by_field_name("field"), function.child_by_field_name("value")
+            if text_of(method) in _PROBES:
+                return f"::test::plain(&({text_of(value)})).{text_of(method)}()"
+    if node.type == "let_condition" or any(n.type == "let_condition" for n in walk(node)):
+        return text_of(node)
+    return f"::test::truth({text_of(node)})"
+
+
+def _name_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
+    edits, leaves = [], _leaves(root)
+    for number, leaf in enumerate(leaves):
+        before = text_of(leaves[number - 1]) if number else ""
+        after = text_of(leaves[number + 1]) if number + 1 < len(leaves) else ""
+        name = text_of(leaf)
+        defines = before == "!" and number > 1 and text_of(leaves[number - 2]) == "macro_rules"
+        if defines or before in ("::", ".", "fn", "mod", "$"):
+            continue
+        if after == "!" and name not in kept:
+            if name in _ASSERTS:
+                edits.append((leaf.start_byte, leaf.end_byte, f"::test::{_ASSERTS[name]}"))
+            elif name in _MACROS:
+                edits.append((leaf.start_byte, leaf.end_byte, f"::std::{name}"))
+        elif after == "::" and name in ("std", "core", "alloc"):
+            edits.append((leaf.start_byte, leaf.start_byte, "::"))
+    return edits
+
+
+def _import_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
+    used = {text_of(leaf) for leaf in _leaves(root)}
+    wanted = [path for name, path in _PRELUDE.items() if name in used and name not in kept]
+    if not wanted:
+        return []
+    line = f" #[allow(unused_imports)] use {{{', '.join(p.removeprefix('::') for p in wanted)}}};"
+    line = line.replace("use {", "use ::{")
+    return [
+        (node.end_byte, node.end_byte, line)
+        for node in walk(root)
+        if node.type == "use_declaration" and any(n.type == "use_wildcard" for n in walk(node))
+        and node.parent is not None and node.parent.type in ("source_file", "declaration_list")
+    ]  # fmt: skip
+
+
+def _defined(text: str) -> set[str]:
+    """Names that a text defines or imports by name."""
+    found: set[str] = set()
+    for node in walk(parse(text)):
+        if node.type.endswith("_item") or node.type == "macro_definition":
+            found.add(text_of(node.child_by_field_name("name")))
+    return found | _imported(text)
+
+
+def _imported(text: str) -> set[str]:
+    declarations = (n for n in walk(parse(text)) if n.type == "use_declaration")
+    return {text_of(x) for d in declarations for x in walk(d) if x.type == "identifier"} - {
+        "std",
+        "core",
+        "alloc",
+    }
+
+
+def _named(tests: str) -> set[str]:
+    return _defined(tests)
+
+
+def _macros_called(root: Node) -> set[str]:
+    leaves = [text_of(leaf) for leaf in _leaves(root)]
+    pairs = pairwise(leaves)
+    return {a for a, b in pairs if b == "!" and a.isidentifier() and a != "macro_rules"}
+
+
+def _methods_called(root: Node) -> set[str]:
+    leaves = [text_of(leaf) for leaf in _leaves(root)]
+    return {b for a, b in pairwise(leaves) if a == "." and b.isidentifier()}
+
+
+def _tests(root: Node) -> tuple[set[str], bool]:
+    names: set[str] = set()
+    complete = not root.has_error
+
+    def visit(parent: Node, path: str) -> None:
+        nonlocal complete
+        attributes: list[str] = []
+        for child in parent.named_children:
+            if child.type == "attribute_item":
+                attributes.append("".join(text_of(child).split()).strip("#[]"))
+                continue
+            if child.type in ("line_comment", "block_comment"):
+                continue
+            conditional = any(a.startswith("cfg") and a != "cfg(test)" for a in attributes)
+            ignored = any(a.split("=")[0] == "ignore" for a in attributes)
+            name = f"{path}{text_of(child.child_by_field_name('name'))}"
+            if child.type == "function_item" and "test" in attributes and not conditional and not ignored:
+                names.add(name)
+            elif child.type == "mod_item" and not conditional:
+                body = child.child_by_field_name("body")
+                if body is not None:
+                    visit(body, f"{name}::")
+            elif child.type == "macro_invocation" or (
+                child.type == "expression_statement" and "!" in text_of(child)
+            ):
+                complete = False
+            attributes = []
+
+    visit(root, "")
+    return names, complete
