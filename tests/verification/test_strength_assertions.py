@@ -80,6 +80,8 @@ RUST_BODIES = [
     ("fn inner() { assert_eq!(f(1), 2); } inner();", 1),
     ("macro_rules! never { () => { assert_eq!(f(1), 2) } }", 0),
     ("macro_rules! same { ($a:expr, $b:expr) => { assert_eq!($a, $b) } } same!(f(1), 2); same!(1, 1);", 1),
+    ("macro_rules! hollow { ($a:expr) => {{ let _ = $a; assert!(true); }} } hollow!(f(1));", 0),
+    ("macro_rules! kept { ($a:expr) => {{ let r = $a; assert!(r == 2); }} } kept!(f(1));", 1),
     ("std::thread::spawn(|| assert_eq!(f(1), 2));", 0),
     ("stringify!(assert_eq!(f(1), 2));", 0),
     # the same again

@@ -1,10 +1,22 @@
 """How much an answer's own tests are worth: counted by parse tree, measured by mutation.
 
+`measure` does all of it for one answer. To verify many answers in one batch: `mutants`, run them, `judge`; then
+`controls` of `killers`, run them, `witnessed`, `conclude`.
+
 Needs tree-sitter and its grammars of Rust and Python (extra `strength`); without them each function raises UserError.
 """
 
 from strop.verification.strength.hold import count_assertions, find_tests, own_tests_hold
-from strop.verification.strength.measure import Strength, judge, killed, measure
+from strop.verification.strength.measure import (
+    Strength,
+    conclude,
+    controls,
+    judge,
+    killed,
+    killers,
+    measure,
+    witnessed,
+)
 from strop.verification.strength.mutants import Mutant, mutants
 from strop.verification.strength.suite import Test
 
@@ -12,11 +24,15 @@ __all__ = [
     "Mutant",
     "Strength",
     "Test",
+    "conclude",
+    "controls",
     "count_assertions",
     "find_tests",
     "judge",
     "killed",
+    "killers",
     "measure",
     "mutants",
     "own_tests_hold",
+    "witnessed",
 ]

@@ -17,7 +17,7 @@ from strop.verification.strength.mutants import Mutant, mutants
 from strop.verification.strength.neutral import neutral
 from strop.verification.strength.sites import OPERATORS
 
-_FIRST = 3
+FIRST = 3
 """Killed mutants that are looked at first; one that an assertion noticed is enough."""
 _KILLS = frozenset({Outcome.FAILED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
@@ -62,29 +62,43 @@ def measure(
         return Strength(reasons=["nothing in the code under test could be changed"])
     verdicts = run([mutant.text for mutant in made])
     strength = judge(made, verdicts)
+    dead, seen = killers(made, verdicts), None
+    for part in (dead[:FIRST], dead[FIRST:]):
+        if part and seen is not True:
+            seen = witnessed(run(controls(answer, language, part)))
+            if seen is None:
+                break
+    return conclude(strength, seen)
+
+
+def killers(made: list[Mutant], verdicts: list[Verdict]) -> list[Mutant]:
+    """The mutants that were killed, those first whose operator crashes least."""
     dead = [mutant for mutant, verdict in zip(made, verdicts, strict=True) if killed(verdict)]
-    witnessed = _witnessed(answer, language, dead, run) if dead else None
-    if witnessed is not False:
-        return strength.model_copy(update={"witnessed": witnessed})
+    return sorted(dead, key=lambda mutant: OPERATORS.index(mutant.operator))
+
+
+def controls(answer: str, language: str, dead: list[Mutant]) -> list[str]:
+    """The texts to run for `witnessed`: the answer and these mutants of it, with assertions that never fail."""
+    return [neutral(text, language) for text in (answer, *(mutant.text for mutant in dead))]
+
+
+def witnessed(verdicts: list[Verdict]) -> bool | None:
+    """Whether a mutant survives once assertions never fail, from the verdicts on `controls`, in order.
+
+    None when nothing can be told: not even the answer passes so, or none of its mutants builds so.
+    """
+    base, *rest = [killed(verdict) for verdict in verdicts]
+    if base is not False or all(dead is None for dead in rest):
+        return None
+    return False in rest
+
+
+def conclude(strength: Strength, seen: bool | None) -> Strength:
+    """`strength` with what `witnessed` said of its kills; tests that only crash do not hold."""
+    if seen is not False:
+        return strength.model_copy(update={"witnessed": seen})
     reasons = ["the tests notice a fault only where the code crashes", *strength.reasons]
     return strength.model_copy(update={"witnessed": False, "holds": False, "reasons": reasons})
-
-
-def _witnessed(
-    answer: str, language: str, dead: list[Mutant], run: Callable[[list[str]], list[Verdict]]
-) -> bool | None:
-    """Whether one of these mutants survives when assertions never fail; None when even the answer does not pass so."""
-    dead = sorted(dead, key=lambda mutant: OPERATORS.index(mutant.operator))
-    control = neutral(answer, language)
-    for part in (dead[:_FIRST], dead[_FIRST:]):
-        if not part:
-            continue
-        base, *verdicts = run([control, *(neutral(mutant.text, language) for mutant in part)])
-        if killed(base) is not False:
-            return None
-        if any(killed(verdict) is False for verdict in verdicts):
-            return True
-    return False
 
 
 def judge(made: list[Mutant], verdicts: list[Verdict]) -> Strength:

@@ -6,7 +6,6 @@ condition, `.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a ca
 comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread never joined.
 """
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from strop.verification.strength.rust_flow import dead_spans, flows
@@ -95,12 +94,25 @@ def _macros(items: RustItems, suite: Suite) -> list[Scope]:
         tokens = source.tokens(node)
         if "#" in tokens and any(tokens[i : i + 3] == ["#", "[", "test"] for i in range(len(tokens))):
             suite.generated = True
-        if any(_asserts(a) and b == "!" for a, b in pairwise(tokens)):
+        if _asserts_something(source, node):
             name = source.string(node.child_by_field_name("name"))
             names = source.names(node) - {name}
             claim = Claim(span(node), names | {"$"}, name)
             scopes.append(Scope(name, node, names=names, parameters={"$"}, claims=[claim]))
     return scopes
+
+
+def _asserts_something(source: Source, definition: "Node") -> bool:
+    """Whether a macro definition has an assertion that looks at anything."""
+    for tree in source.inner(definition, "token_tree"):
+        mark = tree.prev_sibling
+        name = None if mark is None or mark.type != "!" else mark.prev_sibling
+        if name is not None and _asserts(source.string(name)):
+            parts = split(source.tokens(tree)[1:-1], (",",))
+            looks = any(leaf.type in ("metavariable", "identifier") for leaf in source.leaves(tree))
+            if looks and not always_true(parts[0]) and parts[0] not in parts[1:2]:
+                return True
+    return False
 
 
 def _faults(items: RustItems) -> list[str]:
