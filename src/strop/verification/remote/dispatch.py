@@ -246,6 +246,8 @@ class Dispatcher:
                     if job is not None:
                         remote.in_flight -= 1
                         self._settle(job, verdict)
+                if self.waiting:
+                    self._wake.set()
         if left:
             raise ValueError("the server ended its answer early")
 
