@@ -233,6 +233,11 @@ HOLDS = [
     (RUST % "#[test] #[cfg_attr(test, ignore)] fn t() { assert_eq!(f(1), 2); }", "changes what"),
     ("#[cfg(test)] fn f() -> i32 { 1 } #[cfg(not(test))] fn f() -> i32 { 2 }" + RUST % "#[test] fn t() { f(); }",
      "differs"),
+    ("#[cfg(not(any(test, windows)))] fn f() -> i32 { 2 }" + RUST % "#[test] fn t() { f(); }", "differs"),
+    ("#[cfg(any(test, unix))] fn h() {}" + RUST % "#[test] fn t() { assert_eq!(f(1), 2); }", None),
+    (RUST % "#[test] fn t() { assert_eq!(f(include_str!(\"lib.rs\").len() as i32), 999); }", "own source"),
+    ("macro_rules! unused { () => { #[test] fn t() {} } }" + RUST % "#[test] fn t() { f(1); }", "no assertion"),
+    ("macro_rules! used { () => { #[test] fn t() { assert_eq!(f(1), 2); } } } used!();" + RUST % "", None),
     ("fn h() -> bool { cfg!(test) }" + RUST % "#[test] fn t() { assert!(h()); }", "differs"),
     ("x" * 100_000, "longer"),
 ]  # fmt: skip
@@ -241,4 +246,20 @@ HOLDS = [
 @pytest.mark.parametrize(("code", "reason"), HOLDS)
 def test_reasons(code: str, reason: str | None) -> None:
     said = own_tests_hold(code, "rust")
+    assert said is None if reason is None else said is not None and reason in said
+
+
+PYTHON_HOLDS = [
+    (PYTHON % "def test_a():\n    assert f(1) == 2\n", None),
+    (PYTHON % "", "there is no test"),
+    (PYTHON % "def test_a():\n    f(1)\n", "no assertion"),
+    (PYTHON % "@pytest.mark.xfail\ndef test_a():\n    assert f(1) == 2\n", "ignored"),
+    (PYTHON % "def test_a():\n    assert len(f.__code__.co_code) == 99\n", "own source"),
+    (PYTHON % "import os\ndef test_a():\n    assert f(1) == 2\n    os._exit(0)\n", "end their process"),
+]
+
+
+@pytest.mark.parametrize(("code", "reason"), PYTHON_HOLDS)
+def test_reasons_in_python(code: str, reason: str | None) -> None:
+    said = own_tests_hold(code, "python")
     assert said is None if reason is None else said is not None and reason in said

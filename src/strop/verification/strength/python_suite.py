@@ -54,7 +54,12 @@ def python_suite(source: Source) -> Suite:
     return suite
 
 
+_OWN_SOURCE = frozenset({"__code__", "getsource", "getsourcelines", "__file__", "__loader__", "co_code"})
+
+
 def _faults(source: Source, items: PythonItems) -> list[str]:
+    if reads := sorted(_OWN_SOURCE & source.names(source.root)):
+        return [f"`{reads[0]}`: code that reads its own source would notice any change"]
     for node in source.all("call"):
         if items.regions.hold(node) and source.tokens(node.child_by_field_name("function"))[-1:] == ["_exit"]:
             return ["the tests end their process"]

@@ -16,7 +16,6 @@ _TEST_MODULES = frozenset({"test", "tests"})
 _TEST_ATTRIBUTES = frozenset({"test", "rstest", "test_case"})
 _AROUND_FUNCTION = frozenset({"function_item", "closure_expression", "macro_definition"})
 _KNOWN_CFG = {
-    "test": True,
     "debug_assertions": True,
     "overflow_checks": True,
     "unix": True,
@@ -139,23 +138,32 @@ def _only_in_tests(attribute: Attribute) -> bool:
     return attribute[:3] in (["cfg", "(", "test"], ["cfg", "(", "all"]) and "test" in attribute
 
 
-def evaluate_cfg(tokens: list[str]) -> bool | None:
-    """What a `cfg` predicate is in a test build on Linux; None when that is not known."""
+def evaluate_cfg(tokens: list[str], test: bool = True) -> bool | None:
+    """What a `cfg` predicate is in a build on Linux, a test build or not; None when that is not known."""
     if not tokens or len(tokens) > _DEEPEST_CFG:
         return None
     head, rest = tokens[0], tokens[1:]
     if not rest:
-        return _KNOWN_CFG.get(head, {"true": True, "false": False}.get(head))
+        return test if head == "test" else _KNOWN_CFG.get(head, {"true": True, "false": False}.get(head))
     if rest[0] == "=":
         if head == "target_os":
             return "linux" in rest
         return _KNOWN_CFG.get(head)
     if rest[0] != "(" or head not in ("all", "any", "not"):
         return None
-    parts = [evaluate_cfg(part) for part in split(rest[1:-1], (",",)) if part]
+    parts = [evaluate_cfg(part, test) for part in split(rest[1:-1], (",",)) if part]
     if head == "not":
         return None if len(parts) != 1 or parts[0] is None else not parts[0]
     ends = head == "any"  # the value that settles it
     if ends in parts:
         return ends
     return None if None in parts else not ends
+
+
+def differs(tokens: list[str]) -> bool:
+    """Whether what a `cfg` stands on may be in a plain build and missing from a test build."""
+    return (
+        evaluate_cfg(tokens, test=False) is not False
+        and "test" in tokens
+        and evaluate_cfg(tokens) is not True
+    )

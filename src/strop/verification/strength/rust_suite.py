@@ -6,10 +6,11 @@ condition, `.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a ca
 comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread never joined.
 """
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from strop.verification.strength.rust_flow import dead_spans, flows
-from strop.verification.strength.rust_items import Function, RustItems
+from strop.verification.strength.rust_items import Function, RustItems, differs
 from strop.verification.strength.suite import Claim, Scope, Suite, Test, always_true, split
 from strop.verification.strength.syntax import Regions, Source, span
 
@@ -90,10 +91,16 @@ def _asserts(name: str) -> bool:
 def _macros(items: RustItems, suite: Suite) -> list[Scope]:
     """Local macros that assert, as helpers; notes whether one of them makes test functions."""
     scopes, source = [], items.source
+    invoked = set()
+    for node in source.all("macro_invocation"):
+        outer = source.parent(node)
+        outer = source.parent(outer) if outer is not None and outer.type == "expression_statement" else outer
+        if outer is not None and outer.type in ("source_file", "declaration_list"):
+            invoked.add(source.string(node.child_by_field_name("macro")))
     for node in source.all("macro_definition"):
         tokens = source.tokens(node)
         if "#" in tokens and any(tokens[i : i + 3] == ["#", "[", "test"] for i in range(len(tokens))):
-            suite.generated = True
+            suite.generated = suite.generated or source.string(node.child_by_field_name("name")) in invoked
         if _asserts_something(source, node):
             name = source.string(node.child_by_field_name("name"))
             names = source.names(node) - {name}
@@ -123,10 +130,13 @@ def _faults(items: RustItems) -> list[str]:
             attribute[3:]
         ):
             faults.append(f"`#[{text[:60]}]` changes what a test build is")
-        if attribute[:1] == ["cfg"] and "not(test" in text:
+        if attribute[:1] == ["cfg"] and differs(attribute[2:-1]):
             faults.append(f"`#[{text[:60]}]`: the code under test differs from the code that is built")
-    for node in source.all("macro_invocation"):
-        if source.tokens(node)[:4] == ["cfg", "!", "(", "test"]:
+    for name, mark in pairwise(source.leaves(source.root)):  # also inside of other macros
+        said = source.string(name) if mark.type == "!" and name.type == "identifier" else ""
+        if said in ("include_str", "include_bytes", "include"):
+            faults.append(f"`{said}!`: code that reads its own source would notice any change")
+        if said == "cfg" and "test" in source.tokens(mark.next_sibling):
             faults.append("`cfg!(test)`: the code under test differs from the code that is built")
     names = {source.string(leaf) for leaf in source.all("identifier") if items.regions.hold(leaf)}
     if "catch_unwind" in names:
