@@ -109,12 +109,13 @@ def test_kill_of_the_server_loses_and_doubles_nothing(family: Family) -> None:
 
 CLIENT = """
 import sys, time
+from concurrent.futures import FIRST_COMPLETED, wait
 from strop.core.task import Task
 from strop.verification.remote.client import RemoteVerifier
 task = Task.model_validate_json(sys.argv[2])
 remote = RemoteVerifier([sys.argv[1]], sys.argv[3])
 futures = [remote.submit(task, f"while True: pass  # {i}") for i in range(300)]
-futures[0].result()
+wait(futures, return_when=FIRST_COMPLETED)
 print("begun", flush=True)
 time.sleep(600)
 """
@@ -129,12 +130,13 @@ def test_kill_of_the_client_makes_the_server_drop_its_jobs(family: Family) -> No
         )
         try:
             assert client.stdout is not None and client.stdout.readline() == "begun\n"
-            assert server.stats()["waiting"] > 100
+            assert server.stats()["waiting"] > 50
+            begun = server.stats()["cache_misses"]
         finally:
             client.kill()
             client.communicate()
         wait_until(lambda: not server.stats()["waiting"] and not server.stats()["running"], 10)
-        assert server.stats()["cache_misses"] < 20
+        assert server.stats()["cache_misses"] <= begun + 8
         assert len(family(root=server.process.pid)) <= 2 * 3
         with RemoteVerifier([server.url], TOKEN) as other:
             assert other.verify(DOUBLE, RIGHT).passed
