@@ -5,6 +5,7 @@ so code that panics or raises inside of one still does. `.unwrap()`, `?` and `pa
 and count as crashing.
 """
 
+from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,20 +16,18 @@ from strop.verification.strength.syntax import Regions, Source, Span, span
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MACROS = (
-    "#[allow(unused_macros)] macro_rules! strop_looks_eq "
-    "{ ($a:expr, $b:expr $(, $($r:tt)*)?) => {{ let _ = $a == $b; }}; } "
-    "#[allow(unused_macros)] macro_rules! strop_looks_ne "
-    "{ ($a:expr, $b:expr $(, $($r:tt)*)?) => {{ let _ = $a != $b; }}; } "
-    "#[allow(unused_macros)] macro_rules! strop_looks { ($a:expr $(, $($r:tt)*)?) => {{ let _ = $a; }}; } "
-)
-_RENAMED = {
-    "assert": "strop_looks",
-    "assert_eq": "strop_looks_eq",
-    "assert_ne": "strop_looks_ne",
-    "debug_assert": "strop_looks",
-    "debug_assert_eq": "strop_looks_eq",
-    "debug_assert_ne": "strop_looks_ne",
+_LOOKS = {
+    "assert": "looks",
+    "assert_eq": "looks_eq",
+    "assert_ne": "looks_ne",
+    "debug_assert": "looks",
+    "debug_assert_eq": "looks_eq",
+    "debug_assert_ne": "looks_ne",
+}
+_PATTERNS = {
+    "looks": ("$a:expr", "$a"),
+    "looks_eq": ("$a:expr, $b:expr", "$a == $b"),
+    "looks_ne": ("$a:expr, $b:expr", "$a != $b"),
 }
 _EQUAL = frozenset({"assertEqual", "assertListEqual", "assertDictEqual", "assertEquals"})
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
@@ -50,16 +49,22 @@ def _rust(source: Source) -> list[tuple[Span, str]]:
     items = RustItems(source)
     places = Regions([*items.regions.spans, *(span(n) for n in source.all("macro_definition"))])
     edits: list[tuple[Span, str]] = []
+    mark_of_text = sha256(source.data).hexdigest()[:12]  # no name that an answer could have taken
     leaves = source.leaves(source.root)
     for name, mark in pairwise(leaves):
         if mark.type == "!" and name.type == "identifier" and places.hold(name):
-            after = _RENAMED.get(source.string(name))
-            edits += [(span(name), after)] if after else []
+            after = _LOOKS.get(source.string(name))
+            edits += [(span(name), f"{after}_{mark_of_text}")] if after else []
     for function in items.functions:
         if function.should_panic:
             edits += [(span(a), "#[allow(dead_code)]") for a in _attributes_before(function.node)]
     first = next((n for n in source.root.named_children if n.type not in _AT_THE_TOP), source.root)
-    return [*edits, ((first.start_byte, first.start_byte), _MACROS)]
+    macros = "".join(
+        f"#[allow(unused_macros)] macro_rules! {name}_{mark_of_text} "
+        f"{{ ({taken} $(, $($r:tt)*)?) => {{{{ let _ = {looked}; }}}}; }} "
+        for name, (taken, looked) in _PATTERNS.items()
+    )
+    return [*edits, ((first.start_byte, first.start_byte), macros)]
 
 
 _AT_THE_TOP = frozenset({"inner_attribute_item", "line_comment", "block_comment", "shebang"})
