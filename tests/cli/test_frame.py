@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 import time
@@ -80,12 +81,13 @@ def test_closed_pipe_is_quiet(start):
 
 
 def test_doctor_reports_the_jail(strop):
-    from strop.sandbox import probe
+    from strop.sandbox import jail_names, probe
 
     done = strop("doctor")
     assert done.returncode == (0 if probe().safe else 1)
     for layer in probe().layers:
-        assert f"  {'on ' if layer.active else 'OFF'}  {layer.name}: " in done.stdout
+        assert re.search(rf"│ {layer.name} +│ {'on ' if layer.active else 'OFF'} │", done.stdout), layer
+    assert f"offered here (sandbox.jail): {', '.join(jail_names())}; auto is " in done.stdout
     for section in ("toolchains", "packages", "hardware", "models"):
         assert f"\n{section}\n" in done.stdout
     assert "\x1b" not in done.stdout
