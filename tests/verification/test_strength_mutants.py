@@ -144,6 +144,12 @@ def test_display_is_reached_by_what_shows_it() -> None:
     assert 19 not in lines and 7 not in lines  # steps is no longer reached; the macro of `fmt` is left alone
 
 
+def test_tests_that_macros_make_reach_code_too() -> None:
+    code = "fn f(x: i32) -> i32 { x + 1 }\nfn g(x: i32) -> i32 { x + 2 }\n"
+    code += "macro_rules! t { ($n:ident, $e:expr) => { #[test] fn $n() { assert_eq!($e, 2); } } }\nt!(one, f(1));\n"
+    assert {m.line for m in mutants(code, "rust", seed=0)} == {1}
+
+
 def test_chosen_ones_are_spread() -> None:
     chosen = mutants(RUST, "rust", seed=3, limit=8)
     assert len(chosen) == 8

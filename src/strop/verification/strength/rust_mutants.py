@@ -52,10 +52,12 @@ def reachable(items: RustItems) -> list[Function]:
     `fmt` of Display and Debug counts as reached only where something is formatted or compared.
     """
     source = items.source
-    wanted: set[str] = set()
-    for function in items.functions:
-        if function.in_tests:
-            wanted |= source.names(function.node)
+    wanted = {source.string(n) for n in source.all("identifier", "type_identifier") if items.regions.hold(n)}
+    wanted |= source.names(*source.all("macro_definition"))  # may make tests
+    made = (
+        n for n in source.all("macro_invocation") if source.within(n, frozenset({"function_item"})) is None
+    )
+    wanted |= source.names(*made)
     left = [f for f in items.functions if not (f.in_tests or f.nested or f.removed)]
     reached: list[Function] = []
     for _ in range(_DEEPEST_CALL):
