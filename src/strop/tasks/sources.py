@@ -43,7 +43,8 @@ def load_tasks(
     """Loads, checks and splits a source, then keeps the tasks of the topics, levels and split asked for.
 
     source   "python-functions", "humaneval", "jsonl:PATH", "parquet:PATH", "hub:ID[:CONFIG][@SPLIT]",
-             "exercism-rust:PATH", "humaneval-rust:PATH" (JSONL files of those sets), or a bare path that ends in .jsonl, .jsonl.gz or .parquet
+             "exercism-rust:PATH", "humaneval-rust:PATH" (JSONL files of those sets), or a bare path that ends in
+             .jsonl, .jsonl.gz or .parquet
     columns  for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     limit    keep at most so many tasks, the first ones
 

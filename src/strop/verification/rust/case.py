@@ -22,6 +22,8 @@ class Case:
     scan: Scan
     trusted: Trusted | None
     """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
+    broken_tests: bool = False
+    """The brackets of the task's tests do not close."""
     build: bool | None = None
     lint: bool | None = None
     test: bool | None = None

@@ -82,6 +82,12 @@ class Compiler:
                 _denied[key] = tuple(n for n in names if n not in NEVER_LOWERED)
         return _denied[key]
 
+    def check(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+        """rustc without clippy and without generating code: the quickest way to an error."""
+        argv = [self.installation.program("rustc"), root, "--crate-type", "lib", "--emit=metadata"]
+        argv += ["-o", f"lib{crate}.rmeta", *_CHECK_CFG]
+        return self._compile(work, argv, crate, edition, count)
+
     def lint(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
         """clippy over a library crate without generating code: what `cargo clippy` says."""
         argv = [self.installation.program("clippy-driver"), self.installation.program("rustc"), root]

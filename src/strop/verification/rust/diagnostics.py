@@ -14,8 +14,7 @@ LATE = {"arithmetic_overflow", "unconditional_panic"}
 UNSAFE = "unsafe_code"
 NEVER_LOWERED = {"long_running_const_eval", "soft_unstable", "test_unstable_lint"}
 """Denied lints that stay errors: without them a compilation might not end."""
-_INFERENCE = {"E0034", "E0107", "E0119", "E0210", "E0271", "E0275", "E0276", "E0277", "E0282", "E0283", "E0284",
-              "E0308", "E0599", "E0689", "E0790"}  # fmt: skip
+_INFERENCE = {"E0119", "E0271", "E0277", "E0282", "E0283", "E0284", "E0689", "E0790"}  # fmt: skip
 """Errors that other answers' trait implementations in the same crate might cause."""
 
 

@@ -9,6 +9,7 @@ above them.
 from collections.abc import Sequence
 
 from strop.verification.rust.case import Case
+from strop.verification.rust.syntax import parse, text_of, walk
 
 LIBRARY = "zlib"
 """Name of the crate that integration tests of a shared crate link."""
@@ -27,8 +28,8 @@ class Shared:
         for case in cases:
             found[f"{case.module}.rs"] = _with_tests(case)
             if case.integration:
-                name = f"use {LIBRARY}::{case.module} as {case.crate};"
-                found[f"{self._tests_module(case)}.rs"] = f"{_tests(case)}\n{name}\n"
+                name = f"use ::{LIBRARY}::{case.module} as {case.crate};"
+                found[f"{self._tests_module(case)}.rs"] = _in_every_module(_tests(case), name, case.crate)
             elif case.trusted is not None:
                 found[f"{case.module}/zt.rs"] = case.trusted.text
         return found
@@ -60,10 +61,11 @@ class Shared:
 class Alone(Shared):
     """Files of one answer as a crate root."""
 
-    tests_root = "zt.rs"
+    root = "src/lib.rs"
 
     def __init__(self, case: Case) -> None:
         self.crate = case.crate
+        self.tests_root = f"tests/{case.crate}.rs" if case.trusted is None else "tests/zt.rs"
 
     def files(self, cases: Sequence[Case]) -> dict[str, str]:
         """The answer and its tests."""
@@ -72,7 +74,7 @@ class Alone(Shared):
         if case.integration:
             found[self.tests_root] = _tests(case)
         elif case.trusted is not None:
-            found["zt.rs"] = case.trusted.text
+            found["src/zt.rs"] = case.trusted.text
         return found
 
     def roots(self, cases: Sequence[Case], *, tests: bool = False) -> dict[str, str]:
@@ -90,6 +92,16 @@ class Alone(Shared):
     def trusted_prefix(self, case: Case) -> str:
         """As for `prefix`."""
         return "" if case.integration else "zt::"
+
+
+def _in_every_module(tests: str, declaration: str, crate: str) -> str:
+    """The tests with a declaration in each module that names the crate, as a crate's name is known in every module."""
+    data = tests.encode()
+    bodies = [n for n in walk(parse(tests)) if n.type == "declaration_list" and n.parent is not None]
+    ends = [n.end_byte - 1 for n in bodies if n.parent.type == "mod_item" and crate in text_of(n)]  # type: ignore[union-attr]
+    for end in sorted(ends, reverse=True):
+        data = data[:end] + f" {declaration} ".encode() + data[end:]
+    return f"{data.decode()}\n{declaration}\n"
 
 
 def _tests(case: Case) -> str:

@@ -5,12 +5,13 @@ whose equality the answer wrote by hand, and finds the tests of trusted code. Li
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import tree_sitter_rust
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
+
+from strop.verification.rust.delimiters import balanced
+from strop.verification.rust.syntax import first_names, parse, rest_of_path, text_of, walk
 
 LONGEST = 400_000
 """Bytes of an answer that are parsed; longer ones are compiled alone."""
@@ -18,13 +19,16 @@ LONGEST = 400_000
 _ALONE_ATTRIBUTES = {
     "path", "macro_use", "macro_export", "no_mangle", "export_name", "link_section", "link", "global_allocator",
     "panic_handler", "no_main", "no_std", "recursion_limit", "feature", "crate_type", "crate_name", "rustc_main",
-    "warn", "deny", "forbid", "expect", "cfg_attr", "type_length_limit", "test_runner", "unsafe", "track_caller",
+    "warn", "deny", "forbid", "expect", "cfg_attr", "type_length_limit", "test_runner", "unsafe",
 }  # fmt: skip
 _ALONE_MACROS = {
     "include", "include_str", "include_bytes", "env", "option_env", "file", "module_path", "global_asm", "asm",
-    "naked_asm", "concat_idents", "compile_error", "column", "thread_local",
+    "naked_asm", "concat_idents", "compile_error",
 }  # fmt: skip
-_ALONE_NAMES = {"type_name", "type_name_of_val", "Location", "set_hook", "take_hook", "CARGO_MANIFEST_DIR"}
+_ALONE_NAMES = {"type_name", "type_name_of_val", "Location", "set_hook", "take_hook"}
+_WORLD = {"fs", "process", "net", "os"}
+_ONLY_CARGO = {"include!", "include_str!", "include_bytes!", "env!", "option_env!", "file module", "#[path]",
+               "script line", "long"}  # fmt: skip
 _HARMLESS_INNER = {"allow"}
 _HUGE = re.compile(r"\d{6,}|<<\s*[2-9]\d")
 _COMPARISONS = {"PartialEq"}
@@ -35,7 +39,7 @@ class Scan:
     """What was found in one answer."""
 
     broken: bool = False
-    """The parser saw an error (rustc may see none)."""
+    """Brackets, quotes or comments do not close."""
     alone: list[str] = field(default_factory=list)
     """Why the answer cannot share a crate with others; empty when it can."""
     risky: bool = False
@@ -47,47 +51,24 @@ class Scan:
     """Types with a PartialEq that is not derived, and types built from them; `*` when a macro writes it."""
     foreign: bool = False
     """It declares foreign functions or links libraries."""
+    world: bool = False
+    """It uses files, processes or the network, which the run profile of the jail denies."""
+    reads_files: bool = False
+    """It may read files while it is compiled."""
     head: int = 0
     """Byte behind the inner attributes and inner doc comments at the top."""
+    reaching: bool = False
+    """It implements a trait in a way that can change how types are inferred elsewhere in its crate."""
     macros: set[str] = field(default_factory=set)
     """Names of macros defined with macro_rules!."""
 
-
-@lru_cache(maxsize=1)
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_rust.language()))
-
-
-def parse(text: str) -> Node:
-    """The root node of the parse tree of Rust source."""
-    return _parser().parse(text.encode()).root_node
+    @property
+    def needs_cargo(self) -> bool:
+        """Whether only a package of its own shows what cargo would say."""
+        return self.doc_tests or self.world or bool(_ONLY_CARGO & set(self.alone))
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """A node and everything below it, in source order, without recursion."""
-    cursor, down = node.walk(), True
-    while True:
-        if down:
-            current = cursor.node
-            assert current is not None
-            yield current
-            if cursor.goto_first_child():
-                continue
-        if cursor.goto_next_sibling():
-            down = True
-        elif cursor.goto_parent():
-            down = False
-            if cursor.depth == 0:
-                return
-        else:
-            return
-
-
-def text_of(node: Node | None) -> str:
-    """Source of a node."""
-    return (node.text or b"").decode(errors="replace") if node is not None else ""
-
-
+@lru_cache(maxsize=1024)
 def scan(text: str) -> Scan:
     """Reads one answer."""
     found = Scan()
@@ -96,7 +77,7 @@ def scan(text: str) -> Scan:
         found.risky = True
         return found
     root = parse(text)
-    found.broken = root.has_error
+    found.broken = not balanced(text)
     found.head = _head(root)
     _Reader(found).read(root)
     _spread_equality(root, found)
@@ -144,12 +125,26 @@ class _Reader:
     def _identifier(self, node: Node) -> None:
         name = text_of(node)
         following = node.next_sibling
+        if name in ("std", "r#std"):
+            self._standard_path(node)
+        if name.removeprefix("r#").startswith("include"):
+            self.found.reads_files = True
         if name in _ALONE_NAMES:
             self.alone(name)
         elif name in _ALONE_MACROS and following is not None and following.type == "!":
             self.alone(f"{name}!")
 
     _type_identifier = _identifier
+
+    def _standard_path(self, node: Node) -> None:
+        """What the text takes from `std::`: a part that reaches out of the process, or all of it under another name."""
+        after = rest_of_path(node)
+        if not after.startswith("::") or after[2:].startswith("*"):
+            self.found.world = True
+        elif after[2:].startswith("{"):
+            self.found.world = self.found.world or bool((_WORLD | {"*", "self"}) & first_names(after[3:]))
+        elif re.split(r"\W", after[2:], maxsplit=1)[0].removeprefix("r#") in _WORLD:
+            self.found.world = True
 
     def _macro_invocation(self, node: Node) -> None:
         name = text_of(node.child_by_field_name("macro")).rpartition("::")[2].strip()
@@ -160,6 +155,8 @@ class _Reader:
         name = text_of(node.child_by_field_name("name"))
         self.found.macros.add(name)
         body = text_of(node)
+        if "impl" in body:
+            self.found.reaching = True
         if "PartialEq" in body:
             self.found.own_equality.append("*")
         if body.count(f"{name}!") > 1 or body.count("macro_rules") > 1 or body.count("$(") > 6:
@@ -177,6 +174,7 @@ class _Reader:
 
     def _mod_item(self, node: Node) -> None:
         if node.child_by_field_name("body") is None:
+            self.found.reads_files = True
             self.alone("file module")
 
     def _attribute_item(self, node: Node) -> None:
@@ -185,6 +183,7 @@ class _Reader:
         if name in ("test", "bench"):
             self.found.unit_tests = True
         elif name in _ALONE_ATTRIBUTES:
+            self.found.reads_files = self.found.reads_files or "path" in text_of(attribute)
             self.alone(f"#[{name}]")
         elif name == "doc" and "=" in text_of(attribute):
             self.found.doc_tests = self.found.doc_tests or _has_example(text_of(attribute))
@@ -222,10 +221,14 @@ class _Reader:
 
     def _impl_item(self, node: Node) -> None:
         trait = node.child_by_field_name("trait")
+        target = node.child_by_field_name("type")
+        if trait is not None and (
+            trait.type == "generic_type" or target is None or target.type != "type_identifier"
+        ):
+            self.found.reaching = True
         if trait is not None and any(
             text_of(n) in _COMPARISONS for n in walk(trait) if n.type == "type_identifier"
         ):
-            target = node.child_by_field_name("type")
             self.found.own_equality += _type_names(target) + _type_names(trait)
 
     def _const_block(self, node: Node) -> None:

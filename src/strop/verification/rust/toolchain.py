@@ -39,6 +39,7 @@ from strop.verification.rust.batch import Batch, Trouble, judge_alone
 from strop.verification.rust.cargo import Cargo
 from strop.verification.rust.case import Case
 from strop.verification.rust.compiler import Compiler
+from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.installation import find_installation
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from strop.sandbox.box import Box
 
 _log = logging.getLogger(__name__)
-TESTS = Limits(cpu_seconds=5.0, wall_seconds=20.0, memory_bytes=2 << 30, output_bytes=1 << 18)
+TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
 """What the tests of one answer may use, when no limits are given."""
 
 
@@ -123,6 +124,8 @@ class RustToolchain:
             text = check.tests if check.crate else f"use super::*; {check.tests}"
             trusted = read_trusted(text, task.reference)
         case = Case(number, task, check, answer, found, trusted)
+        if not balanced(check.tests):
+            case.broken_tests = True
         if trusted is not None:
             case.refused = _refusal(case)
         return case
@@ -131,8 +134,15 @@ class RustToolchain:
         together: list[Case] = []
         alone: list[Case] = []
         for case in cases:
-            shared = not (case.scan.alone or case.scan.risky or case.scan.broken or case.check.crates)
-            if case.scan.doc_tests and not self.strict:
+            if case.broken_tests and self.strict:
+                case.outcome, case.detail = (
+                    Outcome.ERROR,
+                    "the task's tests are not Rust: a bracket is not closed",
+                )
+                continue
+            broken = case.scan.broken or case.broken_tests
+            shared = not (case.scan.alone or case.scan.risky or broken or case.check.crates)
+            if not self.strict and self._needs_cargo(case):
                 shared = False
             if case.integration and case.scan.unit_tests:
                 shared = False
@@ -162,8 +172,7 @@ class RustToolchain:
 
     def _judge_alone(self, case: Case) -> None:
         """The answer as the root of a crate of its own, or a package for cargo."""
-        by_cargo = case.scan.alone or case.scan.doc_tests or (case.integration and case.scan.unit_tests)
-        if case.check.crates or (by_cargo and not self.strict):
+        if case.check.crates or (not self.strict and self._needs_cargo(case)):
             self._by_cargo(case)
             return
         try:
@@ -172,6 +181,10 @@ class RustToolchain:
         except Trouble as trouble:
             case.reset()
             _give_up(case, str(trouble))
+
+    def _needs_cargo(self, case: Case) -> bool:
+        own_tests = case.integration and case.scan.unit_tests
+        return own_tests or case.scan.needs_cargo or scan(case.check.tests).needs_cargo
 
     def _by_cargo(self, case: Case) -> None:
         if self.strict:
@@ -227,15 +240,22 @@ def _groups(cases: Sequence[Case]) -> list[list[Case]]:
 
 def _refusal(case: Case) -> str:
     """Why an answer could take the trusted tests over, as far as its text shows."""
-    trusted = case.trusted
+    trusted, found = case.trusted, case.scan
     assert trusted is not None
+    known = [scan(text) for text in (case.check.tests, case.task.reference)]
+    if found.world and not any(k.world for k in known):
+        return "files, processes or the network, which this task does not need"
+    if found.reads_files and not any(k.reads_files for k in known):
+        return "files read at build time, which this task does not need"
+    if "extern crate" in found.alone:
+        return "extern crate, which could change what the tests link"
     mine = trait_methods(case.answer)
     taken = {m for m in mine if m == "*" or (m in STANDARD_METHODS and m in trusted.called)} - trusted.allowed
     if taken:
         return f"a trait of the answer has a method that the tests call: {min(taken)}"
     standard = {"assert", "assert_eq", "assert_ne", "vec", "format", "panic", "matches"}
-    if trusted.uses_own_macros and case.scan.macros & standard:
-        return f"the answer redefines the macro {min(case.scan.macros & standard)}"
+    if trusted.uses_own_macros and found.macros & standard:
+        return f"the answer redefines the macro {min(found.macros & standard)}"
     return ""
 
 

@@ -18,7 +18,8 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from strop.verification.rust.scan import parse, scan, text_of, walk
+from strop.verification.rust.scan import scan
+from strop.verification.rust.syntax import parse, text_of, walk
 
 _ASSERTS = {"assert_eq": "assert_eq", "assert_ne": "assert_ne",
             "debug_assert_eq": "assert_eq", "debug_assert_ne": "assert_ne"}  # fmt: skip
