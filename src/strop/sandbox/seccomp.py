@@ -8,6 +8,7 @@ takes away new processes, signals to others and the knobs of its own limits.
 
 import errno
 import struct
+from functools import cache
 
 from strop.sandbox import kernel
 from strop.sandbox.syscalls import AUDIT_ARCH, table
@@ -175,12 +176,21 @@ def base(*, allow_exec: bool, allow_metadata: bool, allow_kill: bool = True) -> 
     return _program(body, [calls[n] for n in names if n in calls])
 
 
+_ANY_PID = 0x7FFFFFF1
+"""Stands for the process id in a filter that is made ahead; larger than any real one."""
+
+
 def leaf(pid: int, *, allow_exec: bool = False) -> bytes:
     """The filter of a process that may only compute: threads yes, processes no, signals to itself (`pid`) only."""
-    calls = table(kernel.MACHINE)
+    return _leaf(kernel.MACHINE, allow_exec).replace(struct.pack("=I", _ANY_PID), struct.pack("=I", pid))
+
+
+@cache
+def _leaf(machine: str, allow_exec: bool) -> bytes:
+    calls = table(machine)
     body = _clone(calls, [(_JSET, 1, 0, _CLONE_THREAD), _deny(), _allow()])
     for name in ("kill", "tgkill"):
-        body += _block(calls[name], [(_LD, 0, 0, _arg(0)), (_JEQ, 1, 0, pid), _deny(), _allow()])
+        body += _block(calls[name], [(_LD, 0, 0, _arg(0)), (_JEQ, 1, 0, _ANY_PID), _deny(), _allow()])
     only_reading = [
         (_LD, 0, 0, _arg(2)),
         (_JEQ, 0, 3, 0),

@@ -24,16 +24,16 @@ from strop.verification.wire import Closed, FrameReader, frame, read_blocking
 
 CHANNEL = 3
 """The only descriptor besides 0, 1 and 2."""
+_READY, _BUILT, _LOADED = (frame({said: True}) for said in ("ready", "built", "loaded"))
 TEXT = 300
 """Characters of an exception's text that cross."""
 
 
 def run(kind: str) -> NoReturn:
     """Takes one job from the channel, serves it and ends the process."""
-    _send({"ready": True})
+    os.write(CHANNEL, _READY)
     reader = FrameReader()
     job = read_blocking(CHANNEL, reader)
-    _standard_streams()
     gc.enable()
     if kind == "program":
         _run_program(job["code"])
@@ -52,7 +52,7 @@ def _serve(code: str, names: list[str], reader: FrameReader) -> None:
         compiled = compile(code, "<answer>", "exec", dont_inherit=True)
     except BaseException as error:
         return _send({"build": _describe(error)})
-    _send({"built": True})
+    _write(_BUILT)
     try:
         exec(compiled, module.__dict__)
         functions = [module.__dict__.get(name) for name in names]
@@ -60,7 +60,7 @@ def _serve(code: str, names: list[str], reader: FrameReader) -> None:
             return _send({"load": ["NameError", f"no function named {names[0]}"]})
     except BaseException as error:
         return _send({"load": _describe(error)})
-    _send({"loaded": True})
+    _write(_LOADED)
     while True:
         call = read_blocking(CHANNEL, reader)
         _send(_answer(functions[call.get("f", 0)], call))
@@ -94,15 +94,20 @@ def _describe(error: BaseException) -> list[str]:
 
 
 def _send(message: dict[str, Any]) -> None:
+    _write(frame(message))
+
+
+def _write(data: bytes) -> None:
     if sys.stdout is not None:
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
-    view = memoryview(frame(message))
+    view = memoryview(data)
     while view:
         view = view[os.write(CHANNEL, view) :]
 
 
-def _standard_streams() -> None:
+def prepare() -> None:
+    """In the zygote, before the first fork: what every candidate needs alike, by descriptor number."""
     sys.stdin = _text(0, "r")
     sys.stdout = _text(1, "w")
     sys.stderr = _text(2, "w")

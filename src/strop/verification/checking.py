@@ -18,7 +18,7 @@ from strop.verification.codec import Malformed, decode
 Check = Callable[..., Any]
 
 
-def run_rows(job: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> None:
+def run_rows(job: dict[str, Any], send: Callable[[dict[str, Any]], None], flush: Callable[[], None]) -> None:
     """Runs one job to {"done"}."""
     try:
         check = _load(job["checker"])
@@ -30,6 +30,7 @@ def run_rows(job: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> Non
         except Malformed as error:
             send({"row": number, "forged": str(error)})
             continue
+        flush()  # the rows before, in case this one does not come to an end
         send({"row": number, **_judge(check, values, row)})
     send({"done": None})
 

@@ -143,16 +143,20 @@ def _key(value: Any) -> Hashable:
 
 def dumps(message: Any) -> bytes:
     """A message as UTF-8 JSON. Lone surrogates survive, NaN never occurs."""
-    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return _ENCODER.encode(message).encode("ascii")
 
 
 def loads(data: bytes) -> Any:
     """A message from hostile bytes. Raises Malformed, whatever they are."""
     try:
-        return json.loads(data, parse_constant=_no_constant)
+        return _DECODER.decode(data.decode("utf-8"))
     except (ValueError, RecursionError, MemoryError) as error:
         raise Malformed(f"not a message: {type(error).__name__}") from None
 
 
 def _no_constant(name: str) -> float:
     raise Malformed(f"{name} in a message")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)

@@ -5,10 +5,14 @@ changed here too. Whatever else arrives ends the conversation for good: no later
 """
 
 import builtins
+import select
+from collections.abc import Callable
 from typing import Any
 
 from strop.verification.codec import Malformed, Oversize, Unencodable, decode, encode
 from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+
+_SHORT_MS = 20
 
 
 class CandidateGone(BaseException):
@@ -21,8 +25,12 @@ class Candidate:
     `fault` is set for good by the first thing that ends the conversation.
     """
 
-    def __init__(self, fd: int, limit: int) -> None:
+    def __init__(self, fd: int, limit: int, idle: Callable[[], None]) -> None:
         self.fd = fd
+        self.idle = idle
+        """Called before a wait that is not short."""
+        self.poll = select.poll()
+        self.poll.register(fd, select.POLLIN)
         self.reader = FrameReader(limit)
         self.calls = 0
         self.fault = ""
@@ -32,6 +40,8 @@ class Candidate:
     def read(self) -> dict[str, Any]:
         """The next message; raises CandidateGone with `fault` set."""
         try:
+            if not self.poll.poll(_SHORT_MS):
+                self.idle()
             message = read_blocking(self.fd, self.reader)
             if not isinstance(message, dict):
                 raise Malformed("not an object")

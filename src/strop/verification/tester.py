@@ -20,14 +20,15 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from strop.sandbox import confine
 from strop.verification.checking import run_rows
 from strop.verification.codec import Unencodable
 from strop.verification.far_end import Candidate, CandidateGone
-from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+from strop.verification.wire import Closed, FrameReader, frame, read_blocking, write_all
 from strop.verification.zygote import PRELOADED, start
 
 
@@ -43,9 +44,8 @@ def is_test(node: ast.stmt, entry: str, checkers: set[str]) -> bool:
     return bool(names & (checkers | {entry}))
 
 
-def plan(code: str, entry: str) -> list[tuple[ast.stmt, bool]]:
-    """Top-level statements and whether each is a test. Raises SyntaxError, or ValueError when none is."""
-    body = ast.parse(code).body
+def plan(body: list[ast.stmt], entry: str) -> list[tuple[ast.stmt, bool]]:
+    """Top-level statements and whether each is a test. Raises ValueError when none is."""
     checkers = {
         node.name
         for node in body
@@ -58,9 +58,9 @@ def plan(code: str, entry: str) -> list[tuple[ast.stmt, bool]]:
     return statements
 
 
-def visible(entry: str, helpers: list[str], code: str) -> list[str]:
+def visible(entry: str, helpers: tuple[str, ...], body: list[ast.stmt]) -> list[str]:
     """Names of the answer that the test code sees, the entry point first. Raises ValueError for a helper's bad name."""
-    bound = _bound(ast.parse(code).body)
+    bound = _bound(body) if helpers else set()
     for name in helpers:
         if not name.isidentifier() or name.startswith("__") or hasattr(builtins, name):
             raise ValueError(f"helper {name!r} is no name, or a builtin's; rename it or leave it out")
@@ -86,23 +86,36 @@ def _bound(body: list[ast.stmt]) -> set[str]:
     return names
 
 
+@lru_cache(maxsize=256)
+def prepare(code: str, entry: str, helpers: tuple[str, ...]) -> tuple[list[tuple[Any, bool]], list[str]]:
+    """Compiled statements, each with whether it is a test, and the names of the answer that they see.
+
+    Kept for the next answers to the same task. Raises SyntaxError, ValueError.
+    """
+    body = ast.parse(code).body
+    statements = plan(body, entry)
+    names = visible(entry, helpers, body)
+    return [
+        (compile(ast.Module([node], []), "<tests>", "exec"), judges) for node, judges in statements
+    ], names
+
+
 def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str, Any]], None]) -> None:
     """Runs one job from the plan to {"done"}."""
     try:
-        statements = plan(job["test"], job["entry"])
-        names = visible(job["entry"], job["helpers"], job["test"])
-        code = [(compile(ast.Module([node], []), "<tests>", "exec"), judges) for node, judges in statements]
+        code, names = prepare(job["test"], job["entry"], tuple(job["helpers"]))
     except (SyntaxError, ValueError, RecursionError) as error:
         return send({"broken": f"test code: {type(error).__name__}: {error}"})
     send({"plan": sum(judges for _, judges in code)})
     try:
+        with suppress(CandidateGone):  # then its first frame is missing too
+            candidate.write({"code": job["code"], "entry": names[0], "helpers": names[1:]})
         candidate_ready = candidate.read()
         if "ready" not in candidate_ready:
             return send({"broken": f"jail: {candidate_ready}"})
     except CandidateGone:
         return send({"broken": "the candidate's process ended before it was ready"})
     try:
-        candidate.write({"code": job["code"], "entry": names[0], "helpers": names[1:]})
         for _ in range(2):
             stage = candidate.read()
             send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
@@ -130,9 +143,12 @@ def _run_statements(
     namespace: dict[str, Any] = {name: _proxy(candidate, n, name) for n, name in enumerate(names)}
     namespace["__name__"] = "__tests__"
     random.seed(0)
-    number = 0
+    number, flushed = 0, 0.0
     for compiled, judges in code:
         began, calls = time.perf_counter(), candidate.calls
+        if began - flushed > _HELD_BACK:
+            candidate.idle()
+            flushed = began
         candidate.unencodable, failure = "", ""
         try:
             exec(compiled, namespace)
@@ -167,6 +183,26 @@ def _failure(error: BaseException, candidate: Candidate) -> str:
     )
 
 
+_HELD_BACK = 0.02
+"""Seconds for which results may wait for others, so that the parent is not woken for each."""
+
+
+class Sender:
+    """Keeps frames back until there is time to send them, so that the parent is not woken for each."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd, self.waiting = fd, b""
+
+    def __call__(self, message: dict[str, Any]) -> None:
+        """Sends a message with the next flush."""
+        self.waiting += frame(message)
+
+    def flush(self) -> None:
+        """Sends what waits. Raises Closed when the other end is gone."""
+        data, self.waiting = self.waiting, b""
+        write_all(self.fd, data)
+
+
 def main() -> NoReturn:
     """Serves jobs until the parent hangs up. argv as for the zygote, then the memory limit in bytes."""
     settings = confine.Settings(**json.loads(sys.argv[4]))
@@ -180,11 +216,12 @@ def main() -> NoReturn:
             os._exit(0)
         channel = fds[0]
         try:
-            job, send = read_blocking(channel, FrameReader()), partial(write_blocking, channel)
+            job, send = read_blocking(channel, FrameReader()), Sender(channel)
             if "checker" in job:
-                run_rows(job, send)
+                run_rows(job, send, send.flush)
             else:
-                run_job(job, Candidate(fds[1], job["result_bytes"]), send)
+                run_job(job, Candidate(fds[1], job["result_bytes"], send.flush), send)
+            send.flush()
         except Closed:
             pass
         finally:

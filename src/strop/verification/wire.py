@@ -71,7 +71,12 @@ def read_blocking(fd: int, reader: FrameReader) -> Any:
 
 def write_blocking(fd: int, message: Any) -> None:
     """Writes one message whole. Raises Closed when the other end is gone."""
-    view = memoryview(frame(message))
+    write_all(fd, frame(message))
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Writes bytes whole. Raises Closed when the other end is gone."""
+    view = memoryview(data)
     try:
         while view:
             view = view[os.write(fd, view) :]

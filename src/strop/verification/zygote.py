@@ -35,7 +35,6 @@ PRELOADED = (
     "re",
     "string",
     "typing",
-    "threading",
 )
 
 
@@ -99,6 +98,7 @@ def main() -> NoReturn:
         if seccomp.supported():
             seccomp.leaf(1)
         compile("def f(x):\n    return x", "<answer>", "exec")
+        candidate.prepare()
         hello = {"hello": os.getpid(), "missing": missing}
         serve(control, hello, lambda request, fds: _fork(request, fds, unsafe))
     finally:
@@ -133,21 +133,24 @@ def serve(
 
 
 def _fork(request: dict[str, Any], fds: list[int], unsafe: bool) -> int:
-    server = os.getpid()
+    server, limits = (
+        os.getpid(),
+        Limits(**request["limits"]),
+    )  # before the fork: the child would copy pages for it
     pid = os.fork()
     if pid:
         for fd in fds:
             os.close(fd)
         return pid
     try:
-        _become_candidate(request, fds, server, unsafe)
+        _become_candidate(request["kind"], limits, fds, server, unsafe)
     finally:
         os._exit(97)
 
 
-def _become_candidate(request: dict[str, Any], fds: list[int], server: int, unsafe: bool) -> NoReturn:
+def _become_candidate(kind: str, limits: Limits, fds: list[int], server: int, unsafe: bool) -> NoReturn:
     kernel.die_with_parent(server, signal.SIGKILL)
-    program = request["kind"] == "program"
+    program = kind == "program"
     channel, stdin, stdout, stderr = fds if program else (fds[0], 0, fds[1], fds[1])
     os.dup2(stdin, 0)
     os.dup2(stdout, 1)
@@ -155,11 +158,11 @@ def _become_candidate(request: dict[str, Any], fds: list[int], server: int, unsa
     os.dup2(channel, candidate.CHANNEL)
     close_from(candidate.CHANNEL + 1)
     try:
-        confine.seal(Limits(**request["limits"]), tolerant=unsafe)
+        confine.seal(limits, tolerant=unsafe)
     except Exception as error:
         os.write(candidate.CHANNEL, wire.frame({"jail": str(error)}))
         os._exit(97)
-    candidate.run(request["kind"])
+    candidate.run(kind)
 
 
 def _reap(child: int, kill: bool) -> dict[str, Any]:

@@ -163,5 +163,8 @@ def _job() -> None:
     job = read_blocking(_CHANNEL, FrameReader())
     workdir.clear(job["work"])
     for name, text in job["files"].items():
-        workdir.put(job["work"], name, text.encode("utf-8", "surrogateescape"), 0)
+        workdir.put(job["work"], name, text.encode("utf-8", "surrogatepass"), 0)
+    os.makedirs(
+        os.path.join(job["work"], os.path.dirname(job["path"])), exist_ok=True
+    )  # a package, if it has no file
     run_suite(job, Session(_PEER, job["result_bytes"], make), partial(write_blocking, _CHANNEL))

@@ -1,0 +1,348 @@
+# ruff: noqa: E501
+"""pytest suites against an answer in another process: what carries, and what no answer may forge."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from strop.core.errors import VerificationError
+from strop.core.task import PytestCheck, Task
+from strop.core.verdict import Outcome, Verdict
+from strop.sandbox.limits import Limits
+from strop.verification.python import PythonToolchain
+from strop.verification.suite.finder import module_names
+
+
+@pytest.fixture(scope="module")
+def python() -> Iterator[PythonToolchain]:
+    toolchain = PythonToolchain(limits=Limits(cpu_seconds=1, wall_seconds=6, memory_bytes=256 * 2**20))
+    yield toolchain
+    toolchain.close()
+
+
+def judge(python: PythonToolchain, check: PytestCheck, answer: str) -> Verdict:
+    (verdict,) = python.judge([(Task(statement="s", check=check), answer)])
+    return verdict
+
+
+def suite(text: str, *tests: str, path: str = "solution.py", **files: str) -> PytestCheck:
+    names = tests or tuple(
+        part.partition("(")[0] for part in text.split("def ")[1:] if part.startswith("test")
+    )
+    more = {name.replace("__", "/") + ".py": content for name, content in files.items()}
+    return PytestCheck(
+        path=path, files={"test_it.py": text, **more}, tests=[f"test_it.py::{name}" for name in names]
+    )
+
+
+STACK = suite(
+    """
+import pytest
+import solution
+from solution import Empty, Stack, apply, double
+
+@pytest.fixture
+def stack():
+    made = Stack([1, 2])
+    yield made
+    made.clear()
+
+def test_methods(stack):
+    stack.push(3)
+    assert len(stack) == 3 and stack.items == [1, 2, 3] and 2 in stack
+    assert stack.pop() == 3
+    assert [x for x in stack] == [1, 2] and stack[0] == 1 and bool(stack)
+    assert isinstance(stack, Stack) and not isinstance(stack, (int, Empty))
+    assert str(stack) == "Stack(1, 2)" and repr(stack)
+    stack.name = "x"
+    assert stack.name == "x" and hasattr(stack, "push") and not hasattr(stack, "shove")
+
+def test_exceptions():
+    with pytest.raises(Empty, match="nothing in it") as caught:
+        Stack().pop()
+    assert caught.value.depth == 0 and isinstance(caught.value, LookupError)
+    with pytest.raises(ValueError):
+        double("x")
+
+def test_operators():
+    assert Stack([1]) + Stack([2]) == Stack([1, 2])
+    assert Stack([1]) != Stack([2]) and Stack([1]) != "text" and Stack([1]) is not None
+    assert Stack([1]) < Stack([1, 2]) and (Stack([1]) * 2).items == [1, 1]
+    assert sorted([Stack([2]), Stack([1])])[0].items == [1] and len({Stack([1]), Stack([1])}) == 1
+
+@pytest.mark.parametrize("x, y", [(1, 2), (3, 6)])
+def test_double(x, y):
+    assert double(x) == y
+
+def test_functions_and_output(capsys):
+    assert apply(lambda x: x + 1, 3) == 4 and apply(len, "abc") == 3
+    assert capsys.readouterr().out == "applying\\n" * 2
+
+def test_patching(monkeypatch):
+    monkeypatch.setattr(solution, "FACTOR", 10)
+    assert double(2) == 20
+
+def test_arguments_changed_in_place(tmp_path):
+    values = [3, 1, 2]
+    solution.sort(values)
+    assert values == [1, 2, 3]
+    (tmp_path / "file").write_text("x")
+
+def test_context():
+    with Stack([1]) as inside:
+        assert inside.items == [1]
+    assert inside.items == []
+""",
+    "test_methods",
+    "test_exceptions",
+    "test_operators",
+    "test_double[1-2]",
+    "test_double[3-6]",
+    "test_functions_and_output",
+    "test_patching",
+    "test_arguments_changed_in_place",
+    "test_context",
+)
+RIGHT = """
+import functools
+FACTOR = 2
+class Empty(LookupError):
+    def __init__(self, depth): self.depth = depth
+    def __str__(self): return "nothing in it"
+@functools.total_ordering
+class Stack:
+    def __init__(self, items=()): self.items = list(items)
+    def push(self, x): self.items.append(x)
+    def pop(self):
+        if not self.items: raise Empty(0)
+        return self.items.pop()
+    def clear(self): self.items.clear()
+    def __len__(self): return len(self.items)
+    def __getitem__(self, i): return self.items[i]
+    def __contains__(self, x): return x in self.items
+    def __iter__(self): return iter(self.items)
+    def __add__(self, other): return Stack(self.items + other.items)
+    def __mul__(self, n): return Stack(self.items * n)
+    def __eq__(self, other): return self.items == other.items if isinstance(other, Stack) else NotImplemented
+    def __lt__(self, other): return self.items < other.items
+    def __hash__(self): return hash(tuple(self.items))
+    def __str__(self): return "Stack(" + ", ".join(map(str, self.items)) + ")"
+    def __enter__(self): return self
+    def __exit__(self, *error): self.clear()
+def double(x):
+    if isinstance(x, str): raise ValueError("no text")
+    return FACTOR * x
+def apply(function, x):
+    print("applying")
+    return function(x)
+def sort(values): values.sort()
+"""
+
+
+def test_a_whole_suite_carries(python: PythonToolchain) -> None:
+    verdict = judge(python, STACK, RIGHT)
+    assert verdict.passed, verdict
+    assert [t.id for t in verdict.tests] == STACK.tests and "applying" in verdict.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "failing"),
+    [
+        ("return FACTOR * x", "return x ** 2 + 1", ["test_double[3-6]", "test_patching"]),
+        ("values.sort()", "return sorted(values)", ["test_arguments_changed_in_place"]),
+        ("raise Empty(0)", "return None", ["test_exceptions"]),
+        ('"nothing in it"', '"something"', ["test_exceptions"]),
+        ("self.items == other.items if", "True if", ["test_operators"]),
+        ("def __exit__(self, *error): self.clear()", "def __exit__(self, *error): pass", ["test_context"]),
+        ('print("applying")', "pass", ["test_functions_and_output"]),
+    ],
+)
+def test_what_is_wrong_fails_alone(python: PythonToolchain, old: str, new: str, failing: list[str]) -> None:
+    assert old in RIGHT
+    verdict = judge(python, STACK, RIGHT.replace(old, new))
+    assert verdict.outcome is Outcome.FAILED
+    assert [t.id for t in verdict.tests if t.outcome is not Outcome.PASSED] == [
+        f"test_it.py::{f}" for f in failing
+    ]
+
+
+SECRET = 73313
+NUMBERS = suite(
+    f"""
+import pytest, unittest
+from solution import *
+from solution import f
+
+expected = {SECRET}
+
+def close(a, b):
+    return abs(a - b) < 1e-9
+
+def test_equal():
+    assert f(1) == expected
+def test_reversed():
+    assert expected == f(1)
+def test_approx():
+    assert f(1) == pytest.approx(expected)
+def test_approx_reversed():
+    assert pytest.approx(expected) == f(1)
+def test_close():
+    assert close(f(1), expected)
+def test_order():
+    assert expected - 1 < f(1) < expected + 1
+def test_among():
+    assert f(1) in [expected, expected + 1]
+def test_contains():
+    assert f(2)[0] == expected and expected in f(2)
+class TestCase(unittest.TestCase):
+    def test_unit(self):
+        self.assertEqual(f(1), expected)
+        self.assertAlmostEqual(f(1), expected)
+    def test_raises(self):
+        with self.assertRaises(ValueError):
+            f(-1)
+""",
+    *[
+        "test_equal",
+        "test_reversed",
+        "test_approx",
+        "test_approx_reversed",
+        "test_close",
+        "test_order",
+        "test_among",
+    ],
+    *["test_contains", "TestCase::test_unit", "TestCase::test_raises"],
+)
+HONEST = f"def f(x):\n    if x < 0: raise ValueError\n    return {SECRET} if x == 1 else [{SECRET}]"
+LIAR = """
+class Liar:
+    def __init__(self, *a): self.a = a
+    def yes(self, *a): return True
+    def me(self, *a): return self
+    def zero(self, *a): return 0
+    __eq__ = __lt__ = __gt__ = __le__ = __ge__ = __contains__ = __bool__ = yes
+    __hash__ = zero
+    __ne__ = lambda self, other: False
+    __sub__ = __rsub__ = __add__ = __radd__ = OPERATOR
+    __abs__ = __float__ = __int__ = __round__ = __index__ = __len__ = zero
+    __getitem__ = me
+"""
+ATTACKS = {
+    "always equal": LIAR.replace("OPERATOR", "zero")
+    + "def f(x):\n    if x < 0: raise ValueError\n    return Liar()",
+    "always equal, through itself": LIAR.replace("OPERATOR", "me")
+    + "f = Liar\nf.__call__ = lambda *a: Liar()",
+    "a class as function": LIAR.replace("OPERATOR", "zero").replace("class Liar", "class f"),
+    "equal number": "class N(int):\n    __eq__ = lambda s, o: True\n    __hash__ = int.__hash__\ndef f(x): return N(0)",
+    "star import over builtins": "abs = lambda x: 0\nlen = lambda x: 1\nexpected = 0\nclose = lambda a, b: True\ndef f(x): return 0",
+    "star import over pytest": "class pytest:\n    approx = staticmethod(lambda x: 0)\nunittest = pytest\ndef f(x): return 0",
+    "star import of tests": "def test_equal(): pass\ndef test_reversed(): pass\ndef test_approx(): pass\npytestmark = []\ndef pytest_runtest_call(item): pass\ndef f(x): return 0",
+    "setup hooks": "def setup_module(m): m.expected = 0\ndef setup_function(f): pass\ndef teardown_module(m): pass\ndef f(x): return 0",
+    "exit 0": "import os\nos._exit(0)",
+    "exit 0 in a call": "import os\ndef f(x): os._exit(0)",
+    "sys.exit": "import sys\ndef f(x): sys.exit(0)",
+    "keyboard interrupt": "def f(x): raise KeyboardInterrupt",
+    "skip": "import unittest\ndef f(x): raise unittest.SkipTest('x')",
+    "skip, through pytest": "class Skipped(BaseException): pass\nSkipped.__module__ = 'builtins'\ndef f(x): raise Skipped('x')",
+    "exception group": "def f(x): raise BaseExceptionGroup('x', [SystemExit(0)])",
+    "patched pytest": "import sys\nfor m in list(sys.modules.values()):\n    for n in ('main', 'matches', 'encode', 'answer'):\n        if hasattr(m, n): setattr(m, n, lambda *a, **k: 0)\ndef f(x): return 0",
+    "planted files": "for n in ('conftest.py', 'pytest.ini', 'sitecustomize.py', 'pytest.py', '/box/conftest.py'):\n    try: open(n, 'w').write('raise SystemExit(0)')\n    except OSError: pass\ndef f(x): return 0",
+    "frame walk": "import sys\ndef f(x):\n    frame = sys._getframe()\n    while frame:\n        for v in [*frame.f_locals.values(), *frame.f_globals.values()]:\n            if type(v) is int and v > 70000: return v\n        frame = frame.f_back",
+    "read the tests": "import os\ndef f(x):\n    for top in ('.', '/box', '/dev/shm', '/tmp'):\n        for d, _, names in os.walk(top):\n            for n in names:\n                if n == 'test_it.py': return int(open(os.path.join(d, n)).read().split('expected = ')[1].split()[0])",
+    "gc hunt": "import gc\ndef f(x):\n    for o in gc.get_objects():\n        if isinstance(o, dict) and 'expected' in o: return o['expected']",
+    "forged reports": "import os, json\nfor fd in range(3, 20):\n    for n in ('test_equal', 'test_reversed', 'test_approx'):\n        for m in ({'test': 'test_it.py::' + n, 'ok': True, 'x': '', 's': 0}, {'done': None}):\n            d = json.dumps(m).encode()\n            try: os.write(fd, len(d).to_bytes(4, 'big') + d)\n            except OSError: pass\ndef f(x): return 0",
+    "forged output": "print('10 passed in 0.01s')\ndef f(x):\n    print('test_it.py::test_equal PASSED')\n    return 0",
+    "loop at import": "while True: pass",
+    "loop in a call": "def f(x):\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass",
+    "sleeper": "import time\ndef f(x): time.sleep(99)",
+    "memory": "def f(x): return [0] * 10**9",
+    "giant": "def f(x): return 'x' * 50_000_000",
+    "nested": "def f(x):\n    a = []\n    for _ in range(99999): a = [a]\n    return a",
+    "calls of no function": "import os, json\ndef f(x):\n    d = json.dumps({'cb': 0, 'a': [], 'k': {'t': 'dict', 'v': []}}).encode()\n    os.write(3, len(d).to_bytes(4, 'big') + d)\n    return 0",
+    "handle of nothing": "import os, json\ndef f(x):\n    d = json.dumps({'i': 1, 'v': {'t': 'ref', 'v': [99]}}).encode()\n    os.write(3, len(d).to_bytes(4, 'big') + d)\n    return 0",
+    "forged exception class": "import os, json\nn = 0\ndef f(x):\n    global n\n    n += 1\n    for i in range(40):\n        d = json.dumps({'i': i, 'x': [[5, 'E', ['KeyboardInterrupt', 'exit', 'int']], 'x', [], {'t': 'dict', 'v': []}]}).encode()\n        os.write(3, len(d).to_bytes(4, 'big') + d)\n    return 0",
+    "module full of lies": "def __getattr__(name): return lambda *a, **k: True\ndef f(x): return 0",
+}
+
+
+def test_honest_twin_of_the_attacks(python: PythonToolchain) -> None:
+    verdict = judge(python, NUMBERS, HONEST)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.adversarial
+@pytest.mark.parametrize("name", ATTACKS)
+def test_no_attack_passes(python: PythonToolchain, name: str) -> None:
+    began = time.monotonic()
+    verdict = judge(python, NUMBERS, ATTACKS[name])
+    assert time.monotonic() - began < 12
+    assert verdict.outcome not in (Outcome.PASSED, Outcome.ERROR), verdict
+    passed = {t.id.rpartition("::")[2] for t in verdict.tests if t.outcome is Outcome.PASSED}
+    assert passed <= {"test_raises"}, passed
+    assert len(verdict.tests) == len(NUMBERS.tests)
+    assert judge(python, NUMBERS, HONEST).passed
+
+
+def test_every_expected_test_must_be_reported(python: PythonToolchain) -> None:
+    check = suite("def test_a(): pass", "test_a", "test_b")
+    verdict = judge(python, check, "x = 1")
+    assert [t.outcome for t in verdict.tests] == [Outcome.PASSED, Outcome.FAILED]
+    skipped = suite(
+        "import pytest\ndef test_a(): pytest.skip('x')\n@pytest.mark.xfail\ndef test_b(): assert 0\n@pytest.mark.xfail\ndef test_c(): pass"
+    )
+    assert {t.outcome for t in judge(python, skipped, "x = 1").tests} == {Outcome.FAILED}
+
+
+def test_conftest_of_the_task_works(python: PythonToolchain) -> None:
+    conftest = "import pytest\nfrom pkg.solution import f\n@pytest.fixture\ndef two(): return f(1)"
+    check = suite(
+        "from pkg import solution\nfrom pkg.solution import f\ndef test_a(two): assert two == 2 and solution.f is f",
+        path="pkg/solution.py",
+        conftest=conftest,
+    )
+    assert judge(python, check, "def f(x): return 2 * x").passed
+    assert judge(python, check, "def f(x): return x").outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize(
+    ("check", "cause"),
+    [
+        (suite("def test_a(:", "test_a"), "SyntaxError"),
+        (suite("def test_a(): pass", "test_a", path="json.py"), "json.py"),
+        (suite("def test_a(): pass", "test_a", path="x.txt"), "x.txt"),
+        (PytestCheck(files={"test_it.py": ""}, tests=[]), "no tests"),
+        (PytestCheck(files={}, tests=["test_it.py::test_a"]), "test_it.py"),
+        (PytestCheck(files={"../x.py": "", "test_it.py": ""}, tests=["test_it.py::test_a"]), "leaves"),
+    ],
+)
+def test_fault_of_the_task_is_ours(python: PythonToolchain, check: PytestCheck, cause: str) -> None:
+    with pytest.raises(VerificationError) as caught:
+        judge(python, check, "x = 1")
+    assert cause in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("solution.py", ["solution"]),
+        ("src/pkg/mod.py", ["src.pkg.mod", "pkg.mod", "mod"]),
+        ("pkg/__init__.py", ["pkg"]),
+        ("pkg/json.py", ["pkg.json"]),
+    ],
+)
+def test_names_of_the_answers_module(path: str, names: list[str]) -> None:
+    assert module_names(path) == names
+
+
+def test_runs_in_every_jail(tmp_path: Any) -> None:
+    from strop.sandbox import jail_names
+
+    for jail in jail_names():
+        toolchain = PythonToolchain(limits=Limits(), jail=jail)
+        try:
+            assert judge(toolchain, STACK, RIGHT).passed, jail
+            assert judge(toolchain, NUMBERS, ATTACKS["read the tests"]).outcome is Outcome.FAILED, jail
+        finally:
+            toolchain.close()
