@@ -94,7 +94,7 @@ def packages() -> list[str]:
     """Folders that hold pytest and what it needs. Raises VerificationError where it is not installed."""
     if find_spec("pytest") is None:
         raise VerificationError(
-            "checks of kind 'pytest' need pytest, which is not installed here: pip install pytest"
+            "checks of kind 'pytest' need pytest, which is not installed here: pip install strop[suites]"
         )
     origins = [spec.origin for name in _PACKAGES if (spec := find_spec(name)) is not None and spec.origin]
     folders = [Path(o).parent.parent if Path(o).name == "__init__.py" else Path(o).parent for o in origins]
