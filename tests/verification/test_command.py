@@ -11,7 +11,7 @@ import pytest
 from strop.core.errors import UserError, VerificationError
 from strop.core.task import CommandCheck, CommandStep, StdioCase, StdioCheck, Task
 from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
+from strop.sandbox import Limits, jail_names
 from strop.verification.command import CommandToolchain
 from strop.verification.command.languages import language
 
@@ -251,3 +251,14 @@ def test_bad_description_names_file_and_field(
 @pytest.mark.parametrize("name", [C, JS])
 def test_version(command: CommandToolchain, name: str) -> None:
     assert any(character.isdigit() for character in command.version(name))
+
+
+@pytest.mark.parametrize("name", [C, JS])
+def test_every_jail(name: str) -> None:
+    for jail in jail_names():
+        command = CommandToolchain(limits=Limits(), jail=jail)
+        try:
+            verdict = judge(command, SUM, RIGHT[name], name)
+            assert verdict.passed, (jail, verdict)
+        finally:
+            command.close()
