@@ -5,7 +5,8 @@ import os
 import signal
 import socket
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal
 
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.limits import Limits
@@ -50,6 +51,11 @@ class End:
     peak: int
 
 
+@lru_cache(maxsize=8)
+def _as_dict(limits: Limits) -> dict[str, Any]:
+    return asdict(limits)
+
+
 def fork(zygote: Server, limits: Limits, kind: Literal["function", "program", "module"]) -> Child:
     """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out."""
     with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
@@ -69,7 +75,8 @@ def fork(zygote: Server, limits: Limits, kind: Literal["function", "program", "m
         for fd in (stdin, output, errors):
             if fd >= 0:
                 ours_on_error.callback(os.close, fd)
-        reply = zygote.ask({"op": "fork", "kind": kind, "limits": asdict(limits)}, [far.fileno(), *theirs])
+        request = {"op": "fork", "kind": kind, "limits": _as_dict(limits)}
+        reply = zygote.ask(request, [far.fileno(), *theirs])
         ours_on_error.pop_all()
         return Child(reply["pid"], channel, output, errors, stdin)
     raise AssertionError("unreachable")

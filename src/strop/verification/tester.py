@@ -28,6 +28,7 @@ from strop.sandbox import confine
 from strop.verification.checking import run_rows
 from strop.verification.codec import Unencodable
 from strop.verification.far_end import Candidate, CandidateGone
+from strop.verification.names import bound_names
 from strop.verification.wire import Closed, FrameReader, frame, read_blocking, write_all
 from strop.verification.zygote import PRELOADED, start
 
@@ -60,30 +61,11 @@ def plan(body: list[ast.stmt], entry: str) -> list[tuple[ast.stmt, bool]]:
 
 def visible(entry: str, helpers: tuple[str, ...], body: list[ast.stmt]) -> list[str]:
     """Names of the answer that the test code sees, the entry point first. Raises ValueError for a helper's bad name."""
-    bound = _bound(body) if helpers else set()
+    bound = bound_names(body) if helpers else set()
     for name in helpers:
         if not name.isidentifier() or name.startswith("__") or hasattr(builtins, name):
             raise ValueError(f"helper {name!r} is no name, or a builtin's; rename it or leave it out")
     return [entry, *(name for name in dict.fromkeys(helpers) if name != entry and name not in bound)]
-
-
-def _bound(body: list[ast.stmt]) -> set[str]:
-    """Names that the statements may bind outside functions and classes."""
-    names: set[str] = set()
-    waiting: list[ast.AST] = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-            continue
-        if isinstance(node, ast.alias):
-            names.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
-        waiting += ast.iter_child_nodes(node)
-    return names
 
 
 @lru_cache(maxsize=256)

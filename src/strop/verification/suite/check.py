@@ -25,6 +25,7 @@ from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.result import safe_name
 from strop.verification.asserts import Report, let_finish, stopped
 from strop.verification.child import Findings, fork, reap
+from strop.verification.names import bound_names
 from strop.verification.server import Server
 from strop.verification.suite.finder import module_names
 from strop.verification.wire import frame
@@ -176,23 +177,17 @@ def _job(check: PytestCheck, answer: str, workshop: Workshop, limits: Limits) ->
 
 
 def hidden_names(files: dict[str, str]) -> list[str]:
-    """Names that `from module import *` must not give: builtins, and what the task's own files bind.
+    """Names that `from module import *` must not give: builtins, and what the task's own files bind at their top.
 
     Raises VerificationError for a file of the task that is no Python.
     """
     names = set(dir(builtins))
     for path, text in files.items():
-        try:
-            nodes = list(ast.walk(ast.parse(text, path))) if path.endswith(".py") else []
-        except (SyntaxError, ValueError) as error:
-            raise VerificationError(f"test code: {type(error).__name__}: {error}") from None
-        for node in nodes:
-            if isinstance(node, ast.alias):
-                names.add((node.asname or node.name).partition(".")[0])
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                names.add(node.name)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
+        if path.endswith(".py"):
+            try:
+                names |= bound_names(ast.parse(text, path).body)
+            except (SyntaxError, ValueError) as error:
+                raise VerificationError(f"test code: {type(error).__name__}: {error}") from None
     return sorted(names)
 
 
