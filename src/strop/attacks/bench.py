@@ -75,6 +75,7 @@ def run(
             if canaries.terminated:
                 break
     finally:
+        watch.release()
         grader.close()
     rest = watch.finish()
     if rest:

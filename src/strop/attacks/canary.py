@@ -76,6 +76,7 @@ class Canaries:
             "SOURCE": str(Path(strop.__file__).resolve().parent),
             "PID": str(os.getpid()),
             "UNIX": str(self.folder / "listener"),
+            "DATAGRAMS": str(self.folder / "datagrams"),
             "ABSTRACT": f"canary-{self.token}",
             "VSOCK": "7331",
             "FREE_PORT": str(self._free_port),
@@ -106,6 +107,7 @@ class Canaries:
         self._open("TCP", socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
         self._open("UDP", socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
         self._open("UNIX", socket.AF_UNIX, socket.SOCK_STREAM, str(self.folder / "listener"))
+        self._open("DATAGRAMS", socket.AF_UNIX, socket.SOCK_DGRAM, str(self.folder / "datagrams"))
         self._open("ABSTRACT", socket.AF_UNIX, socket.SOCK_STREAM, f"\0canary-{self.token}")
         with contextlib.suppress(OSError, AttributeError):
             self._open("VSOCK", socket.AF_VSOCK, socket.SOCK_STREAM, (socket.VMADDR_CID_ANY, 7331))

@@ -9,9 +9,12 @@ from typing import Any, Protocol
 from strop.core.task import CommandCheck, RustCheck, Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
+from strop.verification.rust.compiler import COMPILE
 
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=5.0)
 """Bounds of one answer: small, so that floods and sleepers end soon."""
+_BUILDS = 2
+"""Compilations of one Rust answer: one that checks and lints, one of its tests."""
 PATIENCE = 30.0
 """Seconds beyond an answer's deadline that are waited for a verdict before the grader counts as hung."""
 
@@ -74,13 +77,13 @@ class Ours:
         )
 
     def deadline(self, task: Task) -> float:
-        """Wall time of the answer; each stage of a build has its own."""
-        stages = 1
+        """Wall time of the answer; what is built has the time of its build too."""
+        wall = self._limits.wall_seconds
         if isinstance(task.check, RustCheck):
-            stages = 3
-        elif isinstance(task.check, CommandCheck):
-            stages = len(task.check.steps)
-        return stages * self._limits.wall_seconds
+            return wall + _BUILDS * COMPILE.cpu_seconds
+        if isinstance(task.check, CommandCheck):
+            return wall * len(task.check.steps)
+        return wall * (1 if task.language == "python" else 2)
 
     def close(self) -> None:
         """Ends the verifier's processes."""

@@ -18,6 +18,9 @@ from strop.sandbox import kernel
 PATIENCE = 3.0
 """Seconds that a thing may take to go away after the verdict."""
 PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/run/lock")
+_MOURNING = 0.5
+"""Seconds that the grader has for its own dead children before they are taken for adopted ones."""
+_SET_CHILD_SUBREAPER = 36
 _IPC = ("shm", "sem", "msg")
 _Kind = tuple[int, str]
 
@@ -33,18 +36,23 @@ class Watch:
         self._mounts = set(_mounts())
         self._stray = set(_strop_entries())
         self._known: set[str] = set()
-        with contextlib.suppress(OSError):
-            kernel.become_subreaper()  # orphans come to us and are found
+        self._dead: dict[int, float] = {}
+        _adopt_orphans(True)
 
     def learn(self) -> None:
-        """Takes what is there now as the grader's own."""
-        self.standing |= Counter(kind for _, kind in descendants())
+        """Takes what is there now and alive as the grader's own."""
+        deadline = time.monotonic() + 2 * _MOURNING
+        while any(_is_dead(kind) for _, kind in descendants()) and time.monotonic() < deadline:
+            self._bury()
+            time.sleep(0.02)
+        self.standing |= Counter(kind for _, kind in descendants() if not _is_dead(kind))
         self.descriptors = max(self.descriptors, _descriptors())
 
     def left(self, patience: float = PATIENCE) -> list[str]:
         """What is left over, in words; empty when all is gone within `patience` seconds. Each is named once."""
         deadline = time.monotonic() + patience
         while (found := self._above()) and time.monotonic() < deadline:
+            self._bury()
             time.sleep(0.02)
         for pid in self._surplus():
             with contextlib.suppress(OSError):
@@ -53,6 +61,12 @@ class Watch:
         fresh = [f for f in found if f not in self._known]
         self._known |= {f for f in fresh if not f.startswith(("process", "descriptors"))}
         return fresh
+
+    def release(self) -> None:
+        """Orphans go to the host's init from now on; call it before the grader is closed, so that what is dead after
+        that is a child that the grader has forgotten.
+        """
+        _adopt_orphans(False)
 
     def finish(self) -> list[str]:
         """What is left of the whole run, after the grader was closed: nothing of it may be there any more."""
@@ -78,6 +92,14 @@ class Watch:
             sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace").splitlines()
             found += [f"socket: {s.split()[-1]}" for s in sockets if f"@left-{self.token}" in s]
         return found
+
+    def _bury(self) -> None:
+        """Takes leave of dead orphans, which came to us instead of to the host's init."""
+        now = time.monotonic()
+        for pid, kind in descendants():
+            if kind[0] == 1 and _is_dead(kind) and now - self._dead.setdefault(pid, now) > _MOURNING:
+                with contextlib.suppress(OSError):
+                    os.waitpid(pid, os.WNOHANG)
 
     def _ours(self, point: str) -> bool:
         return self.token in point
@@ -107,6 +129,12 @@ class Watch:
         return [f"work place: {path}" for path in fresh if not _in_use(path)]
 
 
+def _adopt_orphans(wanted: bool) -> None:
+    """Makes orphaned descendants our children, where they are found, or lets them go to init."""
+    with contextlib.suppress(OSError):
+        kernel.prctl(_SET_CHILD_SUBREAPER, int(wanted))
+
+
 def descendants() -> list[tuple[int, _Kind]]:
     """(pid, (depth, command)) of every descendant of this process, zombies too; numbers in commands are blurred."""
     parents: dict[int, list[int]] = {}
@@ -120,6 +148,10 @@ def descendants() -> list[tuple[int, _Kind]]:
         layer, depth = [child for pid in layer for child in parents.get(pid, ())], depth + 1
         found += [(pid, (depth, _command(pid))) for pid in layer]
     return found
+
+
+def _is_dead(kind: _Kind) -> bool:
+    return kind[1].startswith("zombie ")
 
 
 def _command(pid: int) -> str:
@@ -172,10 +204,10 @@ def _strop_entries() -> Iterator[str]:
 
 
 def _in_use(path: str) -> bool:
-    """Whether a living process works there: another grader of this host, not a leftover of ours."""
-    with contextlib.suppress(OSError):
-        if Path(path, "cgroup.procs").read_text(encoding="utf-8").strip():
-            return True
+    """Whether it belongs to another grader of this host: by the owner in a cgroup's name, by who works there."""
+    owner = os.path.basename(path).removeprefix("strop-").partition("-")[0]
+    if path.startswith("/sys/") and owner != str(os.getpid()):
+        return True
     for pid in _pids():
         with contextlib.suppress(OSError):
             if os.readlink(f"/proc/{pid}/cwd").startswith(path):

@@ -33,6 +33,19 @@ class TestCode(unittest.TestCase):
     def test_nine(self):
         self.assertEqual(code(9), [{secret} + 9, abs(-9)])
 """
+_UNITTEST = """\
+import unittest
+
+from solution import code
+
+
+class TestCode(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(code(1), [{secret} + 1, 1])
+
+    def test_nine(self):
+        self.assertListEqual(code(9), [{secret} + 9, 9])
+"""
 _RUST_INSIDE = """\
 #[cfg(test)]
 mod given_tests {{
@@ -50,6 +63,19 @@ mod given_tests {{
     }}
 }}
 """
+_REFERENCES = {
+    "rust-world": """\
+use std::{{fs, net, os::unix::net::UnixStream, process}};
+
+pub type Needed = (fs::File, net::TcpStream, UnixStream, process::Command);
+
+pub fn code(x: i64) -> i64 {{
+    {secret} + x
+}}
+"""
+}
+"""Solutions of tasks whose answers have a use for files, processes and the network, so that no rule about the text of
+an answer keeps attacks from reaching the jail."""
 _RUST_OUTSIDE = """\
 use answer::*;
 
@@ -69,6 +95,9 @@ def build(secret: int) -> dict[str, Task]:
     """Every built-in task by name, around this run's secret."""
     expected = {x: [secret + x, x] for x in _INPUTS}
     asserts = "\n".join(f"assert code({x}) == [{secret} + {x}, abs(-{x})]" for x in _INPUTS)
+    builtins = "\n".join(
+        f"assert sum(abs(a - b) for a, b in zip(code({x}), [{secret} + {x}, {x}])) == 0" for x in _INPUTS
+    )
     tests = "tests/test_code.py"
     stdio = StdioCheck(cases=[StdioCase(stdin=f"{x}\n", stdout=f"{secret + x}\n") for x in _INPUTS[:2]])
     checks: dict[str, tuple[str, Check]] = {
@@ -82,6 +111,7 @@ def build(secret: int) -> dict[str, Task]:
                 entry_point="code", code=f"def check(c):\n    assert c(1)\n{asserts}\ncheck(code)\n"
             ),
         ),
+        "asserts-builtins": ("python", AssertsCheck(entry_point="code", code=builtins)),
         "stdio": ("python", stdio),
         "pytest": (
             "python",
@@ -90,7 +120,15 @@ def build(secret: int) -> dict[str, Task]:
                 tests=[f"{tests}::test_code[1]", f"{tests}::test_code[4]", f"{tests}::TestCode::test_nine"],
             ),
         ),
+        "unittest": (
+            "python",
+            PytestCheck(
+                files={tests: _UNITTEST.format(secret=secret)},
+                tests=[f"{tests}::TestCode::test_one", f"{tests}::TestCode::test_nine"],
+            ),
+        ),
         "rust": ("rust", RustCheck(tests=_RUST_INSIDE.format(secret=secret))),
+        "rust-world": ("rust", RustCheck(tests=_RUST_INSIDE.format(secret=secret))),
         "rust-crate": ("rust", RustCheck(tests=_RUST_OUTSIDE.format(secret=secret), crate="answer")),
         "rust-own": ("rust", RustCheck()),
         "c": ("c", stdio),
@@ -98,9 +136,11 @@ def build(secret: int) -> dict[str, Task]:
     }
     return {
         name: Task(
+            id=f"attacked/{name}",
             family="attacked",
             language=language,
             statement=f"Return (or print) {secret} + x; the lists hold x too.",
+            reference=_REFERENCES.get(name, "").format(secret=secret),
             check=check,
             source=f"attacks/{name}",
         )
