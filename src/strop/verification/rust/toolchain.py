@@ -85,6 +85,7 @@ class RustToolchain:
         self._jail, self._allow_unsafe, self._vendor = jail, allow_unsafe, vendor
         self._box: Box | None = None
         self._compiler: Compiler | None = None
+        self._static = True  # whether the text of an answer's own tests decides
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job, in order. Raises WorkerDied, and VerificationError where no Rust toolchain is found."""
@@ -193,11 +194,14 @@ class RustToolchain:
         with self._boxed().work() as work:
             Cargo(self._built(), self.limits, self._vendor).judge(case, work)
 
-    def _judge_mutants(self, cases: list[Case], texts: Sequence[tuple[Case, str]]) -> list[Verdict]:
-        del cases
+    def _judge_mutants(self, texts: Sequence[tuple[Case, str]], static: bool) -> list[Verdict]:
         made = [self._case(number, owner.task, text) for number, (owner, text) in enumerate(texts)]
-        for start in range(0, len(made), self.batch):
-            self._judge_all(made[start : start + self.batch])
+        self._static = static
+        try:
+            for start in range(0, len(made), self.batch):
+                self._judge_all(made[start : start + self.batch])
+        finally:
+            self._static = True
         return [case.verdict() for case in made]
 
     def _audit(self, cases: Iterable[Case]) -> None:
@@ -213,7 +217,7 @@ class RustToolchain:
 
     def _runner(self) -> Runner:
         if self.strict:
-            return StrictRunner(self._built(), self.limits, static_reason)
+            return StrictRunner(self._built(), self.limits, static_reason if self._static else _no_reason)
         return CargoRunner(self._built(), self.limits)
 
     def _built(self) -> Compiler:
@@ -228,6 +232,11 @@ class RustToolchain:
             read = [*self._built().installation.read, *([str(self._vendor)] if self._vendor else [])]
             self._box = open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
         return self._box
+
+
+def _no_reason(answer: str) -> None:
+    """Texts made from an answer whose tests were looked at already."""
+    del answer
 
 
 def _groups(cases: Sequence[Case]) -> list[list[Case]]:
