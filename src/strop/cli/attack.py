@@ -54,8 +54,9 @@ def attack(
             rows = _against(grader, trials, canaries, jails[-1])
         else:
             rows = [row for jail_name in jails for row in _run(_ours(jail_name), trials, canaries)]
-    _write(rows, chosen, json_file, table_file)
-    _report(rows, verbose, grader is not None)
+    ours = [row for row in rows if row.jail != grader]
+    _write(rows, ours, chosen, (json_file, table_file))
+    _report(rows, ours, verbose)
 
 
 def _refuse_early(grader: str | None, yes: bool, files: Sequence[Path]) -> None:
@@ -132,21 +133,22 @@ def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries") -> "list
 
 
 def _write(
-    rows: "list[Row]", chosen: "Sequence[Attack]", json_file: Path | None, table_file: Path | None
+    rows: "list[Row]", ours: "list[Row]", chosen: "Sequence[Attack]", paths: tuple[Path | None, Path | None]
 ) -> None:
     from strop.attacks.bench import counts
     from strop.attacks.table import markdown
     from strop.reports import files
 
-    report = {**counts(rows), "rows": [asdict(row) for row in rows]}
-    texts = {json_file: json.dumps(report, indent=1) + "\n", table_file: markdown(rows, chosen)}
-    for path, text in texts.items():
+    report: dict[str, Any] = {**counts(ours), "rows": [asdict(row) for row in rows]}
+    if len(ours) < len(rows):
+        report["foreign"] = counts(row for row in rows if row not in ours)
+    for path, text in zip(paths, (json.dumps(report, indent=1) + "\n", markdown(rows, chosen)), strict=True):
         if path is not None:
             with files.atomic(path) as file:
                 file.write(text.encode("utf-8", "backslashreplace"))
 
 
-def _report(rows: "list[Row]", verbose: bool, comparing: bool) -> None:
+def _report(rows: "list[Row]", ours: "list[Row]", verbose: bool) -> None:
     from rich.console import Console
 
     from strop.attacks.bench import counts
@@ -157,12 +159,10 @@ def _report(rows: "list[Row]", verbose: bool, comparing: bool) -> None:
     if verbose or bad:
         console.print(details(rows if verbose else bad))
     console.print(overview(rows))
-    names = list(dict.fromkeys(r.jail for r in rows))
-    ours = [r for r in rows if r.jail == names[0]] if comparing else rows
-    if comparing and len(names) > 1:
-        console.print(compared(ours, [r for r in rows if r.jail == names[1]]))
-    sums: dict[str, Any] = counts(ours)
-    print(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sums.items()))
+    theirs = [r for r in rows if r not in ours]
+    if theirs:
+        console.print(compared(ours, theirs))
+    print(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in counts(ours).items()))
     if any(not r.good for r in ours):
         raise typer.Exit(1)
 

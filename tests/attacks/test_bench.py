@@ -1,0 +1,167 @@
+"""The bench must see what a grader lets through: every kind of evidence, made by graders that are weak on purpose."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from strop.attacks.bench import Row, counts, run
+from strop.attacks.canary import Canaries
+from strop.attacks.grader import Grade
+from strop.attacks.suite import Trial, load_suite, trial
+from strop.attacks.tasks import build
+from strop.core.task import CasesCheck, Task
+
+pytestmark = pytest.mark.adversarial
+
+
+class Weak:
+    """A grader that does what `action` does with each hostile answer, and passes the honest one."""
+
+    name = "weak"
+
+    def __init__(self, action: Callable[[Canaries], str | Grade | None], canaries: Canaries) -> None:
+        self.action, self.canaries = action, canaries
+
+    def grade(self, task: Task, answer: str) -> Grade:
+        began = time.monotonic()
+        said = self.action(self.canaries) if answer == "hostile" else None
+        if isinstance(said, Grade):
+            return said
+        good = answer == "honest"
+        seconds = time.monotonic() - began
+        return Grade("passed" if good else "failed", good, "", str(said), seconds)
+
+    def deadline(self, task: Task) -> float:
+        return 1.0
+
+    def close(self) -> None:
+        pass
+
+
+def tried(action: Callable[[Canaries], str | Grade | None], honest: str = "honest") -> list[Row]:
+    with Canaries() as canaries:
+        task = build(canaries.secret)["cases"]
+        one = Trial("one", "python", "forge", "the layer", task, "hostile", honest)
+        return run(Weak(action, canaries), [one], canaries)
+
+
+def connect(family: int, kind: int, fact: str) -> Callable[[Canaries], None]:
+    def action(canaries: Canaries) -> None:
+        value = canaries.facts[fact]
+        address = ("127.0.0.1", int(value)) if family == socket.AF_INET else value
+        with socket.socket(family, kind) as one:
+            one.connect(address)
+            one.send(b"x")
+
+    return action
+
+
+def leave_a_child(canaries: Canaries) -> None:
+    code = "import os, time; os.fork() and os._exit(0); os.setsid(); time.sleep(60)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+EVIDENCE: dict[str, tuple[Callable[[Canaries], str | Grade | None], str]] = {
+    "a pass": (lambda c: Grade("passed", True, "", "", 0.0), "passed"),
+    "an error": (lambda c: Grade("error", False, "broke", "", 0.0), "outcome: error"),
+    "no answer": (lambda c: Grade("hung", False, "", "", 0.0), "outcome: hung"),
+    "too late": (lambda c: Grade("failed", False, "", "", 2.5), "took 2.5 s"),
+    "the file": (lambda c: c.file.read_text(), "leaked: the secret file"),
+    "the environment": (lambda c: os.environ[c.facts["ENV"]], "leaked: the grader's environment"),
+    "its own word": (lambda c: c.facts["REACHED"], "reached"),
+    "tcp": (connect(socket.AF_INET, socket.SOCK_STREAM, "TCP"), "connected: TCP"),
+    "udp": (connect(socket.AF_INET, socket.SOCK_DGRAM, "UDP"), "connected: UDP"),
+    "unix": (connect(socket.AF_UNIX, socket.SOCK_STREAM, "UNIX"), "connected: UNIX"),
+    "a signal": (lambda c: os.kill(os.getpid(), signal.SIGUSR1), "signalled: SIGUSR1"),
+    "a mode": (lambda c: c.file.chmod(0o600), "changed: canary secret.txt"),
+    "a new file": (lambda c: (c.folder / "new").mkdir(), "changed: canary"),
+    "a hard link": (lambda c: os.link(c.file, c.folder / "l"), "changed: canary secret.txt"),
+}
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_evidence_of_an_exploit_is_seen(name: str) -> None:
+    action, expected = EVIDENCE[name]
+    (row,) = tried(action)
+    assert any(expected in found for found in row.exploits), row
+    assert row.stopped_by == "nothing" and not row.good and counts([row])["exploits"] == 1
+
+
+def test_a_grader_that_holds_has_no_exploit() -> None:
+    (row,) = tried(lambda c: "nothing to see")
+    assert row.good and (row.outcome, row.honest_outcome, row.stopped_by) == ("failed", "passed", "the layer")
+    assert counts([row]) == {"attacks": 1, "exploits": 0, "honest_failed": 0, "leftovers": 0}
+
+
+def test_an_honest_answer_that_fails_is_counted() -> None:
+    (row,) = tried(lambda c: None, honest="other")
+    assert row.honest_failed and counts([row])["honest_failed"] == 1
+
+
+LEFT: dict[str, tuple[Callable[[Canaries], None], str]] = {
+    "a daemon": (leave_a_child, "process: "),
+    "a descriptor": (lambda c: kept.append(os.pipe()), "descriptors: "),
+    "a file": (lambda c: open(f"/tmp/left-{c.token}", "w").close(), "file: /tmp/left-"),
+    "an abstract socket": (lambda c: kept.append(bound(f"\0left-{c.token}")), "socket: "),
+}
+kept: list[object] = []
+
+
+def bound(name: str) -> socket.socket:
+    one = socket.socket(socket.AF_UNIX)
+    one.bind(name)
+    return one
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_is_left_is_seen(name: str) -> None:
+    action, expected = LEFT[name]
+    try:
+        row = tried(action)[0]
+        assert any(found.startswith(expected) for found in row.leftovers), row
+    finally:
+        while kept:
+            one = kept.pop()
+            one.close() if isinstance(one, socket.socket) else [os.close(fd) for fd in one]  # type: ignore[attr-defined]
+        for name in os.listdir("/tmp"):
+            if name.startswith("left-") and len(name) == 17:
+                os.unlink(f"/tmp/{name}")
+
+
+class InProcess:
+    """The usual weak grader: runs the answer beside the expected values and compares with ==."""
+
+    name = "in-process exec"
+
+    def grade(self, task: Task, answer: str) -> Grade:
+        check = task.check
+        assert isinstance(check, CasesCheck)
+        names: dict[str, object] = {}
+        try:
+            exec(answer, names)
+            good = all(names["code"](*case.args) == case.expected for case in check.cases)  # type: ignore[operator]
+        except Exception:
+            good = False
+        return Grade("passed" if good else "failed", good, "", "", 0.0)
+
+    def deadline(self, task: Task) -> float:
+        return 1.0
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_suite_fools_a_weak_grader() -> None:
+    wanted = {"always-equal", "stack-walk", "gc-hunt", "secret-file", "grader-environment"}
+    chosen = [a for a in load_suite() if a.language == "python" and a.task == "cases" and a.name in wanted]
+    with Canaries() as canaries:
+        tasks = build(canaries.secret)
+        rows = run(InProcess(), [trial(a, tasks, canaries.facts) for a in chosen], canaries)
+    assert {row.attack for row in rows if row.passed} == wanted
+    assert counts(rows) == {"attacks": 5, "exploits": 5, "honest_failed": 0, "leftovers": 0}

@@ -1,0 +1,156 @@
+"""`strop attack` as a process: exit codes, files, answers of others, foreign graders."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strop.sandbox import jail_names
+
+pytestmark = pytest.mark.adversarial
+
+TASK = {
+    "id": "inc",
+    "language": "python",
+    "statement": "Return x + 1.",
+    "check": {"kind": "cases", "entry_point": "inc", "cases": [{"args": [1], "expected": 2}]},
+}
+NAIVE = """
+import os
+def grade(task, answer):
+    names = {}
+    try:
+        exec(answer, names)
+        check = task["check"]
+        return float(all(names["code"](*c["args"]) == c["expected"] for c in check["cases"]))
+    except Exception:
+        return 0.0
+def slow(task, answer):
+    import time
+    time.sleep(60)
+def dies(task, answer):
+    os._exit(3)
+"""
+
+
+def write(path: Path, *rows: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_a_slice_in_every_jail(strop, tmp_path) -> None:
+    done = strop("attack", "--language", "python", "--family", "read", "--json", "r.json", "--table", "t.md")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert (found["exploits"], found["honest_failed"], found["leftovers"]) == (0, 0, 0)
+    assert {row["jail"] for row in found["rows"]} == set(jail_names())
+    assert found["attacks"] == len(found["rows"]) and found["rows"][0].keys() >= {
+        "attack", "language", "jail", "outcome", "passed", "honest_outcome", "stopped_by", "seconds", "deadline",
+        "leftovers",
+    }  # fmt: skip
+    assert all(row["honest_outcome"] == "passed" and not row["passed"] for row in found["rows"])
+    assert "python/secret-file" in (tmp_path / "t.md").read_text()
+    assert "0 exploits" in done.stdout
+
+
+def test_answers_of_others(strop, tmp_path) -> None:
+    write(tmp_path / "given" / "tasks.jsonl", TASK)
+    good = "def inc(x): return x + 1"
+    write(
+        tmp_path / "given" / "deep" / "answers.jsonl",
+        {"task_id": "inc", "answer": "import os\nos._exit(0)", "name": "exit"},
+        {"task_id": "inc", "answer": f"```python\n{good}\n```", "honest": True},
+    )
+    done = strop("attack", "--answers", "given", "--jail", "minimal", "--json", "r.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert (found["attacks"], found["exploits"], found["honest_failed"]) == (1, 0, 0)
+    assert [(r["outcome"], r["honest_outcome"]) for r in found["rows"]] == [("failed", "-"), ("-", "passed")]
+    write(tmp_path / "given" / "more.jsonl", {"task_id": "inc", "answer": good})
+    done = strop("attack", "--answers", "given", "--jail", "minimal", "--json", "r.json")
+    assert done.returncode == 1 and json.loads((tmp_path / "r.json").read_text())["exploits"] == 1
+    write(tmp_path / "given" / "more.jsonl", {"task_id": "inc", "answer": "def inc(x): 1", "honest": True})
+    done = strop("attack", "--answers", "given", "--jail", "minimal", "--json", "r.json")
+    assert done.returncode == 1 and json.loads((tmp_path / "r.json").read_text())["honest_failed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (("--language", "cobol"), "no attack of language 'cobol'"),
+        (("--jail", "glass"), "--jail 'glass' is not offered"),
+        (("--answers", "nowhere"), "no such folder"),
+        (("--answers", "empty"), "no *.jsonl file"),
+        (("--answers", "bad"), "bad.jsonl:2: unknown task_id 'dec'"),
+        (("--answers", "odd"), "odd.jsonl:1: an answer line is"),
+        (("--json", "no/such/file"), "cannot write no/such/file"),
+        (("--grader", "naive:grade"), "add --yes"),
+        (("--grader", "naive", "--yes"), "not of the form module:callable"),
+        (("--grader", "no_such_module:f", "--yes"), "No module named 'no_such_module'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(strop, tmp_path, arguments, cause) -> None:
+    (tmp_path / "empty").mkdir()
+    write(tmp_path / "bad" / "bad.jsonl", TASK, {"task_id": "dec", "answer": "x"})
+    write(tmp_path / "odd" / "odd.jsonl", {"task_id": 1, "answer": "x"})
+    done = strop("attack", *arguments)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("warning:")]
+    assert len(lines) == 1 and cause in lines[0]
+
+
+def test_a_foreign_grader_is_compared(strop, tmp_path) -> None:
+    (tmp_path / "naive.py").write_text(NAIVE)
+    arguments = (
+        "attack",
+        "--name",
+        "always-equal",
+        "--language",
+        "python",
+        "--jail",
+        "minimal",
+        "--json",
+        "r.json",
+    )
+    done = strop(*arguments, "--grader", "naive:grade", "--yes")
+    assert done.returncode == 0, done.stdout + done.stderr  # ours held; theirs is shown
+    assert "warning: naive:grade runs hostile code" in done.stderr
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert (found["attacks"], found["exploits"], found["foreign"]["exploits"]) == (1, 0, 1)
+    ours, theirs = found["rows"]
+    assert not ours["exploits"] and theirs["jail"] == "naive:grade" and theirs["exploits"] == ["passed"]
+    assert theirs["honest_outcome"] == "passed"
+    done = strop(*arguments, "--grader", "naive:dies", "--yes")
+    theirs = json.loads((tmp_path / "r.json").read_text())["rows"][1]
+    assert theirs["outcome"] == "error" and theirs["honest_outcome"] == "error"
+
+
+def test_the_list(strop) -> None:
+    done = strop("attack", "--list", "--language", "rust")
+    assert done.returncode == 0 and "rust/exit-0" in done.stdout and "python/" not in done.stdout
+
+
+@pytest.mark.slow
+def test_all_of_python(strop, tmp_path) -> None:
+    done = strop("attack", "--language", "python", "--jail", jail_names()[-1], "--json", "r.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 150
+
+
+@pytest.mark.slow
+@pytest.mark.cargo
+@pytest.mark.skipif(not shutil.which("rustc"), reason="needs a Rust toolchain")
+def test_all_of_rust(strop, tmp_path) -> None:
+    done = strop("attack", "--language", "rust", "--jail", "minimal", "--json", "r.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 70
+
+
+@pytest.mark.parametrize("language", ["c", "javascript"])
+def test_all_of_a_command_language(strop, tmp_path, language: str) -> None:
+    if not shutil.which({"c": "gcc", "javascript": "node"}[language]):
+        pytest.skip(f"no toolchain for {language}")
+    done = strop("attack", "--language", language, "--jail", "minimal")
+    assert done.returncode == 0, done.stdout + done.stderr
