@@ -49,6 +49,10 @@ integration = Task(
     check=RustCheck(tests="use sums::*;\nmod inner { use sums::f; #[test] fn again() { assert_eq!(f(3), 4); } }\n"
                     "#[test] fn adds() { assert_eq!(f(1), 2); }\n", crate="sums", edition="2024"),
 )  # fmt: skip
+worldly = Task(
+    language="rust", statement="f, with tests that use processes",
+    check=RustCheck(tests=UNIT.replace("use super::*;", "use super::*; #[allow(unused_imports)] use std::process;")),
+)  # fmt: skip
 show = Task(language="rust", statement="show", check=RustCheck(tests=SHOWN))
 own = Task(language="rust", statement="own tests", check=RustCheck())
 
@@ -134,6 +138,19 @@ def test_no_attack_passes_and_honest_neighbours_do(toolchain: RustToolchain, tas
         name: v.detail for name, v in zip(ATTACKS, verdicts[1:-1], strict=True) if v.outcome is Outcome.ERROR
     }
     assert broken == {}
+
+
+def test_ways_out_of_the_process_forge_nothing_where_a_task_allows_them(toolchain: RustToolchain) -> None:
+    """The text alone refuses these elsewhere; here only the tokens and the jail stand against them."""
+    names = [n for n in ATTACKS if n.startswith(("exit", "exec", "descriptor", "tests read at run"))]
+    self_again = """use std::os::unix::process::CommandExt;
+pub fn f(_: i32) -> i32 { let _ = std::process::Command::new("./t").arg("--list").exec(); 0 }"""
+    thief = """pub fn f(_: i32) -> i32 { for p in ["/proc/self/mem", "/proc/self/fd/0", "/dev/stdin", "/proc/self/environ"] {
+if let Ok(t) = std::fs::read(p) { println!("{}", String::from_utf8_lossy(&t)); } } 0 }"""
+    verdicts = judged(toolchain, worldly, [HONEST, *(ATTACKS[n] for n in names), self_again, thief])
+    assert len(names) >= 8
+    assert [v.passed for v in verdicts] == [True] + [False] * (len(names) + 2)
+    assert not any(v.stages[2].passed for v in verdicts[1:])
 
 
 def test_limits_name_what_ended_an_answer(toolchain: RustToolchain) -> None:

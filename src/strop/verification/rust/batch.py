@@ -37,12 +37,13 @@ class Batch:
         self, cases: Sequence[Case], layout: Shared, compiler: Compiler, work: "Work", runner: Runner, strict: bool
     ) -> None:  # fmt: skip
         self.cases = list(cases)
-        self.layout, self.compiler, self.work, self.runner = layout, compiler, work, runner
+        self.layout, self.work, self.runner = layout, work, runner
         self.strict = strict
         self.edition = cases[0].check.edition
         self.integration = cases[0].integration
         self.reaching = sum(case.scan.reaching for case in cases)
         self.careful = isinstance(layout, Alone) and bool(cases[0].scan.alone)
+        self.compiler = compiler.exactly() if self.careful else compiler
 
     def judge(self) -> None:
         """Fills in build, lint and test of every case. Raises Trouble, SandboxError, WorkerDied."""
@@ -171,7 +172,7 @@ class Batch:
                 if owner is not None and not take(owner, compiled, file):
                     dropped.add(owner.number)
             left = [case for case in left if case.number not in dropped]
-            if compiled.ok:
+            if compiled.ok or (self.careful and left and compiled.files):
                 return left
             if not dropped:
                 raise Trouble(f"crashed: {compiled.stderr[-300:]}")

@@ -4,6 +4,7 @@ The flags are what cargo passes in its development profile, without debug inform
 change no verdict. Compilers get no environment but cargo's, and read nothing but the toolchain and the work directory.
 """
 
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 COMPILE = Limits(
     cpu_seconds=10.0,
     wall_seconds=40.0,
-    memory_bytes=6 << 30,
+    memory_bytes=4 << 30,
     output_bytes=8 << 20,
     file_bytes=256 << 20,
     dir_bytes=512 << 20,
@@ -55,8 +56,14 @@ class Compiled:
 class Compiler:
     """The compilers of one installation, called in a work directory of the jail."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: Installation, *, exact: bool = False) -> None:
         self.installation = installation
+        self.exact = exact
+        """Leaves every lint at its level: right where attributes change levels, but only for one answer."""
+
+    def exactly(self) -> "Compiler":
+        """The same compilers with every lint at its own level."""
+        return Compiler(self.installation, exact=True)
 
     def environment(self, crate: str) -> dict[str, str]:
         """What cargo sets for a package of this name, as far as code can see it."""
@@ -78,8 +85,18 @@ class Compiler:
             names = tuple(r[0].replace("-", "_") for r in rows if len(r) > 1 and r[1] == "deny")
             if result.status != 0 or len(names) < 10:
                 raise WorkerDied(f"clippy-driver does not run in the jail: {_last_line(result)}")
+            names = tuple(n for n in names if n not in NEVER_LOWERED)
+            work.put({"empty.rs": ""})
+            argv = [
+                self.installation.program("clippy-driver"),
+                self.installation.program("rustc"),
+                "empty.rs",
+            ]
+            argv += ["--crate-type", "lib", "--emit=metadata", *(f"-W{name}" for name in names)]
+            said = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
+            unstable = set(re.findall(r"unknown lint: `(\w+)`", said))
             with _lock:
-                _denied[key] = tuple(n for n in names if n not in NEVER_LOWERED)
+                _denied[key] = tuple(n for n in names if n not in unstable)
         return _denied[key]
 
     def check(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
@@ -119,7 +136,7 @@ class Compiler:
         return self._compile(work, argv, crate, edition, count)
 
     def _compile(self, work: "Work", argv: Sequence[str], crate: str, edition: str, count: int) -> Compiled:
-        denied = self.denied(work)
+        denied = () if self.exact else self.denied(work)
         lowered = [f"-W{name}" for name in denied if argv[0].endswith("clippy-driver") or "::" not in name]
         command = [*argv, "--crate-name", crate, f"--edition={edition}", "--error-format=json", *lowered]
         command += ["--force-warn", "unsafe_code"]

@@ -64,9 +64,9 @@ def _add(found: dict[str, Findings], message: dict[str, Any], denied: set[str]) 
         if code == UNSAFE:
             entry.unsafe = True
             continue
-        if level == "error":
+        if level == "error" and not code.startswith("clippy::"):
             entry.errors.append(code)
-        elif code in denied:
+        elif level == "error" or code in denied:
             entry.denied.append(code)
         entry.text.append(message.get("rendered") or message["message"])
 

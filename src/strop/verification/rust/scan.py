@@ -13,7 +13,7 @@ from tree_sitter import Node
 from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.syntax import first_names, parse, rest_of_path, text_of, walk
 
-LONGEST = 400_000
+LONGEST = 100_000
 """Bytes of an answer that are parsed; longer ones are compiled alone."""
 
 _ALONE_ATTRIBUTES = {
@@ -72,14 +72,14 @@ class Scan:
 def scan(text: str) -> Scan:
     """Reads one answer."""
     found = Scan()
-    if len(text) > LONGEST:
+    if len(text.encode(errors="replace")) > LONGEST:
         found.alone.append("long")
         found.risky = True
         return found
     root = parse(text)
     found.broken = not balanced(text)
     found.head = _head(root)
-    _Reader(found).read(root)
+    _Reader(found, text.encode()).read(root)
     _spread_equality(root, found)
     if text.startswith("#!") and not text.startswith("#!["):
         found.alone.append("script line")
@@ -99,11 +99,15 @@ def _head(root: Node) -> int:
 
 
 class _Reader:
-    def __init__(self, found: Scan) -> None:
-        self.found = found
+    def __init__(self, found: Scan, data: bytes) -> None:
+        self.found, self.data = found, data
+        self.modules: list[int] = []
+        """Ends of the modules around the current node."""
 
     def read(self, root: Node) -> None:
         for node in walk(root):
+            while self.modules and self.modules[-1] <= node.start_byte:
+                self.modules.pop()
             handler = getattr(self, f"_{node.type}", None)
             if handler is not None:
                 handler(node)
@@ -117,28 +121,28 @@ class _Reader:
             self.alone("crate")
 
     def _super(self, node: Node) -> None:
-        modules = _modules_around(node)
-        above = node.parent is not None and text_of(node.parent).count("super") > 1
-        if not modules or above:
+        again = rest_of_path(self.data[: node.end_byte + 40], node.end_byte).startswith("::super")
+        if not self.modules or again:
             self.alone("super")
 
     def _identifier(self, node: Node) -> None:
         name = text_of(node)
-        following = node.next_sibling
         if name in ("std", "r#std"):
             self._standard_path(node)
         if name.removeprefix("r#").startswith("include"):
             self.found.reads_files = True
         if name in _ALONE_NAMES:
             self.alone(name)
-        elif name in _ALONE_MACROS and following is not None and following.type == "!":
+        elif (
+            name in _ALONE_MACROS and rest_of_path(self.data[: node.end_byte + 80], node.end_byte)[:1] == "!"
+        ):
             self.alone(f"{name}!")
 
     _type_identifier = _identifier
 
     def _standard_path(self, node: Node) -> None:
         """What the text takes from `std::`: a part that reaches out of the process, or all of it under another name."""
-        after = rest_of_path(node)
+        after = rest_of_path(self.data, node.end_byte)
         if not after.startswith("::") or after[2:].startswith("*"):
             self.found.world = True
         elif after[2:].startswith("{"):
@@ -173,6 +177,7 @@ class _Reader:
         self.alone("extern crate")
 
     def _mod_item(self, node: Node) -> None:
+        self.modules.append(node.end_byte)
         if node.child_by_field_name("body") is None:
             self.found.reads_files = True
             self.alone("file module")
@@ -194,9 +199,13 @@ class _Reader:
 
     def _conditional(self, node: Node, attribute: Node) -> None:
         self.found.unit_tests = True
-        item = node.next_named_sibling
-        while item is not None and item.type in ("attribute_item", "line_comment", "block_comment"):
-            item = item.next_named_sibling
+        item, steps = node.next_named_sibling, 0
+        while (
+            item is not None
+            and item.type in ("attribute_item", "line_comment", "block_comment")
+            and steps < 20
+        ):
+            item, steps = item.next_named_sibling, steps + 1
         condition = re.sub(r"\s", "", text_of(attribute))
         if condition != "cfg(test)" or item is None or item.type != "mod_item":
             self.alone("cfg")
@@ -241,6 +250,9 @@ class _Reader:
 
     def _const_item(self, node: Node) -> None:
         value = text_of(node.child_by_field_name("value"))
+        inside = node.parent is not None and node.parent.type == "declaration_list"
+        if inside and ("(" in value or "!" in value):
+            self.alone("associated const")  # its errors show in generated code only
         if any(word in value for word in ("loop", "while", "(")) or _HUGE.search(text_of(node)):
             self.found.risky = True
 
@@ -251,14 +263,6 @@ class _Reader:
             self.found.risky = True
 
     _array_expression = _array_type
-
-
-def _modules_around(node: Node) -> int:
-    count, above = 0, node.parent
-    while above is not None:
-        count += above.type == "mod_item"
-        above = above.parent
-    return count
 
 
 def _has_example(text: str) -> bool:
@@ -282,8 +286,13 @@ def _spread_equality(root: Node, found: Scan) -> None:
         for n in walk(root)
         if n.type in kinds
     }
-    names, size = set(found.own_equality), -1
-    while size != len(names):
-        size = len(names)
-        names |= {name for name, parts in definitions.items() if parts & names}
+    built_from: dict[str, set[str]] = {}
+    for name, parts in definitions.items():
+        for part in parts:
+            built_from.setdefault(part, set()).add(name)
+    names, waiting = set(found.own_equality), list(found.own_equality)
+    while waiting:
+        fresh = built_from.get(waiting.pop(), set()) - names
+        names |= fresh
+        waiting += fresh
     found.own_equality = sorted(names)

@@ -20,19 +20,21 @@ def parse(text: str) -> Node:
 
 def walk(node: Node) -> Iterator[Node]:
     """A node and everything below it, in source order, without recursion."""
-    cursor, down = node.walk(), True
+    cursor, down, depth = node.walk(), True, 0
     while True:
         if down:
             current = cursor.node
             assert current is not None
             yield current
             if cursor.goto_first_child():
+                depth += 1
                 continue
         if cursor.goto_next_sibling():
             down = True
         elif cursor.goto_parent():
             down = False
-            if cursor.depth == 0:
+            depth -= 1
+            if depth == 0:
                 return
         else:
             return
@@ -43,12 +45,9 @@ def text_of(node: Node | None) -> str:
     return (node.text or b"").decode(errors="replace") if node is not None else ""
 
 
-def rest_of_path(node: Node) -> str:
+def rest_of_path(data: bytes, end: int) -> str:
     """The text behind a name, white space and comments left out, up to the end of its statement."""
-    root = node
-    while root.parent is not None:
-        root = root.parent
-    text = (root.text or b"")[node.end_byte : node.end_byte + 2000].decode(errors="replace")
+    text = data[end : end + 2000].decode(errors="replace")
     return re.sub(r"//[^\n]*|/\*.*?\*/|\s+", "", text, flags=re.S).partition(";")[0]
 
 

@@ -120,6 +120,7 @@ class RustToolchain:
     def _case(self, number: int, task: Task, answer: str) -> Case:
         check = task.check
         assert isinstance(check, RustCheck)
+        answer = answer.encode(errors="replace").decode()
         found, trusted = scan(answer), None
         if self.strict and check.tests:
             text = check.tests if check.crate else f"use super::*; {check.tests}"
@@ -251,6 +252,8 @@ def _refusal(case: Case) -> str:
     """Why an answer could take the trusted tests over, as far as its text shows."""
     trusted, found = case.trusted, case.scan
     assert trusted is not None
+    if "long" in found.alone:
+        return "too long to be checked"
     known = [scan(text) for text in (case.check.tests, case.task.reference)]
     if found.world and not any(k.world for k in known):
         return "files, processes or the network, which this task does not need"

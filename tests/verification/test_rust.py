@@ -1,0 +1,246 @@
+# ruff: noqa: E501
+"""Rust verdicts: cargo mode says what cargo says, batches change nothing, hostile answers hurt no neighbour."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from strop.core.errors import VerificationError
+from strop.core.task import RustCheck, Task
+from strop.core.verdict import Outcome
+from strop.sandbox import Limits
+from strop.verification.rust import RustToolchain
+from strop.verification.rust.cargo import package
+from strop.verification.rust.installation import find_installation
+
+try:
+    find_installation()
+    _missing = ""
+except VerificationError as error:
+    _missing = str(error)
+
+pytestmark = [pytest.mark.cargo, pytest.mark.skipif(bool(_missing), reason=_missing)]
+
+LIMITS = Limits(cpu_seconds=2, wall_seconds=10, memory_bytes=1 << 30, output_bytes=1 << 16)
+TESTS = "#[cfg(test)]\nmod tests { use super::*; #[test] fn one() { assert_eq!(f(1), 2); } #[test] fn two() { assert!(f(2) == 3); } }\n"
+F = "pub fn f(x: i32) -> i32 { x + 1 }"
+task = Task(language="rust", statement="f", check=RustCheck(tests=TESTS))
+apart = Task(
+    language="rust",
+    statement="f apart",
+    check=RustCheck(
+        tests="use sums::*;\nmod m { use sums::f; #[test] fn a() { assert_eq!(f(1), 2); } }\n#[test] fn b() { assert_eq!(f(2), 3); }\n",
+        crate="sums",
+        edition="2024",
+    ),
+)
+
+EDGES = [
+    F,
+    "pub fn f(x: i32) -> i32 { x + 2 }",
+    "fn f(x: i32) -> i32 { x + 1 }",
+    "fn f(x: i64) -> i64 { x + 1 }",
+    "fn f(x: i32) -> i32 { y }",
+    "fn f(x: i32) -> i32 { x + 1",
+    "fn f(x: i32) -> i32 { x + 1 } }",
+    "fn f(x: i32) -> i32 { \"no\" }",
+    "fn f(x: i32) -> i32 { todo!() }",
+    "fn g() {}",
+    F + " pub fn a() -> u8 { 255u8 + 1 }",
+    F + " pub fn a() -> u8 { 256 }",
+    F + " pub fn a() -> i32 { let v = [1, 2]; v[7] }",
+    F + " #[cfg(test)] fn a() -> u8 { 255u8 + 1 }",
+    F + " pub fn a(x: i32) -> bool { x == x }",
+    F + " #[allow(clippy::eq_op)] pub fn a(x: i32) -> bool { x == x }",
+    F + " #[warn(clippy::eq_op)] pub fn a(x: i32) -> bool { x == x }",
+    F + " #[deny(unused_variables)] pub fn a() { let x = 1; }",
+    F + " pub fn a() -> f64 { 3.14 }",
+    F + " pub fn a() { loop { break; } }",
+    F + " pub fn a(v: &Vec<i32>) -> i32 { return v[0]; }",
+    "#![deny(warnings)]\nfn unused() {}\n" + F,
+    "#![deny(warnings)]\n" + F,
+    "#![allow(clippy::eq_op)]\n" + F + " pub fn a(x: i32) -> bool { x == x }",
+    "#![forbid(unsafe_code)]\n" + F,
+    "#![cfg(any())]\n" + F,
+    "#![no_std]\n" + F,
+    "#![feature(box_patterns)]\n" + F,
+    "//! About.\n\n" + F,
+    "use crate::inner::g; mod inner { pub fn g(x: i32) -> i32 { super::h(x) } } fn h(x: i32) -> i32 { x + 1 } pub fn f(x: i32) -> i32 { g(x) }",
+    "#[macro_export] macro_rules! inc { ($x:expr) => { $crate::one() + $x } } pub fn one() -> i32 { 1 } pub fn f(x: i32) -> i32 { inc!(x) }",
+    "macro_rules! inc { ($x:expr) => { $x + 1 } } pub fn f(x: i32) -> i32 { inc!(x) }",
+    "/// Adds.\n///\n/// ```\n/// assert_eq!(answer::f(1), 2);\n/// ```\n" + F,
+    "/// Adds.\n///\n/// ```\n/// assert_eq!(1, 2);\n/// ```\n" + F,
+    F + " mod other; ",
+    F + " pub const T: &str = include_str!(\"lib.rs\");",
+    F + " pub const T: &str = env!(\"CARGO_PKG_NAME\");",
+    F + " pub const T: &str = env!(\"NO_SUCH_VARIABLE\");",
+    F + " extern crate core; ",
+    F + " use rand::Rng;",
+    F + " #[cfg(test)]",
+    F + " #[cfg(test)] mod tests { #[test] fn mine() {} }",
+    F + " #[cfg(test)] mod mine { #[test] fn bad() { panic!() } }",
+    F + " #[test] #[ignore] fn later() { panic!() }",
+    F + " #[cfg(not(test))] compile_error!(\"no\");",
+    F + " #[cfg(test)] compile_error!(\"no\");",
+    "pub struct W(i32); pub fn f(x: i32) -> i32 { W::from(x).0 } #[cfg(test)] mod z { impl From<i32> for super::W { fn from(x: i32) -> Self { super::W(x + 1) } } }",
+    "pub fn f(x: i32) -> i32 { z::g(x) } #[cfg(test)] mod z { pub fn g(x: i32) -> i32 { x + 1 } }",
+    "pub fn f(x: i32) -> i32 { unsafe { *(&x as *const i32) + 1 } }",
+    "#[unsafe(no_mangle)] pub extern \"C\" fn add(x: i32) -> i32 { x + 1 } pub fn f(x: i32) -> i32 { add(x) }",
+    "pub fn f(_: i32) -> i32 { std::process::exit(0) }",
+    "pub fn f(x: i32) -> i32 { if x < 100000000 { f(x + 1) } else { x } }",
+    "pub fn f(x: i32) -> i32 { std::fs::write(\"seen.txt\", \"x\").unwrap(); x + 1 }",
+    "pub struct E; impl PartialEq<E> for i32 { fn eq(&self, _: &E) -> bool { true } } " + F,
+    "pub struct M(i64); impl std::ops::Add<M> for i64 { type Output = M; fn add(self, o: M) -> M { M(self + o.0) } } " + F,
+    F + " pub fn guess() -> bool { 1i64 + \"2\".parse().unwrap() == 3 }",
+    F + " pub fn guess() -> bool { 1i32 == \"1\".parse().unwrap() }",
+    F + " pub fn n() -> usize { const { assert!(1 > 2) }; 1 }",
+    F + " pub struct N<const K: usize>; impl<const K: usize> N<K> { const OK: () = assert!(K > 2); pub fn g() { Self::OK } } pub fn h() { N::<1>::g() }",
+    F + " const fn spin() -> u32 { let mut i = 0u32; while i < 100_000_000 { i += 1; } i } pub const N: u32 = spin();",
+    F + " pub fn name() -> &'static str { std::any::type_name::<W>() } pub struct W; #[test] fn n() { assert_eq!(name(), \"answer::W\"); }",
+    F + " #[test] fn m() { assert_eq!(module_path!(), \"answer\"); }",
+    F + " #[test] fn p() -> Result<(), String> { Err(\"no\".into()) }",
+    "pub fn f(x: i32) -> i32 { println!(\"{}\", \"y\".repeat(50)); x + 1 }",
+    "#!/usr/bin/env run-cargo-script\n" + F,
+    "\u202e// turned\n" + F,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Iterator[RustToolchain]:
+    made = RustToolchain(verdict="cargo", limits=LIMITS, audit=0)
+    yield made
+    made.close()
+
+
+def cargo(task: Task, answer: str, folder: Path) -> tuple[bool, ...]:
+    """The three signals of plain cargo in a fresh package, outside of any jail. The answers above are harmless."""
+    from strop.verification.rust.toolchain import RustToolchain
+
+    case = RustToolchain(verdict="cargo")._case(0, task, answer)
+    for name, text in package(case).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    signals = []
+    for step in ("build", "clippy", "test"):
+        command = ["cargo", step, "--quiet", "--offline"]
+        signals.append(subprocess.run(command, cwd=folder, capture_output=True, timeout=120).returncode == 0)
+    return tuple(signals)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", [task, apart], ids=["unit", "integration"])
+def test_cargo_mode_says_what_cargo_says(toolchain: RustToolchain, task: Task, tmp_path: Path) -> None:
+    verdicts = []
+    for start in range(0, len(EDGES), 32):
+        verdicts += toolchain.judge([(task, a) for a in EDGES[start : start + 32]])
+    different = []
+    for number, (answer, verdict) in enumerate(zip(EDGES, verdicts, strict=True)):
+        ours = tuple(stage.passed for stage in verdict.stages)
+        theirs = cargo(task, answer, tmp_path / str(number))
+        if ours != theirs:
+            different.append((answer, ours, theirs))
+    assert different == []
+
+
+def test_a_batch_gives_each_answer_its_own_verdict_in_order(toolchain: RustToolchain) -> None:
+    jobs = [(task, F), (task, "pub fn f(x: i32) -> i32 { x }"), (task, "  "), (apart, F), (task, "fn f(")] * 4
+    verdicts = toolchain.judge(jobs)
+    words = [Outcome.PASSED, Outcome.FAILED, Outcome.NO_ANSWER, Outcome.PASSED, Outcome.FAILED] * 4
+    assert [v.outcome for v in verdicts] == words
+    assert [t.id for t in verdicts[0].tests] == ["tests::one", "tests::two"]
+    assert sorted(t.id for t in verdicts[3].tests) == ["b", "m::a"]
+    assert "unclosed delimiter" in verdicts[4].stages[0].output
+    assert verdicts[0].stages[1].passed and verdicts[0].cpu_seconds > 0
+
+
+def test_lints_fail_the_lint_stage_only_when_they_deny(toolchain: RustToolchain) -> None:
+    denied, warned = toolchain.judge(
+        [
+            (task, F + " pub fn a(x: i32) -> bool { x == x }"),
+            (task, F + " pub fn a(v: &Vec<i32>) -> i32 { return v[0]; }"),
+        ]
+    )
+    assert [s.passed for s in denied.stages] == [True, False, True]
+    assert "eq_op" in denied.stages[1].output
+    assert [s.passed for s in warned.stages] == [True, True, True]
+    assert "ptr_arg" in warned.stages[1].output
+
+
+@pytest.mark.adversarial
+def test_a_compiler_that_does_not_end_hurts_no_neighbour(toolchain: RustToolchain) -> None:
+    deep = "pub fn g() { " + "let _ = (" * 1 + "1" + "+1" * 30000 + ")" * 1 + "; } " + F
+    types = (
+        F
+        + " pub fn t() { "
+        + "".join(
+            f"let a{i} = (a{i - 1}.clone(), a{i - 1}.clone());" if i else "let a0 = 1;" for i in range(40)
+        )
+        + " }"
+    )
+    verdicts = toolchain.judge(
+        [(task, F), (task, deep), (task, F), (task, types), (task, "fn f(x: i32) -> i32 { 7 }")]
+    )
+    assert [v.outcome for v in verdicts[::2]] == [Outcome.PASSED, Outcome.PASSED, Outcome.FAILED]
+    assert Outcome.ERROR not in [v.outcome for v in verdicts]
+
+
+def test_the_audit_logs_where_cargo_disagrees(caplog: pytest.LogCaptureFixture) -> None:
+    audited = RustToolchain(verdict="cargo", limits=LIMITS, audit=1.0)
+    try:
+        (fine,) = audited.judge([(task, F)])
+        assert fine.passed and not fine.detail and not caplog.records
+        case = audited._case(0, task, F)
+        case.build = case.lint = True
+        case.test = False
+        audited._audit([case])
+    finally:
+        audited.close()
+    assert "test False, cargo True" in case.detail and "test False, cargo True" in caplog.text
+
+
+def test_checks_with_crates_need_cargo_mode_and_a_vendor_folder(toolchain: RustToolchain) -> None:
+    needy = task.model_copy(update={"check": RustCheck(tests=TESTS, crates=["regex"])})
+    assert [s.passed for s in toolchain.judge([(needy, F)])[0].stages] == [False, False, False]
+    strict = RustToolchain(limits=LIMITS)
+    try:
+        assert strict.judge([(needy, F)])[0].outcome is Outcome.ERROR
+    finally:
+        strict.close()
+
+
+def test_a_vendored_crate_is_built_without_a_network(tmp_path: Path) -> None:
+    crate = tmp_path / "vendor" / "tiny"
+    (crate / "src").mkdir(parents=True)
+    (crate / "Cargo.toml").write_text('[package]\nname = "tiny"\nversion = "1.0.0"\nedition = "2021"\n')
+    (crate / "src/lib.rs").write_text("pub fn one() -> i32 { 1 }")
+    (crate / ".cargo-checksum.json").write_text('{"files":{},"package":null}')
+    needy = task.model_copy(update={"check": RustCheck(tests=TESTS, crates=["tiny"])})
+    vendored = RustToolchain(verdict="cargo", limits=LIMITS, vendor=tmp_path / "vendor", audit=0)
+    try:
+        (verdict,) = vendored.judge([(needy, "pub fn f(x: i32) -> i32 { x + tiny::one() }")])
+    finally:
+        vendored.close()
+    assert verdict.passed, verdict.stages[0].output
+
+
+def test_tests_that_are_not_rust_are_the_graders_failure() -> None:
+    strict = RustToolchain(limits=LIMITS)
+    try:
+        broken = task.model_copy(update={"check": RustCheck(tests="#[cfg(test)] mod tests {")})
+        assert strict.judge([(broken, F)])[0].outcome is Outcome.ERROR
+    finally:
+        strict.close()
+
+
+def test_a_missing_toolchain_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(VerificationError, match=r"no rustc on PATH; install Rust"):
+        RustToolchain().judge([(task, F)])
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/rustc").write_text("#!/bin/sh\n")
+    (tmp_path / "bin/rustc").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(VerificationError, match=r"clippy-driver is missing; rustup component add clippy"):
+        RustToolchain().judge([(task, F)])
