@@ -139,6 +139,15 @@ def test_all_of_python(strop, tmp_path) -> None:
     assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 150
 
 
+@pytest.mark.cargo
+@pytest.mark.skipif(not shutil.which("rustc"), reason="needs a Rust toolchain")
+def test_rust_in_every_jail(strop, tmp_path) -> None:
+    done = strop("attack", "--language", "rust", "--name", "always-equal", "--json", "r.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads((tmp_path / "r.json").read_text())["rows"]
+    assert [(r["jail"], r["honest_outcome"]) for r in rows] == [(jail, "passed") for jail in jail_names()]
+
+
 @pytest.mark.slow
 @pytest.mark.cargo
 @pytest.mark.skipif(not shutil.which("rustc"), reason="needs a Rust toolchain")

@@ -22,7 +22,9 @@ PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_GET_NO_NEW_PRIVS = 39
+PR_SET_SECUREBITS = 28
 PR_CAP_AMBIENT = 47
+_SECBIT_NO_SETUID_FIXUP = 4
 _CAP_DAC_READ_SEARCH = 2
 _READING = 1 << _CAP_DAC_READ_SEARCH
 
@@ -109,6 +111,8 @@ def become(uid: int, *, keep_reading: bool = False) -> None:
     """
     if keep_reading:
         prctl(PR_SET_KEEPCAPS, 1)
+        # access(2) ignores the capabilities of an ordinary user without this bit, and gcc looks for its linker with it
+        prctl(PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP)
         _capset(
             _permitted(), _READING
         )  # the inheritable set cannot win a bit once the bounding set has lost it
