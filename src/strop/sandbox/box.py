@@ -16,19 +16,20 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from types import TracebackType
 from typing import Any
 
 from strop.core.errors import SandboxError
 from strop.sandbox import confine
+from strop.sandbox.answer import Answer
 from strop.sandbox.cgroup import Cgroup
 from strop.sandbox.jails import LAUNCHER_BYTES, Jail, choose, launched
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.report import require_jail
-from strop.sandbox.result import CommandResult, Profile, safe_name
+from strop.sandbox.result import CommandResult
 from strop.sandbox.spawn import Process, helper, helper_reads, spawn
+from strop.sandbox.work import Work
 
 _START_SECONDS = 20.0
 _EXTRA_SECONDS = 10.0
@@ -77,7 +78,7 @@ class Box:
             work.put(files or {})
             yield work
             if self._control is not None and work.used:
-                self._ask({"op": "wipe"}, _EXTRA_SECONDS)
+                self._ask({"op": "wipe"})
         except BaseException:
             self.close()  # in the middle of something: the next program gets a fresh process
             raise
@@ -222,10 +223,10 @@ class Box:
         except OSError as error:
             raise self._broken(str(error)) from None
 
-    def _ask(self, job: dict[str, Any], seconds: float) -> tuple[dict[str, Any], list[int]]:
+    def _ask(self, job: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
         assert self._control is not None
         self._request(job, {}, self._control, [])
-        return self._receive(seconds)
+        return self._receive(_EXTRA_SECONDS)
 
     def _receive(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
         assert self._control is not None
@@ -248,90 +249,3 @@ class Box:
         words = self._process.last_words() if self._process is not None else ""
         self.close()
         return SandboxError(f"the jail's worker process broke: {why}" + (f" ({words})" if words else ""))
-
-
-class Answer:
-    """Takes the bytes of one answer; `whole` once all have come, or the sender is gone (`message` has "broken")."""
-
-    def __init__(self) -> None:
-        self._data = b""
-        self.whole = False
-        self.message: dict[str, Any] = {}
-
-    def __call__(self, data: bytes) -> None:
-        """The next bytes; b"" is the end of the stream."""
-        self._data += data
-        if not data and not self.whole:
-            self.message, self.whole = {"broken": "it ended"}, True
-        elif len(self._data) >= 8 and len(self._data) >= 8 + int(self._data[:8]):
-            self.message, self.whole = json.loads(self._data[8 : 8 + int(self._data[:8])]), True
-
-
-class Work:
-    """The files and programs of one piece of work. Made by `Box.work`."""
-
-    def __init__(self, box: Box) -> None:
-        self._box = box
-        self._waiting: dict[str, bytes] = {}
-        self.used = False
-        """Whether a program has run in it."""
-
-    def put(self, files: Mapping[str, bytes | str]) -> None:
-        """Adds or replaces files; they are written before the next program starts."""
-        for name, content in files.items():
-            self._waiting[safe_name(name)] = content.encode() if isinstance(content, str) else content
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: bytes = b"",
-        limits: Limits | None = None,
-        profile: Profile = "run",
-        read: Sequence[str] = (),
-        environment: Mapping[str, str] | None = None,
-    ) -> CommandResult:
-        """Runs `argv` in the work directory to the end of its whole tree.
-
-        Reads system programs and libraries, the work directory and the paths in `read`, of this program and maybe of
-        earlier ones in this box; nothing else. The environment is PATH, HOME, TMPDIR, LANG and `environment`. Memory,
-        files and processes are bounded per process, CPU of the first process exactly and of each other by RLIMIT_CPU;
-        in the jail "full" memory and processes also as a whole.
-        Raises SandboxError when the program cannot be started or the box is broken.
-        """
-        bounds = limits or Limits()
-        job = {
-            "op": "run",
-            "argv": list(argv),
-            "limits": asdict(bounds),
-            "profile": profile,
-            "read": list(read),
-            "environment": dict(environment or {}),
-        }
-        contents, self._waiting = self._waiting, {}
-        result = self._box._run(job, contents, stdin, bounds, fresh=not self.used)
-        self.used = True
-        return result
-
-    def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
-        """A regular file that a program wrote; no link is followed.
-
-        Raises FileNotFoundError, ValueError when it is longer than `limit` bytes or no regular file, SandboxError.
-        """
-        safe_name(name)
-        if name in self._waiting:
-            return self._waiting[name]
-        if not self.used:
-            raise FileNotFoundError(name)
-        reply, fds = self._box._ask({"op": "read", "name": name}, _EXTRA_SECONDS)
-        if not fds:
-            raise (
-                FileNotFoundError(name)
-                if reply["error"] == "FileNotFoundError"
-                else ValueError(reply["error"])
-            )
-        with os.fdopen(fds[0], "rb") as file:
-            data = file.read(limit + 1)
-        if len(data) > limit:
-            raise ValueError(f"{name} is longer than {limit} bytes")
-        return data

@@ -6,7 +6,7 @@ from strop.verification.rust.cargo import Cargo
 from strop.verification.rust.case import Case
 
 if TYPE_CHECKING:
-    from strop.sandbox.box import Work
+    from strop.sandbox import Work
 
 
 def differences(case: Case, cargo: Cargo, work: "Work") -> str:

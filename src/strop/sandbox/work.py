@@ -1,0 +1,82 @@
+"""One piece of work in a box: its files and its programs, as the parent sees them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from strop.sandbox.limits import Limits
+from strop.sandbox.result import CommandResult, Profile, safe_name
+
+if TYPE_CHECKING:
+    from strop.sandbox.box import Box
+
+
+class Work:
+    """The files and programs of one piece of work. Made by `Box.work`."""
+
+    def __init__(self, box: "Box") -> None:
+        self._box = box
+        self._waiting: dict[str, bytes] = {}
+        self.used = False
+        """Whether a program has run in it."""
+
+    def put(self, files: Mapping[str, bytes | str]) -> None:
+        """Adds or replaces files; they are written before the next program starts."""
+        for name, content in files.items():
+            self._waiting[safe_name(name)] = content.encode() if isinstance(content, str) else content
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        limits: Limits | None = None,
+        profile: Profile = "run",
+        read: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> CommandResult:
+        """Runs `argv` in the work directory to the end of its whole tree.
+
+        Reads system programs and libraries, the work directory and the paths in `read`, of this program and maybe of
+        earlier ones in this box; nothing else. The environment is PATH, HOME, TMPDIR, LANG and `environment`. Memory,
+        files and processes are bounded per process, CPU of the first process exactly and of each other by RLIMIT_CPU;
+        in the jail "full" memory and processes also as a whole.
+        Raises SandboxError when the program cannot be started or the box is broken.
+        """
+        bounds = limits or Limits()
+        job = {
+            "op": "run",
+            "argv": list(argv),
+            "limits": asdict(bounds),
+            "profile": profile,
+            "read": list(read),
+            "environment": dict(environment or {}),
+        }
+        contents, self._waiting = self._waiting, {}
+        result = self._box._run(job, contents, stdin, bounds, fresh=not self.used)
+        self.used = True
+        return result
+
+    def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
+        """A regular file that a program wrote; no link is followed.
+
+        Raises FileNotFoundError, ValueError when it is longer than `limit` bytes or no regular file, SandboxError.
+        """
+        safe_name(name)
+        if name in self._waiting:
+            return self._waiting[name]
+        if not self.used:
+            raise FileNotFoundError(name)
+        reply, fds = self._box._ask({"op": "read", "name": name})
+        if not fds:
+            raise (
+                FileNotFoundError(name)
+                if reply["error"] == "FileNotFoundError"
+                else ValueError(reply["error"])
+            )
+        with os.fdopen(fds[0], "rb") as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise ValueError(f"{name} is longer than {limit} bytes")
+        return data
