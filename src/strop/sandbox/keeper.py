@@ -15,19 +15,15 @@ import contextlib
 import json
 import os
 import resource
-import select
 import shutil
 import signal
 import socket
 import sys
-import time
 from typing import Any, NoReturn
 
-from strop.sandbox import confine, kernel, namespaces, workdir
+from strop.sandbox import confine, kernel, namespaces, tree, workdir
 from strop.sandbox.limits import Limits, apply_rlimits
-from strop.sandbox.pump import cpu_clock
 
-_REAP_SECONDS = 5.0
 _MS_NOSUID_NODEV = 0x6
 
 
@@ -90,7 +86,6 @@ class Keeper:
     ) -> None:
         self.control, self.settings, self.work = control, settings, work
         self.read = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read, work)
-        self.alone = os.getpid() == 1
         self.sized = settings.namespaces
         self.size = Limits().dir_bytes
         self.wake, woken = os.pipe()
@@ -125,7 +120,7 @@ class Keeper:
 
     def end(self) -> None:
         """Kills what is left and removes the work directory, if it is not gone with this process."""
-        self._kill_all()
+        tree.kill_all()
         if not self.settings.namespaces:
             os.chdir("/")
             with contextlib.suppress(OSError):
@@ -168,14 +163,14 @@ class Keeper:
                 os.close(fd)
             streams = []
             if not report["error"]:
-                self._watch(child, limits, report)
-            _end(child, report)
+                report["expired"] = tree.watch(child, limits, (self.control.fileno(), self.wake))
+            tree.end(child, report)
         except OSError as error:
             report["error"] = f"{type(error).__name__}: {error}"
         finally:
             for fd in streams:
                 os.close(fd)
-            report["left"] = self._kill_all()
+            report["left"] = tree.kill_all()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         report["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         report["peak"] = (
@@ -234,69 +229,3 @@ class Keeper:
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
         environment |= {"HOME": self.work, "TMPDIR": self.work, **job["environment"]}
         os.execvpe(job["argv"][0], job["argv"], environment)
-
-    def _watch(self, child: int, limits: Limits, report: dict[str, Any]) -> None:
-        """Returns when the program has ended, its time is up or the parent wants it to end."""
-        ended = os.pidfd_open(child)
-        try:
-            poll = select.poll()
-            for fd in (ended, self.control.fileno(), self.wake):
-                poll.register(fd, select.POLLIN)
-            began = time.monotonic()
-            while True:
-                wall = limits.wall_seconds - (time.monotonic() - began)
-                cpu = limits.cpu_seconds - cpu_clock(child)
-                if min(wall, cpu) <= 0:
-                    report["expired"] = "cpu" if cpu <= 0 else "wall"
-                    return
-                if poll.poll(1000 * min(wall, cpu + 0.002)):
-                    return
-        finally:
-            os.close(ended)
-
-    def _kill_all(self) -> int:
-        """Kills and reaps every descendant; returns how many. A dead one's children become ours, so it repeats."""
-        count, deadline = 0, time.monotonic() + _REAP_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                if os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-                    self._kill_once()
-            except ChildProcessError:
-                break
-            os.waitpid(-1, 0)
-            count += 1
-        return count
-
-    def _kill_once(self) -> None:
-        if self.alone:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(-1, signal.SIGKILL)
-            return
-        for pid in _children():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _end(child: int, report: dict[str, Any]) -> None:
-    try:
-        done = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        if done is None:
-            os.kill(child, signal.SIGKILL)
-        _, status, usage = os.wait4(child, 0)
-        report["status"] = os.waitstatus_to_exitcode(status)
-        report["own"] = usage.ru_maxrss * 1024
-    except ChildProcessError:
-        report["error"] = report["error"] or "the program was reaped by someone else"
-
-
-def _children() -> list[int]:
-    me, found = os.getpid(), []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    if int(file.read().rpartition(b")")[2].split()[1]) == me:
-                        found.append(int(name))
-            except OSError:
-                continue  # it ended meanwhile
-    return found
