@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Varied Rust answers for measurements: right, wrong, not compiling, with lints, panics, traits and macros. Seeded."""
 
 import random
@@ -77,7 +78,7 @@ def _without_line(text: str, rng: random.Random) -> str:
 
 
 def _stub(text: str, rng: random.Random) -> str:
-    body = rng.choice(["todo!()", "unimplemented!()", "panic!(\"no\")", "loop {}", "Default::default()", ""])
+    body = rng.choice(["todo!()", "unimplemented!()", 'panic!("no")', "loop {}", "Default::default()", ""])
     if body == "loop {}" and rng.random() < 0.8:
         body = "todo!()"
     heads = list(re.finditer(r"\bfn \w[^{;]*\{", text))

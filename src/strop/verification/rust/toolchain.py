@@ -46,6 +46,7 @@ from strop.verification.rust.own_tests import static_reason, weigh
 from strop.verification.rust.scan import scan
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
 from strop.verification.rust.trusted import STANDARD_METHODS, read_trusted, trait_methods
+from strop.verification.rust.unclosed import reject_unclosed
 
 if TYPE_CHECKING:
     from strop.sandbox.box import Box
@@ -149,6 +150,7 @@ class RustToolchain:
             if case.integration and case.scan.unit_tests:
                 shared = False
             (together if shared else alone).append(case)
+        alone = self._without_unclosed(alone)
         for group in _groups(together):
             self._judge_group(group)
         for case in together:
@@ -157,6 +159,15 @@ class RustToolchain:
                 alone.append(case)
         for case in alone:
             self._judge_alone(case)
+
+    def _without_unclosed(self, cases: list[Case]) -> list[Case]:
+        """The cases but those that end at their first unclosed bracket, which are judged here."""
+        unclosed = [c for c in cases if c.scan.broken and not (c.scan.alone or c.check.crates)]
+        kept = [case for case in cases if case not in unclosed]
+        for group in _groups(unclosed):
+            with self._boxed().work() as work:
+                kept += reject_unclosed(group, self._built(), work)
+        return kept
 
     def _judge_group(self, group: list[Case]) -> None:
         """A shared crate; divided where a compiler did not come to its end."""
