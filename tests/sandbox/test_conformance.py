@@ -95,6 +95,7 @@ def test_writes(tmp_path: Path) -> None:
     [
         "import socket; socket.socket()",
         "import socket; socket.socket(socket.AF_UNIX)",
+        "import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)",
         "import os; os.kill(PARENT, 0)",
         "import os; os.kill(os.getppid(), 9)",
         "import ctypes; l = ctypes.CDLL(None, use_errno=True); l.ptrace(16, PARENT, 0, 0) and exit(1)",

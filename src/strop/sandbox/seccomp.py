@@ -13,7 +13,7 @@ from functools import cache
 from strop.sandbox import kernel
 from strop.sandbox.syscalls import AUDIT_ARCH, table
 
-_LD, _JEQ, _JGE, _JSET, _RET = 0x20, 0x15, 0x35, 0x45, 0x06
+_LD, _AND, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NR, _ARCH = 0, 4
 _CLONE_THREAD = 0x00010000
@@ -173,6 +173,7 @@ def base(*, allow_exec: bool, allow_metadata: bool, allow_kill: bool = True) -> 
     calls = table(kernel.MACHINE)
     body = _clone(calls, [(_JSET, 0, 1, _CLONE_NAMESPACES), _deny(), _allow()])
     body += [(_JEQ, 0, 1, calls["clone3"]), (_RET, 0, 0, _ERRNO | errno.ENOSYS)]
+    body += _block(calls["socketpair"], _PAIRS)
     return _program(body, [calls[n] for n in names if n in calls])
 
 
@@ -202,6 +203,16 @@ def _leaf(machine: str, allow_exec: bool) -> bytes:
     body += _block(calls["prlimit64"], only_reading)
     names = _LEAF + ([] if allow_exec else _EXEC)
     return _program(body, [calls[n] for n in names if n in calls])
+
+
+_PAIRS = [
+    (_LD, 0, 0, 24),  # the type: one of a pair of datagram sockets could send to any socket that has a path
+    (_AND, 0, 0, 0xF),
+    (_JEQ, 1, 0, 1),  # SOCK_STREAM
+    (_JEQ, 0, 1, 5),  # SOCK_SEQPACKET
+    (_RET, 0, 0, _ALLOW),
+    (_RET, 0, 0, _ERRNO | errno.EPERM),
+]
 
 
 def _program(body: list[_Instruction], denied: list[int]) -> bytes:

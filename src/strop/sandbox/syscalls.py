@@ -3,7 +3,7 @@
 from functools import cache
 
 _TABLE = """
-socket 41 198|connect 42 203|bind 49 200|listen 50 201|accept 43 202|accept4 288 242
+socket 41 198|socketpair 53 199|connect 42 203|bind 49 200|listen 50 201|accept 43 202|accept4 288 242
 fork 57 -1|vfork 58 -1|clone 56 220|clone3 435 435|execve 59 221|execveat 322 281
 ptrace 101 117|process_vm_readv 310 270|process_vm_writev 311 271|kcmp 312 272|process_madvise 440 440
 process_mrelease 448 448|pidfd_open 434 434|pidfd_getfd 438 438|pidfd_send_signal 424 424
