@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The Rust data sets' adapters, on rows written here and on the files where they are at hand."""
 
 import json

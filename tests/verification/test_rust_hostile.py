@@ -153,6 +153,16 @@ if let Ok(t) = std::fs::read(p) { println!("{}", String::from_utf8_lossy(&t)); }
     assert not any(v.stages[2].passed for v in verdicts[1:])
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["// About.\n", "//! About.\n", "/* a */ ", "/*! a */ ", "#![allow(dead_code)]\n", "#![allow(dead_code)] ", "//! a\n//! b\n\n// c\n",
+     "// a\n#![allow(dead_code)] // b\n", "\n\n", "/// Adds.\n", "//! a\r\n", "#![allow(dead_code)]\n//! a\nuse std::fmt; "],
+)  # fmt: skip
+def test_honest_answers_pass_whatever_stands_at_their_top(toolchain: RustToolchain, head: str) -> None:
+    verdicts = judged(toolchain, unit, [head + HONEST, head + WRONG])
+    assert [v.passed for v in verdicts] == [True, False], verdicts[0].detail
+
+
 def test_limits_name_what_ended_an_answer(toolchain: RustToolchain) -> None:
     names = ["loop", "sleep", "memory"]
     outcomes = [v.outcome for v in judged(toolchain, unit, [ATTACKS[n] for n in names])]

@@ -117,4 +117,10 @@ def _with_tests(case: Case) -> str:
     if case.trusted.uses_own_macros:
         return f"{case.answer}\n{declaration}\n"
     data, head = case.answer.encode(), case.scan.head
-    return f"{data[:head].decode()}{declaration} {data[head:].decode()}"
+    above, below = data[:head].decode(), data[head:].decode()
+    if above and below.startswith("\n"):
+        above, below = (
+            above + "\n",
+            below[1:],
+        )  # it must not end up in a comment, and lines keep their numbers
+    return f"{above} {declaration} {below}"

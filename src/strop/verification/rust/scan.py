@@ -91,10 +91,12 @@ def scan(text: str) -> Scan:
 def _head(root: Node) -> int:
     end = 0
     for child in root.children:
-        inner_doc = child.type in ("line_comment", "block_comment")
-        if child.type not in ("inner_attribute_item", "shebang") and not inner_doc:
+        if child.type in ("inner_attribute_item", "shebang"):
+            end = child.end_byte
+        elif child.type not in ("line_comment", "block_comment"):
             break
-        end = child.end_byte
+        elif text_of(child).startswith(("//!", "/*!")):
+            end = child.end_byte
     return end
 
 

@@ -135,8 +135,8 @@ class StrictRunner:
             missing = sorted(case.trusted.names - there)
             if missing:
                 return f"the answer removes the test {missing[0]}"
-            if not case.trusted.names and case.trusted.complete:
-                return "the task has no test"
+            if not there:
+                return "the task has no test, or the answer removes them all"
             return ""
         if any(ignored for _, ignored in names):
             return "a test of the answer is marked #[ignore]"
