@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from strop.attacks.suite import Attack, Trial
 
 
+_WIDTH = 160
+"""Columns of the tables where there is no terminal."""
+
+
 def attack(
     language: Annotated[str | None, typer.Option(help="only attacks in this language")] = None,
     family: Annotated[str | None, typer.Option(help="only attacks of this family")] = None,
@@ -154,7 +158,7 @@ def _report(rows: "list[Row]", ours: "list[Row]", verbose: bool) -> None:
     from strop.attacks.bench import counts
     from strop.attacks.table import compared, details, overview
 
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     bad = [r for r in rows if not r.good]
     if verbose or bad:
         console.print(details(rows if verbose else bad))
@@ -176,5 +180,5 @@ def _list(chosen: "Sequence[Attack]") -> None:
         table.add_column(column)
     for one in chosen:
         table.add_row(one.id, one.family, one.task, one.layer, one.tries)
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else _WIDTH).print(table)
     print(f"{len(chosen)} attacks")
