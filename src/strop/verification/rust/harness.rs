@@ -214,11 +214,11 @@ pub fn differ(kind: &str, left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debu
 macro_rules! assert_eq {
     ($left:expr, $right:expr $(,)?) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if !(*l == *r) { $crate::differ("==", &*l, &*r, ::std::option::Option::None) }
+        if !(*l == *r) { $crate::differ("==", &l, &r, ::std::option::Option::None) }
     } } };
     ($left:expr, $right:expr, $($said:tt)+) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if !(*l == *r) { $crate::differ("==", &*l, &*r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
+        if !(*l == *r) { $crate::differ("==", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
     } } };
 }
 
@@ -226,10 +226,10 @@ macro_rules! assert_eq {
 macro_rules! assert_ne {
     ($left:expr, $right:expr $(,)?) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if *l == *r { $crate::differ("!=", &*l, &*r, ::std::option::Option::None) }
+        if *l == *r { $crate::differ("!=", &l, &r, ::std::option::Option::None) }
     } } };
     ($left:expr, $right:expr, $($said:tt)+) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if *l == *r { $crate::differ("!=", &*l, &*r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
+        if *l == *r { $crate::differ("!=", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
     } } };
 }
