@@ -110,41 +110,45 @@ def ending(pairs: list[Pair], count: int) -> list[Pair]:
 
 
 def measure(pairs: list[Pair], batch: int, slices: int) -> dict[str, object]:
-    """Both sides in turn: a slice by the recipe, then a batch by us, until all answers are done."""
-    ours: list[tuple[float, float]] = []
-    theirs: list[tuple[float, float]] = []
-    differences, passed = [], 0
-    RustToolchain(verdict="cargo", audit=0).judge(pairs[:1])  # compilers in the file cache, lints asked
+    """Both sides in turn: a slice by the recipe, then a batch by us, until all answers are done.
+
+    The jail's process is one for the whole run. Its CPU time and that of all it started is known when it is reaped at
+    the end, so `cpu_ms` is a mean over every turn, start included; `wall_ms` is the median turn.
+    """
+    warm = RustToolchain(verdict="cargo", audit=0)
+    warm.judge(pairs[:1])  # compilers into the file cache, lints asked
+    warm.close()
+    recipe_cpu = recipe_wall = our_cpu = 0.0
+    walls, differences, passed, judged = [], [], 0, 0
+    toolchain = RustToolchain(verdict="cargo", audit=0)
     for start in range(0, len(pairs), batch):
         part = pairs[start : start + batch]
         step = -(-len(part) // slices)
         expected: list[Signals] = []
-        toolchain = RustToolchain(verdict="cargo", audit=0)
         verdicts: list[Verdict] = []
         for number in range(slices):
             before, began = _cpu(), time.monotonic()
-            piece = part[number * step : (number + 1) * step]
-            expected += [recipe(*pair) for pair in piece]
-            if piece:
-                theirs.append(((_cpu() - before) / len(piece), (time.monotonic() - began) / len(piece)))
+            expected += [recipe(*pair) for pair in part[number * step : (number + 1) * step]]
+            recipe_cpu, recipe_wall = recipe_cpu + _cpu() - before, recipe_wall + time.monotonic() - began
             before, began = _cpu(), time.monotonic()
             verdicts = toolchain.judge(part)
-            toolchain.close()  # reaps the jail's process, which brings its children's CPU time
-            ours.append(((_cpu() - before) / len(part), (time.monotonic() - began) / len(part)))
+            our_cpu, judged = our_cpu + _cpu() - before, judged + len(part)
+            walls.append((time.monotonic() - began) / len(part))
         found = [signals_of(v) for v in verdicts]
         passed += sum(all(s) for s in found)
         differences += _differences(part, found, expected)
-    medians = {
-        "recipe_cpu_ms": 1000 * statistics.mean(c for c, _ in theirs),
-        "recipe_wall_ms": 1000 * statistics.mean(w for _, w in theirs),
-        "cpu_ms": 1000 * statistics.median(c for c, _ in ours),
-        "wall_ms": 1000 * statistics.median(w for _, w in ours),
-    }
+    before = _cpu()
+    toolchain.close()
+    our_cpu += _cpu() - before
+    times = {
+        "recipe_cpu_ms": 1000 * recipe_cpu / len(pairs), "recipe_wall_ms": 1000 * recipe_wall / len(pairs),
+        "cpu_ms": 1000 * our_cpu / judged, "wall_ms": 1000 * statistics.median(walls),
+    }  # fmt: skip
     return {
-        "cpu_ratio": medians["recipe_cpu_ms"] / medians["cpu_ms"],
-        "wall_ratio": medians["recipe_wall_ms"] / medians["wall_ms"],
+        "cpu_ratio": times["recipe_cpu_ms"] / times["cpu_ms"],
+        "wall_ratio": times["recipe_wall_ms"] / times["wall_ms"],
         "differences": len(differences), "which": differences,
-        "answers": len(pairs), "batch": batch, "passed": passed, **medians,
+        "answers": len(pairs), "batch": batch, "passed": passed, **times,
     }  # fmt: skip
 
 
