@@ -1,71 +1,21 @@
 """What the source text of an answer says about how it must be built, read from its parse tree.
 
 Nothing here decides a verdict by itself: a scan chooses the way (with others in one crate, or alone), names the types
-whose equality the answer wrote by hand, and finds the tests of trusted code. Linear in the text; never runs it.
+whose equality the answer wrote by hand, and finds what strict mode refuses. Linear in the text; never runs it.
 """
 
-import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tree_sitter import Node
 
 from strop.verification.rust.delimiters import balanced
-from strop.verification.rust.syntax import first_names, parse, rest_of_path, text_of, walk
+from strop.verification.rust.reader import Reader, Scan
+from strop.verification.rust.syntax import parse, text_of, walk
+
+__all__ = ["LONGEST", "Scan", "scan"]
 
 LONGEST = 100_000
 """Bytes of an answer that are parsed; longer ones are compiled alone."""
-
-_ALONE_ATTRIBUTES = {
-    "path", "macro_use", "macro_export", "no_mangle", "export_name", "link_section", "link", "global_allocator",
-    "panic_handler", "no_main", "no_std", "recursion_limit", "feature", "crate_type", "crate_name", "rustc_main",
-    "warn", "deny", "forbid", "expect", "cfg_attr", "type_length_limit", "test_runner", "unsafe",
-}  # fmt: skip
-_ALONE_MACROS = {
-    "include", "include_str", "include_bytes", "env", "option_env", "file", "module_path", "global_asm", "asm",
-    "naked_asm", "concat_idents", "compile_error",
-}  # fmt: skip
-_ALONE_NAMES = {"type_name", "type_name_of_val", "Location", "set_hook", "take_hook"}
-_WORLD = {"fs", "process", "net", "os"}
-_ONLY_CARGO = {"include!", "include_str!", "include_bytes!", "env!", "option_env!", "file module", "#[path]",
-               "script line", "long"}  # fmt: skip
-_HARMLESS_INNER = {"allow"}
-_HUGE = re.compile(r"\d{6,}|<<\s*[2-9]\d")
-_COMPARISONS = {"PartialEq"}
-
-
-@dataclass
-class Scan:
-    """What was found in one answer."""
-
-    broken: bool = False
-    """Brackets, quotes or comments do not close."""
-    alone: list[str] = field(default_factory=list)
-    """Why the answer cannot share a crate with others; empty when it can."""
-    risky: bool = False
-    """It may keep the compiler busy for long: constant evaluation, recursive macros, huge arrays."""
-    doc_tests: bool = False
-    unit_tests: bool = False
-    """It holds #[test] functions or code for tests only."""
-    own_equality: list[str] = field(default_factory=list)
-    """Types with a PartialEq that is not derived, and types built from them; `*` when a macro writes it."""
-    foreign: bool = False
-    """It declares foreign functions or links libraries."""
-    world: bool = False
-    """It uses files, processes or the network, which the run profile of the jail denies."""
-    reads_files: bool = False
-    """It may read files while it is compiled."""
-    head: int = 0
-    """Byte behind the inner attributes and inner doc comments at the top."""
-    reaching: bool = False
-    """It implements a trait in a way that can change how types are inferred elsewhere in its crate."""
-    macros: set[str] = field(default_factory=set)
-    """Names of macros defined with macro_rules!."""
-
-    @property
-    def needs_cargo(self) -> bool:
-        """Whether only a package of its own shows what cargo would say."""
-        return self.doc_tests or self.world or bool(_ONLY_CARGO & set(self.alone))
 
 
 @lru_cache(maxsize=1024)
@@ -79,7 +29,7 @@ def scan(text: str) -> Scan:
     root = parse(text)
     found.broken = not balanced(text)
     found.head = _head(root)
-    _Reader(found, text.encode()).read(root)
+    Reader(found, text.encode()).read(root)
     _spread_equality(root, found)
     if text.startswith("#!") and not text.startswith("#!["):
         found.alone.append("script line")
@@ -98,184 +48,6 @@ def _head(root: Node) -> int:
         elif text_of(child).startswith(("//!", "/*!")):
             end = child.end_byte
     return end
-
-
-class _Reader:
-    def __init__(self, found: Scan, data: bytes) -> None:
-        self.found, self.data = found, data
-        self.modules: list[int] = []
-        """Ends of the modules around the current node."""
-
-    def read(self, root: Node) -> None:
-        for node in walk(root):
-            while self.modules and self.modules[-1] <= node.start_byte:
-                self.modules.pop()
-            handler = getattr(self, f"_{node.type}", None)
-            if handler is not None:
-                handler(node)
-
-    def alone(self, why: str) -> None:
-        if why not in self.found.alone:
-            self.found.alone.append(why)
-
-    def _crate(self, node: Node) -> None:
-        if node.parent is None or node.parent.type != "visibility_modifier":
-            self.alone("crate")
-
-    def _super(self, node: Node) -> None:
-        again = rest_of_path(self.data[: node.end_byte + 40], node.end_byte).startswith("::super")
-        if not self.modules or again:
-            self.alone("super")
-
-    def _identifier(self, node: Node) -> None:
-        name = text_of(node)
-        if name in ("std", "r#std"):
-            self._standard_path(node)
-        if name.removeprefix("r#").startswith("include"):
-            self.found.reads_files = True
-        if name in _ALONE_NAMES:
-            self.alone(name)
-        elif (
-            name in _ALONE_MACROS and rest_of_path(self.data[: node.end_byte + 80], node.end_byte)[:1] == "!"
-        ):
-            self.alone(f"{name}!")
-
-    _type_identifier = _identifier
-
-    def _standard_path(self, node: Node) -> None:
-        """What the text takes from `std::`: a part that reaches out of the process, or all of it under another name."""
-        after = rest_of_path(self.data, node.end_byte)
-        if not after.startswith("::") or after[2:].startswith("*"):
-            self.found.world = True
-        elif after[2:].startswith("{"):
-            self.found.world = self.found.world or bool((_WORLD | {"*", "self"}) & first_names(after[3:]))
-        elif re.split(r"\W", after[2:], maxsplit=1)[0].removeprefix("r#") in _WORLD:
-            self.found.world = True
-
-    def _macro_invocation(self, node: Node) -> None:
-        name = text_of(node.child_by_field_name("macro")).rpartition("::")[2].strip()
-        if name in _ALONE_MACROS:
-            self.alone(f"{name}!")
-
-    def _macro_definition(self, node: Node) -> None:
-        name = text_of(node.child_by_field_name("name"))
-        self.found.macros.add(name)
-        body = text_of(node)
-        if "impl" in body:
-            self.found.reaching = True
-        if "PartialEq" in body:
-            self.found.own_equality.append("*")
-        if body.count(f"{name}!") > 1 or body.count("macro_rules") > 1 or body.count("$(") > 6:
-            self.found.risky = True
-        for word in ("super", "self::", "include", "env!", "unsafe", "macro_rules"):
-            if word in body[len("macro_rules") :]:
-                self.alone(f"macro with {word}")
-
-    def _foreign_mod_item(self, node: Node) -> None:
-        self.found.foreign = True
-        self.alone("extern block")
-
-    def _extern_crate_declaration(self, node: Node) -> None:
-        self.alone("extern crate")
-
-    def _mod_item(self, node: Node) -> None:
-        self.modules.append(node.end_byte)
-        if node.child_by_field_name("body") is None:
-            self.found.reads_files = True
-            self.alone("file module")
-
-    def _attribute_item(self, node: Node) -> None:
-        attribute = node.named_children[0] if node.named_children else node
-        name = re.split(r"[(=\s\[]", text_of(attribute), maxsplit=1)[0].rpartition("::")[2]
-        if name in ("test", "bench"):
-            self.found.unit_tests = True
-        elif name in _ALONE_ATTRIBUTES:
-            self.found.reads_files = self.found.reads_files or "path" in text_of(attribute)
-            self.alone(f"#[{name}]")
-        elif name == "doc" and "=" in text_of(attribute):
-            self.found.doc_tests = self.found.doc_tests or _has_example(text_of(attribute))
-        elif name in ("cfg", "cfg_attr"):
-            self._conditional(node, attribute)
-        elif name == "ignore":
-            self.found.unit_tests = True
-
-    def _conditional(self, node: Node, attribute: Node) -> None:
-        self.found.unit_tests = True
-        item, steps = node.next_named_sibling, 0
-        while (
-            item is not None
-            and item.type in ("attribute_item", "line_comment", "block_comment")
-            and steps < 20
-        ):
-            item, steps = item.next_named_sibling, steps + 1
-        condition = re.sub(r"\s", "", text_of(attribute))
-        if condition != "cfg(test)" or item is None or item.type != "mod_item":
-            self.alone("cfg")
-        elif any(n.type in ("impl_item", "macro_definition", "foreign_mod_item") for n in walk(item)):
-            self.alone("impl among tests")
-
-    def _inner_attribute_item(self, node: Node) -> None:
-        attribute = node.named_children[0] if node.named_children else node
-        name = re.split(r"[(=\s\[]", text_of(attribute), maxsplit=1)[0]
-        if name not in _HARMLESS_INNER:
-            self.alone(f"#![{name}]")
-
-    def _line_comment(self, node: Node) -> None:
-        text = text_of(node)
-        if text.startswith(("///", "//!")) and not text.startswith("////") and _has_example(text[3:]):
-            self.found.doc_tests = True
-
-    def _block_comment(self, node: Node) -> None:
-        text = text_of(node)
-        if text.startswith(("/**", "/*!")) and any(_has_example(x.lstrip(" *")) for x in text.split("\n")):
-            self.found.doc_tests = True
-
-    def _impl_item(self, node: Node) -> None:
-        trait = node.child_by_field_name("trait")
-        target = node.child_by_field_name("type")
-        if trait is not None and (
-            trait.type == "generic_type" or target is None or target.type != "type_identifier"
-        ):
-            self.found.reaching = True
-        if trait is not None and any(
-            text_of(n) in _COMPARISONS for n in walk(trait) if n.type == "type_identifier"
-        ):
-            self.found.own_equality += _type_names(target) + _type_names(trait)
-
-    def _const_block(self, node: Node) -> None:
-        self.found.risky = True
-        self.alone("const block")
-
-    def _function_modifiers(self, node: Node) -> None:
-        if "const" in text_of(node).split():
-            self.found.risky = True
-
-    def _const_item(self, node: Node) -> None:
-        value = text_of(node.child_by_field_name("value"))
-        inside = node.parent is not None and node.parent.type == "declaration_list"
-        if inside and ("(" in value or "!" in value):
-            self.alone("associated const")  # its errors show in generated code only
-        if any(word in value for word in ("loop", "while", "(")) or _HUGE.search(text_of(node)):
-            self.found.risky = True
-
-    _static_item = _const_item
-
-    def _array_type(self, node: Node) -> None:
-        if _HUGE.search(text_of(node)):
-            self.found.risky = True
-
-    _array_expression = _array_type
-
-
-def _has_example(text: str) -> bool:
-    return "```" in text or "~~~" in text or text.startswith(("     ", "\t"))
-
-
-def _type_names(node: Node | None) -> list[str]:
-    if node is None:
-        return []
-    names = [text_of(n) for n in walk(node) if n.type in ("type_identifier", "metavariable")]
-    return ["*" if n.startswith("$") else n for n in names if n not in _COMPARISONS]
 
 
 def _spread_equality(root: Node, found: Scan) -> None:

@@ -66,6 +66,7 @@ class CargoRunner:
                 if word != b"ignored":
                     name = name.decode(errors="replace").removeprefix(prefix)
                     case.tests.append(TestResult(id=name, outcome=names[word.decode()]))
+            case.tests.sort(key=lambda test: test.id)  # libtest tells them as its threads end
 
 
 class StrictRunner:

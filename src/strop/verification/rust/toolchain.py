@@ -43,9 +43,10 @@ from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.installation import find_installation
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
+from strop.verification.rust.rules import give_up, groups, refusal
 from strop.verification.rust.scan import scan
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
-from strop.verification.rust.trusted import STANDARD_METHODS, read_trusted, trait_methods
+from strop.verification.rust.trusted import read_trusted
 from strop.verification.rust.unclosed import reject_unclosed
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class RustToolchain:
         if not balanced(check.tests):
             case.broken_tests = True
         if trusted is not None:
-            case.refused = _refusal(case)
+            case.refused = refusal(case)
         return case
 
     def _judge_all(self, cases: list[Case]) -> None:
@@ -151,7 +152,7 @@ class RustToolchain:
                 shared = False
             (together if shared else alone).append(case)
         alone = self._without_unclosed(alone)
-        for group in _groups(together):
+        for group in groups(together):
             self._judge_group(group)
         for case in together:
             if case.again:
@@ -164,7 +165,7 @@ class RustToolchain:
         """The cases but those that end at their first unclosed bracket, which are judged here."""
         unclosed = [c for c in cases if c.scan.broken and not (c.scan.alone or c.check.crates)]
         kept = [case for case in cases if case not in unclosed]
-        for group in _groups(unclosed):
+        for group in groups(unclosed):
             with self._boxed().work() as work:
                 kept += reject_unclosed(group, self._built(), work)
         return kept
@@ -193,7 +194,7 @@ class RustToolchain:
                 judge_alone(case, self._built(), work, self._runner(), self.strict)
         except Trouble as trouble:
             case.reset()
-            _give_up(case, str(trouble))
+            give_up(case, str(trouble))
 
     def _needs_cargo(self, case: Case) -> bool:
         own_tests = case.integration and case.scan.unit_tests
@@ -249,41 +250,3 @@ class RustToolchain:
 def _no_reason(answer: str) -> None:
     """Texts made from an answer whose tests were looked at already."""
     del answer
-
-
-def _groups(cases: Sequence[Case]) -> list[list[Case]]:
-    """Cases that fit into one crate: of one edition and one kind of tests."""
-    groups: dict[tuple[str, bool], list[Case]] = {}
-    for case in cases:
-        groups.setdefault((case.check.edition, case.integration), []).append(case)
-    return list(groups.values())
-
-
-def _refusal(case: Case) -> str:
-    """Why an answer could take the trusted tests over, as far as its text shows."""
-    trusted, found = case.trusted, case.scan
-    assert trusted is not None
-    if "long" in found.alone:
-        return "too long to be checked"
-    known = [scan(text) for text in (case.check.tests, case.task.reference)]
-    if found.world and not any(k.world for k in known):
-        return "files, processes or the network, which this task does not need"
-    if found.reads_files and not any(k.reads_files for k in known):
-        return "files read at build time, which this task does not need"
-    if "extern crate" in found.alone:
-        return "extern crate, which could change what the tests link"
-    mine = trait_methods(case.answer)
-    taken = {m for m in mine if m == "*" or (m in STANDARD_METHODS and m in trusted.called)} - trusted.allowed
-    if taken:
-        return f"a trait of the answer has a method that the tests call: {min(taken)}"
-    standard = {"assert", "assert_eq", "assert_ne", "vec", "format", "panic", "matches"}
-    if trusted.uses_own_macros and found.macros & standard:
-        return f"the answer redefines the macro {min(found.macros & standard)}"
-    return ""
-
-
-def _give_up(case: Case, trouble: str) -> None:
-    """A compiler did not come to its end on this answer alone: the answer is to blame."""
-    outcomes = {"timed out": Outcome.TIMED_OUT, "out of memory": Outcome.OUT_OF_MEMORY}
-    case.fail("build", f"the compiler {trouble}")
-    case.outcome, case.detail = outcomes.get(trouble, Outcome.FAILED), f"compiling it {trouble}"

@@ -14,10 +14,17 @@ types. A reference solution that defines such a name itself keeps it.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from tree_sitter import Node
 
+from strop.verification.rust.names import (
+    defined,
+    leaves,
+    macros_called,
+    methods_called,
+    tests_of,
+    trait_methods,
+)
 from strop.verification.rust.scan import scan
 from strop.verification.rust.syntax import parse, text_of, walk
 
@@ -71,33 +78,21 @@ class Trusted:
 @lru_cache(maxsize=512)
 def read_trusted(tests: str, reference: str = "") -> Trusted:
     """Analyses and rewrites a task's tests. `reference`: a solution that passes; what it defines is kept."""
-    defined = _defined(reference)
+    known = defined(reference)
     inside = _edit(tests, _assertion_edits(parse(tests)))
-    text = _edit(inside, _name_edits(parse(inside), defined | _defined(tests)))
-    text = _edit(text, _import_edits(parse(text), defined | _named(tests)))
-    names, complete = _tests(parse(tests))
-    macros = {m for m in _macros_called(parse(tests)) if m not in _MACROS and m not in _ASSERTS}
+    text = _edit(inside, _name_edits(parse(inside), known | defined(tests)))
+    text = _edit(text, _import_edits(parse(text), known | defined(tests)))
+    names, complete = tests_of(parse(tests))
+    macros = {m for m in macros_called(parse(tests)) if m not in _MACROS and m not in _ASSERTS}
     allowed = {*scan(reference).own_equality, *trait_methods(reference)} if reference else set()
     return Trusted(
         text=text,
         names=frozenset(names),
         complete=complete,
-        called=frozenset(_methods_called(parse(tests))),
+        called=frozenset(methods_called(parse(tests))),
         uses_own_macros=bool(macros - scan(tests).macros),
         allowed=frozenset(allowed),
     )
-
-
-def trait_methods(text: str) -> set[str]:
-    """Names of the methods of the traits that a text defines; `*` when a macro may define some."""
-    found: set[str] = set()
-    for node in walk(parse(text)):
-        if node.type == "trait_item":
-            kinds = ("function_item", "function_signature_item")
-            found |= {text_of(n.child_by_field_name("name")) for n in walk(node) if n.type in kinds}
-        elif node.type == "macro_definition" and any(text_of(n) == "trait" for n in walk(node)):
-            found.add("*")
-    return found
 
 
 def _edit(text: str, edits: list[tuple[int, int, str]]) -> str:
@@ -105,21 +100,6 @@ def _edit(text: str, edits: list[tuple[int, int, str]]) -> str:
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()
-
-
-def _leaves(root: Node) -> list[Node]:
-    whole = ("string_literal", "raw_string_literal", "char_literal", "line_comment", "block_comment")
-    found, skip = [], -1
-    for node in walk(root):
-        if node.start_byte < skip:
-            continue
-        if node.type in whole:
-            skip = node.end_byte
-            if "comment" not in node.type:
-                found.append(node)
-        elif node.child_count == 0:
-            found.append(node)
-    return found
 
 
 def _assertion_edits(root: Node) -> list[tuple[int, int, str]]:
@@ -179,12 +159,12 @@ def _guarded(node: Node) -> str:
 
 
 def _name_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
-    edits, leaves = [], _leaves(root)
-    for number, leaf in enumerate(leaves):
-        before = text_of(leaves[number - 1]) if number else ""
-        after = text_of(leaves[number + 1]) if number + 1 < len(leaves) else ""
+    edits, tokens = [], leaves(root)
+    for number, leaf in enumerate(tokens):
+        before = text_of(tokens[number - 1]) if number else ""
+        after = text_of(tokens[number + 1]) if number + 1 < len(tokens) else ""
         name = text_of(leaf)
-        defines = before == "!" and number > 1 and text_of(leaves[number - 2]) == "macro_rules"
+        defines = before == "!" and number > 1 and text_of(tokens[number - 2]) == "macro_rules"
         if defines or before in ("::", ".", "fn", "mod", "$"):
             continue
         if after == "!" and name not in kept:
@@ -198,7 +178,7 @@ def _name_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
 
 
 def _import_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
-    used = {text_of(leaf) for leaf in _leaves(root)}
+    used = {text_of(leaf) for leaf in leaves(root)}
     wanted = [path for name, path in _PRELUDE.items() if name in used and name not in kept]
     if not wanted:
         return []
@@ -210,68 +190,3 @@ def _import_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
         if node.type == "use_declaration" and any(n.type == "use_wildcard" for n in walk(node))
         and node.parent is not None and node.parent.type in ("source_file", "declaration_list")
     ]  # fmt: skip
-
-
-def _defined(text: str) -> set[str]:
-    """Names that a text defines or imports by name."""
-    found: set[str] = set()
-    for node in walk(parse(text)):
-        if node.type.endswith("_item") or node.type == "macro_definition":
-            found.add(text_of(node.child_by_field_name("name")))
-    return found | _imported(text)
-
-
-def _imported(text: str) -> set[str]:
-    declarations = (n for n in walk(parse(text)) if n.type == "use_declaration")
-    return {text_of(x) for d in declarations for x in walk(d) if x.type == "identifier"} - {
-        "std",
-        "core",
-        "alloc",
-    }
-
-
-def _named(tests: str) -> set[str]:
-    return _defined(tests)
-
-
-def _macros_called(root: Node) -> set[str]:
-    leaves = [text_of(leaf) for leaf in _leaves(root)]
-    pairs = pairwise(leaves)
-    return {a for a, b in pairs if b == "!" and a.isidentifier() and a != "macro_rules"}
-
-
-def _methods_called(root: Node) -> set[str]:
-    leaves = [text_of(leaf) for leaf in _leaves(root)]
-    return {b for a, b in pairwise(leaves) if a == "." and b.isidentifier()}
-
-
-def _tests(root: Node) -> tuple[set[str], bool]:
-    names: set[str] = set()
-    complete = not root.has_error
-
-    def visit(parent: Node, path: str) -> None:
-        nonlocal complete
-        attributes: list[str] = []
-        for child in parent.named_children:
-            if child.type == "attribute_item":
-                attributes.append("".join(text_of(child).split()).strip("#[]"))
-                continue
-            if child.type in ("line_comment", "block_comment"):
-                continue
-            conditional = any(a.startswith("cfg") and a != "cfg(test)" for a in attributes)
-            ignored = any(a.split("=")[0] == "ignore" for a in attributes)
-            name = f"{path}{text_of(child.child_by_field_name('name'))}"
-            if child.type == "function_item" and "test" in attributes and not conditional and not ignored:
-                names.add(name)
-            elif child.type == "mod_item" and not conditional:
-                body = child.child_by_field_name("body")
-                if body is not None:
-                    visit(body, f"{name}::")
-            elif child.type == "macro_invocation" or (
-                child.type == "expression_statement" and "!" in text_of(child)
-            ):
-                complete = False
-            attributes = []
-
-    visit(root, "")
-    return names, complete
