@@ -186,6 +186,8 @@ class Keeper:
             self.size = limits.dir_bytes
 
     def _start(self, job: dict[str, Any], limits: Limits, streams: list[int], report: dict[str, Any]) -> int:
+        read, write = self._reach(job)
+        confine.prepare(self.settings, read=read, write=write)
         failed, fail = os.pipe()  # close-on-exec: end of stream means that the program runs
         init = os.getpid()
         child = os.fork()
@@ -201,6 +203,10 @@ class Keeper:
         os.close(failed)
         return child
 
+    def _reach(self, job: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Paths that the program may read, and may write."""
+        return (*self.read, *job["read"]), (self.work,) if job["profile"] == "build" else ()
+
     def _become_program(self, job: dict[str, Any], limits: Limits, streams: list[int], init: int) -> NoReturn:
         os.setsid()
         signal.set_wakeup_fd(-1)
@@ -211,14 +217,14 @@ class Keeper:
             os.dup2(fd, target)
         for fd in (self.control.fileno(), *streams):
             os.set_inheritable(fd, False)  # the program must not hold the keeper's own descriptors
-        build = job["profile"] == "build"
+        build, (read, write) = job["profile"] == "build", self._reach(job)
         confine.change_user(self.settings, init, signal.SIGKILL)
         if build:
             apply_rlimits(limits, writes_files=True, counts_processes=True)
         unsafe = self.settings.unsafe
         confine.enter(
-            read=(*self.read, *job["read"]),
-            write=(self.work,) if build else (),
+            read=read,
+            write=write,
             allow_exec=True,
             allow_metadata=build,
             allow_unsafe=unsafe,

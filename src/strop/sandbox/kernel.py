@@ -18,6 +18,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 PR_SET_KEEPCAPS = 8
 PR_SET_SECCOMP = 22
+PR_CAPBSET_READ = 23
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
@@ -109,14 +110,11 @@ def become(uid: int, *, keep_reading: bool = False) -> None:
                   has to bound what is read then
     The parent-death signal and capabilities are gone afterwards, as the kernel has it: set the former again.
     """
+    forgo_privileged_exec(keep_reading=keep_reading)
     if keep_reading:
         prctl(PR_SET_KEEPCAPS, 1)
         # access(2) ignores the capabilities of an ordinary user without this bit, and gcc looks for its linker with it
         prctl(PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP)
-        _capset(
-            _permitted(), _READING
-        )  # the inheritable set cannot win a bit once the bounding set has lost it
-    _drop_bounding()
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -125,21 +123,30 @@ def become(uid: int, *, keep_reading: bool = False) -> None:
         prctl(PR_CAP_AMBIENT, 2, _CAP_DAC_READ_SEARCH)
 
 
-def drop_capabilities() -> None:
-    """Empties the effective, permitted, inheritable, ambient and (where allowed) bounding capability sets."""
-    _drop_bounding()
-    with contextlib.suppress(OSError):  # before Linux 4.3 there is no ambient set
-        prctl(PR_CAP_AMBIENT, 4)
-    _capset(0, 0)
+def forgo_privileged_exec(*, keep_reading: bool = False) -> None:
+    """Empties the bounding set, where allowed: no exec of this process or its children can win capabilities back.
 
-
-def _drop_bounding() -> None:
-    """Empties the bounding set, where allowed, so that no exec can win capabilities back."""
+    A process that will `become` another user for many children does it once, before it forks them.
+    """
+    if prctl(PR_CAPBSET_READ, 0) == 0:
+        return
+    if keep_reading:
+        _capset(
+            _permitted(), _READING
+        )  # the inheritable set cannot win a bit once the bounding set has lost it
     for capability in range(64):
         try:
             prctl(PR_CAPBSET_DROP, capability)
         except OSError:
             break  # no CAP_SETPCAP, or past the last capability: nothing is left to drop
+
+
+def drop_capabilities() -> None:
+    """Empties the effective, permitted, inheritable, ambient and (where allowed) bounding capability sets."""
+    forgo_privileged_exec()
+    with contextlib.suppress(OSError):  # before Linux 4.3 there is no ambient set
+        prctl(PR_CAP_AMBIENT, 4)
+    _capset(0, 0)
 
 
 def _permitted() -> int:

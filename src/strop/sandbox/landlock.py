@@ -9,6 +9,7 @@ import ctypes
 import os
 import struct
 from collections.abc import Iterable
+from functools import cache
 
 from strop.sandbox import kernel
 
@@ -39,21 +40,27 @@ def restrict(*, read: Iterable[str] = (), write: Iterable[str] = ()) -> None:
 
     Needs no_new_privs. Raises OSError when the kernel refuses, also where there is no Landlock.
     """
+    kernel.syscall(_RESTRICT, ruleset(tuple(read), tuple(write)), 0)
+
+
+@cache
+def ruleset(read: tuple[str, ...], write: tuple[str, ...]) -> int:
+    """The kernel's descriptor of these rules, kept open for the process's life: children restrict themselves with it.
+
+    Paths count as they are now. Raises OSError.
+    """
     version = abi()
     if version < 1:
         raise OSError("this kernel has no Landlock (Linux 5.13 or newer, with landlock in lsm=)")
     handled = _handled(version)
     attributes = struct.pack("=QQQ", handled, 0b11 if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = kernel.syscall(_CREATE, ctypes.create_string_buffer(attributes, 24), size, 0)
-    try:
-        for path in read:
-            _grant(ruleset, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
-        for path in write:
-            _grant(ruleset, path, handled & ~_IOCTL_DEV)
-        kernel.syscall(_RESTRICT, ruleset, 0)
-    finally:
-        os.close(ruleset)
+    rules = kernel.syscall(_CREATE, ctypes.create_string_buffer(attributes, 24), size, 0)
+    for path in read:
+        _grant(rules, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
+    for path in write:
+        _grant(rules, path, handled & ~_IOCTL_DEV)
+    return rules
 
 
 def _handled(version: int) -> int:

@@ -166,11 +166,16 @@ def base(*, allow_exec: bool, allow_metadata: bool, allow_kill: bool = True) -> 
     `allow_exec`: may start programs. `allow_metadata`: may change modes, owners and times of files. `allow_kill`: may
     signal other processes (leave it to Landlock's signal scope).
     """
+    return _base(kernel.MACHINE, allow_exec, allow_metadata, allow_kill)
+
+
+@cache
+def _base(machine: str, allow_exec: bool, allow_metadata: bool, allow_kill: bool) -> bytes:
     names = list(_ALWAYS)
     names += [] if allow_exec else _EXEC
     names += [] if allow_metadata else _METADATA
     names += [] if allow_kill else ["kill", "tgkill"]
-    calls = table(kernel.MACHINE)
+    calls = table(machine)
     body = _clone(calls, [(_JSET, 0, 1, _CLONE_NAMESPACES), _deny(), _allow()])
     body += [(_JEQ, 0, 1, calls["clone3"]), (_RET, 0, 0, _ERRNO | errno.ENOSYS)]
     body += _block(calls["socketpair"], _PAIRS)
@@ -225,9 +230,9 @@ def _program(body: list[_Instruction], denied: list[int]) -> bytes:
         (_RET, 0, 0, _KILL),
         *body,
     ]
-    for number in denied:
-        code += [(_JEQ, 0, 1, number), _deny()]
-    code.append(_allow())
+    # Each jumps behind the others, over the allow; a filter's jumps reach 255 instructions.
+    code += [(_JEQ, len(denied) - place, 0, number) for place, number in enumerate(denied)]
+    code += [_allow(), _deny()]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
