@@ -1,16 +1,15 @@
 """Where a Python text can be changed. Kept away from changes that only crash: `+` on what may be text, indices."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from strop.verification.strength.python_items import Function, PythonItems
-from strop.verification.strength.sites import Operator, Site
+from strop.verification.strength.sites import Finder, Operator, Site
 from strop.verification.strength.syntax import Regions, Source, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MOST_SITES = 400
 _DEEPEST_CALL = 50
 """Calls between a test and the code that is changed."""
 
@@ -67,35 +66,24 @@ def reachable(items: PythonItems) -> list[Function]:
     return sorted(reached, key=lambda f: f.node.start_byte)
 
 
-class _Finder:
+class _Finder(Finder):
     """The changes that could be made to one function."""
 
     def __init__(self, source: Source, function: Function, kept_out: Regions) -> None:
-        self.source = source
+        super().__init__(source, function.node, function.body, kept_out)
         self.function = function
-        self.body = function.body
-        self.kept_out = kept_out
 
-    def all(self) -> Iterator[Site]:
-        """At most a few hundred."""
-        made = 0
-        for finder in (
-            self._returns, self._conditions, self._comparisons, self._binary, self._ranges, self._constants,
-            self._deletions,
-        ):  # fmt: skip
-            for site in finder():
-                made += 1
-                if made > _MOST_SITES:
-                    return
-                yield site
-
-    def _nodes(self, *kinds: str) -> "Iterator[Node]":
+    def finders(self) -> Sequence[Callable[[], Iterator[Site]]]:
+        """In the order of their worth."""
         return (
-            n for n in self.source.inner(self.body, *kinds) if not n.has_error and not self.kept_out.hold(n)
+            self._returns,
+            self._conditions,
+            self._comparisons,
+            self._binary,
+            self._ranges,
+            self._constants,
+            self._deletions,
         )
-
-    def _site(self, operator: Operator, node: "Node", after: str) -> Site:
-        return Site(operator, node.start_byte, node.end_byte, after, self.function.node.start_byte)
 
     def _steers_loop(self, node: "Node") -> bool:
         """Whether the node is inside a `while`, whose end it may decide."""

@@ -1,17 +1,16 @@
 """Where a Rust text can be changed so that it nearly always still compiles."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from strop.verification.strength.rust_items import Function, RustItems
 from strop.verification.strength.rust_values import default_value, other_constant
-from strop.verification.strength.sites import Operator, Site
+from strop.verification.strength.sites import Finder, Operator, Site
 from strop.verification.strength.syntax import Regions, Source, span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_MOST_SITES = 400
 _DEEPEST_CALL = 50
 """Calls between a test and the code that is changed."""
 
@@ -82,37 +81,19 @@ def _wanted(source: Source, function: Function, wanted: set[str]) -> bool:
     return function.name in wanted
 
 
-class _Finder:
+class _Finder(Finder):
     """The changes that could be made to one function."""
 
     def __init__(self, source: Source, function: Function, kept_out: Regions) -> None:
-        self.source = source
+        super().__init__(source, function.node, function.body, kept_out)
         self.function = function
-        self.body = function.body
-        self.kept_out = kept_out
         around = source.within(function.node, frozenset({"impl_item", "trait_item"}))
         parameters = [n.child_by_field_name("type_parameters") for n in (function.node, around) if n]
         self.generic = any("type_parameter" in {c.type for c in p.named_children} for p in parameters if p)
 
-    def all(self) -> Iterator[Site]:
-        """At most a few hundred."""
-        made = 0
-        for finder in (
-            self._returns, self._conditions, self._binary, self._ranges, self._constants, self._deletions,
-        ):  # fmt: skip
-            for site in finder():
-                made += 1
-                if made > _MOST_SITES:
-                    return
-                yield site
-
-    def _nodes(self, *kinds: str) -> "Iterator[Node]":
-        return (
-            n for n in self.source.inner(self.body, *kinds) if not n.has_error and not self.kept_out.hold(n)
-        )
-
-    def _site(self, operator: Operator, node: "Node", after: str) -> Site:
-        return Site(operator, node.start_byte, node.end_byte, after, self.function.node.start_byte)
+    def finders(self) -> Sequence[Callable[[], Iterator[Site]]]:
+        """In the order of their worth."""
+        return (self._returns, self._conditions, self._binary, self._ranges, self._constants, self._deletions)
 
     def _steers_loop(self, node: "Node") -> bool:
         """Whether the node is inside a `while` or `loop`, whose end it may decide."""

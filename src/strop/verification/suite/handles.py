@@ -33,7 +33,7 @@ def _reflected(operation: Callable[..., Any]) -> Callable[..., Any]:
     return lambda value, other: operation(other, value)
 
 
-_BINARY = (
+BINARY = (
     "add",
     "sub",
     "mul",
@@ -48,11 +48,11 @@ _BINARY = (
     "or",
     "xor",
 )
-_SIMPLE = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "index", *_BINARY)
+_SIMPLE = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "index", *BINARY)
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **{f"__{n}__": getattr(operator, f"__{n}__") for n in _SIMPLE},
-    **{f"__r{n}__": _reflected(getattr(operator, f"__{n}__")) for n in _BINARY},
-    **{f"__i{n}__": getattr(operator, f"__i{n}__") for n in _BINARY},
+    **{f"__r{n}__": _reflected(getattr(operator, f"__{n}__")) for n in BINARY},
+    **{f"__i{n}__": getattr(operator, f"__i{n}__") for n in BINARY},
     **{f"__{f.__name__}__": f for f in (len, iter, next, hash, bool, repr, str, int, float, complex, bytes)},
     **{f"__{f.__name__}__": f for f in (round, reversed, divmod, format, dir)},
     **{f"__{n}__": getattr(operator, n) for n in ("getitem", "setitem", "delitem", "contains")},

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from strop.verification.codec import Malformed, Unencodable
+from strop.verification.suite.handles import BINARY
 from strop.verification.suite.session import Session
 
 _VALUE_METHODS = frozenset(
@@ -225,25 +226,10 @@ def _exit(name: str) -> Callable[..., Any]:
     return lambda self, kind, error, trace: _do(self, name, kind, error, None)
 
 
-_BINARY = (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-)
 for _make, _names in (
     (_equality, ["eq", "ne"]),
     (_order, ["lt", "le", "gt", "ge"]),
-    (_arithmetic, [prefix + name for prefix in ("", "r", "i") for name in _BINARY] + ["divmod"]),
+    (_arithmetic, [prefix + name for prefix in ("", "r", "i") for name in BINARY] + ["divmod"]),
     (_numeric, ["neg", "pos", "abs", "invert", "round", "index", "int", "float", "complex", "contains"]),
     (_forward, ["len", "iter", "next", "hash", "bool", "repr", "str", "bytes", "reversed", "format", "dir"]),
     (_forward, ["getitem", "setitem", "delitem", "enter", "copy", "deepcopy"]),
