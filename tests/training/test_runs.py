@@ -82,6 +82,8 @@ def test_killed_anywhere_and_resumed_gives_the_same_bits(
     assert kills or attempt == 0
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
     assert metrics(tmp_path / "killed") == metrics(tmp_path / "whole")
+    again = strop("train", "--resume", str(tmp_path / "killed"))
+    assert again.returncode == 0 and "finished already" in again.stdout, again
 
 
 @pytest.mark.slow

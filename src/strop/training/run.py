@@ -1,6 +1,7 @@
 """One training run from recipe to summary: evaluate, train, evaluate again; or go on where a run stopped."""
 
 import gc
+import json
 import os
 import resource
 import shutil
@@ -13,7 +14,6 @@ from typing import Any
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.evaluation.evaluate import evaluate
@@ -58,12 +58,18 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
 
 
 def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
-    """Goes on with a run from its newest whole checkpoint, or from the start when it has none."""
+    """Goes on with a run from its newest whole checkpoint, or from the start when it has none.
+
+    A run that is finished is left as it is; its summary is returned.
+    """
     with ExitStack() as stack:
         run = stack.enter_context(RunFolder.resume(folder))
         recipe = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
-        if (run.path / "summary.json").is_file():
-            raise UserError(f"{folder} is finished: see {folder / 'summary.json'}")
+        finished = run.path / "summary.json"
+        if finished.is_file():
+            say(f"{folder} is finished already")
+            summary: dict[str, Any] = json.loads(finished.read_text())
+            return summary
         checkpoint = checkpoints.latest(run.checkpoints)
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         parts = set_up(recipe, stack)
