@@ -73,18 +73,17 @@ def compared(ours: Sequence[Row], theirs: Sequence[Row]) -> Table:
 
 
 def markdown(rows: Sequence[Row], attacks: Sequence[Attack]) -> str:
-    """The table for the documentation: one line an attack, what stopped it in each jail configuration."""
+    """The table for the documentation: one line an attack, what stopped it, by jail where that differs."""
     jails = list(dict.fromkeys(r.jail for r in rows))
     by_key = {(r.language, r.attack, r.jail): r for r in rows}
-    lines = [
-        f"| attack | tries | {' | '.join(jails)} |",
-        f"|---|---|{'---|' * len(jails)}",
-    ]
+    lines = [f"In the jails {', '.join(jails)}:", "", "| attack | tries | stopped by |", "|---|---|---|"]
     for attack in sorted(attacks, key=lambda a: (a.language, FAMILIES.index(a.family))):
-        found = [by_key.get((attack.language, attack.name, jail)) for jail in jails]
-        if any(found):
-            cells = [_cell(row) for row in found]
-            lines.append(f"| {attack.id} | {attack.tries.replace('|', '/')} | {' | '.join(cells)} |")
+        found = {jail: by_key.get((attack.language, attack.name, jail)) for jail in jails}
+        if any(found.values()):
+            cells = {jail: _cell(row) for jail, row in found.items()}
+            alike = len(set(cells.values())) == 1
+            stopped = cells[jails[0]] if alike else "; ".join(f"{j}: {c}" for j, c in cells.items())
+            lines.append(f"| {attack.id} | {attack.tries.replace('|', '/')} | {stopped} |")
     return "\n".join(lines) + "\n"
 
 

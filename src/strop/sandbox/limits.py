@@ -3,6 +3,7 @@
 import os
 import resource
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +44,32 @@ def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool 
     RLIMIT_CPU has whole seconds and is the backstop behind the parent's exact CPU clock, hence one second more.
     RLIMIT_NPROC counts every thread of the user and is not enforced for uid 0.
     """
-    cpu = int(limits.cpu_seconds) + 2
-    _lower(resource.RLIMIT_CPU, cpu, cpu + 1)
-    _lower(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes)
-    _lower(resource.RLIMIT_NOFILE, limits.open_files, limits.open_files)
-    size = limits.file_bytes if writes_files else 0
-    _lower(resource.RLIMIT_FSIZE, size, size)
-    _lower(resource.RLIMIT_CORE, 0, 0)
+    for which, pair in plan(limits, writes_files=writes_files):
+        resource.setrlimit(which, pair)
     if counts_processes:
         most = _threads_of_user() + limits.processes
-        _lower(resource.RLIMIT_NPROC, most, most)
+        resource.setrlimit(*_lowered(resource.RLIMIT_NPROC, most, most))
 
 
-def _lower(which: int, soft: int, hard: int) -> None:
+@cache
+def plan(limits: Limits, *, writes_files: bool) -> tuple[tuple[int, tuple[int, int]], ...]:
+    """(resource, (soft, hard)) of each limit, none above what this process has; made ahead by one that forks."""
+    cpu = int(limits.cpu_seconds) + 2
+    size = limits.file_bytes if writes_files else 0
+    return (
+        _lowered(resource.RLIMIT_CPU, cpu, cpu + 1),
+        _lowered(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
+        _lowered(resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
+        _lowered(resource.RLIMIT_FSIZE, size, size),
+        _lowered(resource.RLIMIT_CORE, 0, 0),
+    )
+
+
+def _lowered(which: int, soft: int, hard: int) -> tuple[int, tuple[int, int]]:
     ceiling = resource.getrlimit(which)[1]
     if ceiling != resource.RLIM_INFINITY:
         soft, hard = min(soft, ceiling), min(hard, ceiling)
-    resource.setrlimit(which, (soft, hard))
+    return which, (soft, hard)
 
 
 def _threads_of_user() -> int:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, namespaces, seccomp
-from strop.sandbox.limits import Limits
+from strop.sandbox.limits import Limits, plan
 from strop.verification import candidate, codec, wire
 
 CONTROL = 3
@@ -133,10 +133,9 @@ def serve(
 
 
 def _fork(request: dict[str, Any], fds: list[int], unsafe: bool) -> int:
-    server, limits = (
-        os.getpid(),
-        Limits(**request["limits"]),
-    )  # before the fork: the child would copy pages for it
+    # Before the fork: the child would copy pages for it.
+    server, limits = os.getpid(), Limits(**request["limits"])
+    plan(limits, writes_files=False)
     pid = os.fork()
     if pid:
         for fd in fds:
