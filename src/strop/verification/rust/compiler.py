@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from strop.core.errors import WorkerDied
+from strop.core.errors import VerificationError, WorkerDied
 from strop.sandbox.limits import Limits
 from strop.verification.rust.diagnostics import NEVER_LOWERED, Findings, read_diagnostics
 from strop.verification.rust.installation import Installation
@@ -143,9 +143,15 @@ class Compiler:
         cpu = COMPILE.cpu_seconds + PER_ANSWER * (count - 1)
         limits = replace(COMPILE, cpu_seconds=cpu, wall_seconds=4 * cpu)
         result = self._run(work, command, limits, self.environment(crate))
+        files = read_diagnostics(result.stderr, denied)
+        for text in files[""].text if "" in files else ():
+            if text.startswith("error: linker `") and "not found" in text:
+                raise VerificationError(
+                    f"rustc cannot link here: {text.splitlines()[0]}; install gcc or clang"
+                )
         return Compiled(
             ok=result.status == 0 and not result.expired,
-            files=read_diagnostics(result.stderr, denied),
+            files=files,
             trouble=_trouble(result),
             seconds=result.seconds,
             cpu_seconds=result.cpu_seconds,

@@ -1,0 +1,26 @@
+"""What the machine lacks is said as our failure, never as the answer's."""
+
+import shutil
+
+import pytest
+
+from strop.core.errors import VerificationError
+from strop.core.task import RustCheck, Task
+from strop.verification.rust import RustToolchain, compiler
+
+pytestmark = [
+    pytest.mark.cargo,
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain here"),
+]
+
+
+def test_no_linker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "_CODEGEN", (*compiler._CODEGEN, "-C", "linker=cc-that-is-not-here"))
+    tests = "#[cfg(test)] mod tests { use super::*; #[test] fn a() { assert_eq!(f(), 1); } }"
+    task = Task(statement="s", language="rust", check=RustCheck(tests=tests))
+    toolchain = RustToolchain()
+    try:
+        with pytest.raises(VerificationError, match=r"linker `cc-that-is-not-here` not found; install gcc"):
+            toolchain.judge([(task, "pub fn f() -> i32 { 1 }")])
+    finally:
+        toolchain.close()
