@@ -100,16 +100,20 @@ def _trials(
 def _jails(asked: list[str] | None) -> list[str]:
     from strop.core.errors import SandboxError, UserError
     from strop.sandbox import jail_names
+    from strop.sandbox.jails import choose
 
     offered = jail_names()
     if not offered:
         raise SandboxError("this host offers no jail at all; see `strop doctor`")
     if not asked or "all" in asked:
         return offered
-    for one in asked:
+    names = [choose().name if one == "auto" else one for one in asked]
+    for one in names:
         if one not in offered:
-            raise UserError(f"--jail {one!r} is not offered by this host; offered: all, {', '.join(offered)}")
-    return list(dict.fromkeys(asked))
+            raise UserError(
+                f"--jail {one!r} is not offered by this host; offered: all, auto, {', '.join(offered)}"
+            )
+    return list(dict.fromkeys(names))
 
 
 def _ours(jail: str) -> "Grader":
