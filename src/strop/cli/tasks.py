@@ -11,7 +11,9 @@ app = typer.Typer(help="List, show, export and audit task sets.", no_args_is_hel
 
 Source = Annotated[
     str,
-    typer.Argument(help="python-functions, humaneval, jsonl:PATH, parquet:PATH, hub:ID[@SPLIT], or a path"),
+    typer.Argument(
+        help="python-functions, rust-functions, humaneval, jsonl:PATH, parquet:PATH, hub:ID[@SPLIT], or a path"
+    ),
 ]
 Column = Annotated[
     list[str] | None,

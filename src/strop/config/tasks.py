@@ -12,7 +12,7 @@ class TasksConfig(Section):
     """Which tasks, and how they are put to the model."""
 
     source: str = Field(default="python-functions", min_length=1)
-    """Built-in set (python-functions, humaneval), or jsonl:PATH, parquet:PATH, hub:NAME (a Hub id or local folder)."""
+    """Built in (python-functions, rust-functions, humaneval), jsonl:PATH, parquet:PATH, or hub:NAME (id, folder)."""
     columns: dict[str, str] = Field(default={})
     """For foreign data: our field to their column, such as {statement: prompt, check.code: tests}."""
     hub_subset: str | None = None

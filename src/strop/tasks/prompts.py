@@ -14,7 +14,7 @@ from pydantic import Field
 from strop.core.errors import UserError
 from strop.core.records import Record
 from strop.core.rollout import Message
-from strop.core.task import CasesCheck, StdioCheck, Task
+from strop.core.task import CasesCheck, RustCheck, StdioCheck, Task
 from strop.tasks import templating
 from strop.tasks.answers import extract_code, until_fence
 from strop.tasks.rows import suggestion
@@ -83,7 +83,7 @@ def render(task: Task, style: str, template: str | Path | None = None) -> Prompt
 
 
 def examples(task: Task) -> str:
-    """The shown cases as doctests, or as what a program reads and prints; "" when there are none."""
+    """The shown cases as doctests, as what a program reads and prints, or as Rust; "" when there are none."""
     if isinstance(task.check, CasesCheck):
         name = task.check.entry_point
         calls = [
@@ -97,6 +97,8 @@ def examples(task: Task) -> str:
     if isinstance(task.check, StdioCheck):
         shown = [c for c in task.check.cases if c.shown]
         return "\n\n".join(f"Input:\n{c.stdin.rstrip()}\nOutput:\n{c.stdout.rstrip()}" for c in shown)
+    if isinstance(task.check, RustCheck):
+        return "\n".join(task.metadata.get("examples", ()))
     return ""
 
 

@@ -5,10 +5,24 @@ from pathlib import Path
 
 from strop.core.errors import UserError
 from strop.core.task import Split, Task
-from strop.tasks import builtin, exercism, hub, humaneval, humaneval_rust, jsonl, parquet, splits
+from strop.tasks import (
+    builtin,
+    builtin_rust,
+    exercism,
+    hub,
+    humaneval,
+    humaneval_rust,
+    jsonl,
+    parquet,
+    splits,
+)
 from strop.tasks.rows import Row, check_columns, mapped_task, own_task, suggestion
 
-NAMED: dict[str, Callable[[], list[Task]]] = {"python-functions": builtin.load, "humaneval": humaneval.load}
+NAMED: dict[str, Callable[[], list[Task]]] = {
+    "python-functions": builtin.load,
+    "rust-functions": builtin_rust.load,
+    "humaneval": humaneval.load,
+}
 """Sources that are a name alone."""
 
 READERS: dict[str, Callable[[str], Iterator[tuple[str, Row]]]] = {
@@ -42,9 +56,9 @@ def load_tasks(
 ) -> list[Task]:
     """Loads, checks and splits a source, then keeps the tasks of the topics, levels and split asked for.
 
-    source   "python-functions", "humaneval", "jsonl:PATH", "parquet:PATH", "hub:ID[:CONFIG][@SPLIT]",
-             "exercism-rust:PATH", "humaneval-rust:PATH" (JSONL files of those sets), or a bare path that ends in
-             .jsonl, .jsonl.gz or .parquet
+    source   "python-functions", "rust-functions", "humaneval", "jsonl:PATH", "parquet:PATH",
+             "hub:ID[:CONFIG][@SPLIT]", "exercism-rust:PATH", "humaneval-rust:PATH" (JSONL files of those sets), or a
+             bare path that ends in .jsonl, .jsonl.gz or .parquet
     columns  for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     limit    keep at most so many tasks, the first ones
 
