@@ -2,7 +2,7 @@
 
 | name | on top of Landlock and seccomp |
 |---|---|
-| minimal | nothing: works in a default Docker container |
+| minimal | nothing: needs neither root nor namespaces |
 | slot-uid | a user id of its own for each worker (as root) |
 | namespaces | mount, process, network, IPC, UTS and cgroup namespaces with a root of its own; as root also slot-uid |
 | full | namespaces, and a cgroup that bounds memory and processes of the whole tree |
@@ -114,7 +114,7 @@ def _bubblewrap(read: Iterable[str], work: str, processes: bool) -> list[str]:
 
 
 def _apptainer(read: Iterable[str], work: str, processes: bool) -> list[str]:
-    """The host's own root as the image; nothing of it is visible but what is bound."""
+    """The host's own root as the image (or STROP_APPTAINER_IMAGE). Written from its documentation, not yet run."""
     command = [shutil.which("apptainer") or "apptainer", "--silent", "exec", "--containall", "--no-home"]
     command += ["--cleanenv", "--no-privs", "--net", "--network", "none", "--ipc", "--uts"]
     command += ["--pid", "--no-init"] if processes else []
