@@ -83,7 +83,7 @@ def _task(topic: str, name: str, text: str) -> Task:
         topic=topic,
         level=int(level[1]),
         source=f"rust-functions/{topic}/{name}",
-        prompt=f"{above}{_documented(head, statement, examples)} {{",
+        prompt=f"{above}{documented(head, statement, examples)} {{",
         metadata={"examples": examples},
     )
 
@@ -109,7 +109,7 @@ def _signature(code: str, name: str) -> tuple[str, str]:
     return code[: chosen.start()], code[chosen.start() : body.start()]
 
 
-def _documented(head: str, statement: str, examples: list[str]) -> str:
+def documented(head: str, statement: str, examples: list[str]) -> str:
     """A function's head with the description above it. Examples are no code blocks, which would be doc tests."""
     indent = head[: len(head) - len(head.lstrip())]
     lines = [*wrap(statement, 96), "", *examples]

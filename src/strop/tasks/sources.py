@@ -14,13 +14,14 @@ from strop.tasks import (
     humaneval_rust,
     jsonl,
     parquet,
+    rust_from_python,
     splits,
 )
 from strop.tasks.rows import Row, check_columns, mapped_task, own_task, suggestion
 
 NAMED: dict[str, Callable[[], list[Task]]] = {
     "python-functions": builtin.load,
-    "rust-functions": builtin_rust.load,
+    "rust-functions": lambda: builtin_rust.load() + rust_from_python.load(),
     "humaneval": humaneval.load,
 }
 """Sources that are a name alone."""
