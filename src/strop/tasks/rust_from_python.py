@@ -17,7 +17,7 @@ from strop.tasks.rust_values import FLOATS, RustType, literal, parse_type
 FOLDER = "rust_from_python"
 TESTS = 4
 """Most hidden tests of a task; its hidden cases are dealt out to them."""
-_ITEM = re.compile(r"^((?:///.*\n)*)(pub fn (\w+)\b.*?^\}\n)", re.M | re.S)
+_ITEM = re.compile(r"^((?:///[^\n]*\n)*)(pub fn (\w+)\b.*?^\}\n)", re.M | re.S)
 _HEAD = re.compile(r"pub fn (\w+)\((.*?)\)(?:\s*->\s*(.*?))?\s*\{", re.S)
 
 
