@@ -93,16 +93,24 @@ def _load(source: str, columns: Mapping[str, str] | None) -> list[Task]:
         if columns:
             raise UserError(f"{source!r} takes no column mapping: its tasks are complete")
         return NAMED[source]()
+    rows = read_rows(source)
+    if columns:
+        check_columns(columns)
+        return [mapped_task(row, columns, where) for where, row in rows]
+    return [own_task(row, where) for where, row in rows]
+
+
+def read_rows(source: str) -> Iterator[tuple[str, Row]]:
+    """(where, row) of each row of a source that is not a name alone, read as they are asked for.
+
+    Raises UserError, one line, for a source that is unknown; the rows raise it for one that cannot be read.
+    """
     kind, colon, rest = source.partition(":")
     if not (colon and kind in READERS):
         kind, rest = _kind_of_path(source), source
     if not rest:
         raise UserError(f"{source!r} names no data set: write {kind}:{'ID' if kind == 'hub' else 'PATH'}")
-    rows = READERS[kind](rest)
-    if columns:
-        check_columns(columns)
-        return [mapped_task(row, columns, where) for where, row in rows]
-    return [own_task(row, where) for where, row in rows]
+    return READERS[kind](rest)
 
 
 def _kind_of_path(source: str) -> str:
