@@ -141,6 +141,8 @@ pub fn count_different_sides(a: u64, b: u64, c: u64) -> usize {
     lengths.len()
 }
 
+/// Return "sharp" for an angle below 90 degrees, "right" for exactly 90 and "blunt" for a larger
+/// one.
 pub fn angle_kind(degrees: u32) -> String {
     let kind = match degrees {
         0..=89 => "sharp",

@@ -28,6 +28,7 @@ pub fn mirror_rows(grid: &[Vec<i64>]) -> Vec<Vec<i64>> {
     mirrored
 }
 
+/// Return the matrix with rows and columns exchanged; an empty matrix gives an empty one.
 pub fn transpose(matrix: &[Vec<i64>]) -> Vec<Vec<i64>> {
     let columns = matrix.first().map_or(0, Vec::len);
     (0..columns)
@@ -152,6 +153,7 @@ pub fn rows_and_columns(matrix: &[Vec<i64>]) -> (usize, usize) {
     }
 }
 
+/// Return the sum of each column, from left to right; an empty matrix gives no sums.
 pub fn column_sums(matrix: &[Vec<i64>]) -> Vec<i64> {
     let Some(first) = matrix.first() else {
         return Vec::new();
