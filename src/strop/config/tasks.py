@@ -30,6 +30,11 @@ class TasksConfig(Section):
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
     """continue: the model goes on writing the function (small base models); chat: it answers with a fenced block;
     chat-prefilled: the same with the block and the signature begun (small chat models)."""
+    answer: Literal["function", "function-and-tests"] = "function"
+    """What Rust answers consist of; function-and-tests asks for a `#[cfg(test)]` module too, as the published recipe
+    does, and warm-start examples bring one."""
+    judge: Literal["trusted", "own"] = "trusted"
+    """Whose tests judge Rust answers: the task's trusted, hidden ones, or those that the answer brings itself."""
     template: str | None = None
     """File with a prompt template that replaces the style's own."""
     max_prompt_tokens: int = Field(default=1024, ge=1)

@@ -7,7 +7,8 @@ from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.tasks.prompts import Prompt, render
+from strop.tasks.prompt import Prompt
+from strop.tasks.prompts import AnswerForm, render
 
 
 class SingleTurn:
@@ -45,12 +46,14 @@ class SingleTurn:
         return None
 
 
-def single_turn(style: str, template: str | None = None) -> Callable[[Task], SingleTurn]:
+def single_turn(
+    style: str, template: str | None = None, answer: AnswerForm = "function"
+) -> Callable[[Task], SingleTurn]:
     """A factory of single-turn environments in one prompt style, or with a template file of the user's own."""
 
     @cache
     def rendered(task_id: str) -> Prompt:
-        return render(by_id[task_id], style, template)
+        return render(by_id[task_id], style, template, answer)
 
     by_id: dict[str, Task] = {}
 

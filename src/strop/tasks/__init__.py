@@ -2,7 +2,8 @@
 
 from strop.tasks.answers import extract_code
 from strop.tasks.jsonl import write_tasks
-from strop.tasks.prompts import STYLES, Prompt, examples, render
+from strop.tasks.prompt import Prompt, examples
+from strop.tasks.prompts import STYLES, render
 from strop.tasks.sources import load_tasks
 from strop.tasks.splits import assign_splits
 

@@ -28,9 +28,9 @@ a module that brings its own description, reference and hidden tests:
 import re
 from collections.abc import Iterator
 from importlib import resources
-from textwrap import wrap
 
 from strop.core.task import RustCheck, Task
+from strop.tasks.rust_source import documented
 
 FOLDER = "rust_functions"
 EDITION = "2021"
@@ -107,10 +107,3 @@ def _signature(code: str, name: str) -> tuple[str, str]:
     if chosen is None or body is None:
         raise ValueError("no function with a body on lines of its own")
     return code[: chosen.start()], code[chosen.start() : body.start()]
-
-
-def documented(head: str, statement: str, examples: list[str]) -> str:
-    """A function's head with the description above it. Examples are no code blocks, which would be doc tests."""
-    indent = head[: len(head) - len(head.lstrip())]
-    lines = [*wrap(statement, 96), "", *examples]
-    return "".join(f"{indent}/// {line}".rstrip() + "\n" for line in lines) + head

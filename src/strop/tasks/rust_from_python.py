@@ -11,7 +11,8 @@ from importlib import resources
 
 from strop.core.task import Case, CasesCheck, RustCheck, Task
 from strop.tasks import builtin
-from strop.tasks.builtin_rust import EDITION, documented
+from strop.tasks.builtin_rust import EDITION
+from strop.tasks.rust_source import documented
 from strop.tasks.rust_values import FLOATS, RustType, literal, parse_type
 
 FOLDER = "rust_from_python"

@@ -19,6 +19,12 @@ SMALL_CODE = 14
 """References with fewer syntax nodes than this are compared with their constants: `x[::2]` is not `x[::-1]`."""
 
 
+SMALL_RUST = 40
+"""The same for Rust, in tokens, those of the signature included."""
+_RUST_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|\w+|[^\s\w]')
+_RUST_BINDING = re.compile(r"\b(?:fn|let|mut|for|struct|enum)\s+(\w+)|(?<=[(,|{\s&])(\w+)(?=\s*:[^:])")
+
+
 def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: int = 0) -> list[Task]:
     """The tasks, in order, each with a split; near-duplicates are on one side.
 
@@ -63,7 +69,7 @@ def clusters(tasks: Sequence[Task]) -> list[list[int]]:
 def near_duplicates(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
     """Pairs of positions whose statements or whose references are alike."""
     yield from similar_pairs([statement_shingles(t.statement) for t in tasks], STATEMENT_THRESHOLD)
-    yield from similar_pairs([code_shingles(t.reference) for t in tasks], CODE_THRESHOLD)
+    yield from similar_pairs([code_shingles(t.reference, t.language) for t in tasks], CODE_THRESHOLD)
 
 
 def similar_pairs(sets: Sequence[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:
@@ -87,8 +93,15 @@ def statement_shingles(statement: str) -> frozenset[str]:
     return _shingles(re.findall(r"\w+", statement.lower()), 3)
 
 
-def code_shingles(source: str) -> frozenset[str]:
-    """Four-node runs of the syntax tree with the author's names and constants taken out; empty when it has none."""
+def code_shingles(source: str, language: str = "python") -> frozenset[str]:
+    """Four-node runs of the syntax tree with the author's names and constants taken out; empty when it has none.
+
+    Of Rust: four-token runs. Of other languages: empty.
+    """
+    if language == "rust":
+        return _shingles(_rust_labels(source), 4)
+    if language != "python":
+        return frozenset()
     try:
         tree = ast.parse(source)
         tree.body = [n for n in tree.body if not isinstance(n, ast.Import | ast.ImportFrom)]
@@ -99,6 +112,17 @@ def code_shingles(source: str) -> frozenset[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     return _shingles(labels, 4)
+
+
+def _rust_labels(source: str) -> list[str]:
+    """The tokens of Rust source, those names out that it binds itself; short code keeps its constants."""
+    tokens = _RUST_TOKEN.findall(re.sub(r"//[^\n]*", "", source))
+    own = {name for found in _RUST_BINDING.findall(source) for name in found} - {"", "mut"}
+    keep = len(tokens) < SMALL_RUST
+    return [
+        "own" if t in own else t if keep or not (t[0].isdigit() or t[0] in "\"'") else "constant"
+        for t in tokens
+    ]
 
 
 def _shingles(items: list[str], width: int) -> frozenset[str]:

@@ -15,7 +15,8 @@ from strop.core.errors import UserError
 from strop.core.rollout import Message
 from strop.tasks.rows import suggestion
 
-PLACEHOLDERS = ("statement", "signature", "examples")
+PLACEHOLDERS = ("statement", "signature", "examples", "tests", "broken", "message")
+"""`tests` are a task's trusted tests; `broken` and `message` come from the metadata of a task to repair."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
 _SECTION = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
@@ -25,6 +26,13 @@ _SECTION = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 def packaged(name: str) -> str:
     """The text of a template that comes with Strop."""
     return resources.files("strop.tasks").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
+
+
+def packaged_for(style: str, family: str) -> str | None:
+    """The packaged template of a task family, None where it has none of its own."""
+    name = f"{style}-{family}"
+    known = resources.files("strop.tasks").joinpath("templates", f"{name}.txt").is_file()
+    return packaged(name) if known else None
 
 
 def load(path: str | Path) -> str:

@@ -40,7 +40,7 @@ class Workshop:
 
 def environments(recipe: Recipe, style: str | None = None) -> Callable[[Task], Environment]:
     """How the recipe's tasks are played."""
-    return single_turn(style or recipe.tasks.style, recipe.tasks.template)
+    return single_turn(style or recipe.tasks.style, recipe.tasks.template, recipe.tasks.answer)
 
 
 def verifier_of(recipe: Recipe) -> Verifier:

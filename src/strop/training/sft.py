@@ -24,7 +24,7 @@ from strop.policies.attention import attend_in_groups
 from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
-from strop.tasks.prompts import ContinuePrompt, PrefilledPrompt, Prompt, render
+from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
 from strop.training.arguments import computes_in_bfloat16, freeze_embeddings
 from strop.training.selected_logps import check_head
@@ -75,24 +75,16 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
 
 def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example | None:
     """The prompt as the policy will see it, and the reference as it should have answered; None without a reference."""
-    if not task.reference.strip():
+    prompt = render(task, recipe.tasks.style, recipe.tasks.template, recipe.tasks.answer)
+    text = solution(task, prompt, recipe.tasks.answer)
+    if not text:
         return None
-    prompt = render(task, recipe.tasks.style, recipe.tasks.template)
     if prompt.messages:
         ids = [*tokenizer.encode_chat(prompt.messages), *tokenizer.encode(prompt.prefill)]
     else:
         ids = tokenizer.encode(prompt.text)
-    completion = tokenizer.encode(_answer(task, prompt))
+    completion = tokenizer.encode(text)
     return ids, [*completion, *sorted(tokenizer.eos_ids)[:1]]
-
-
-def _answer(task: Task, prompt: Prompt) -> str:
-    if isinstance(prompt, ContinuePrompt | PrefilledPrompt):
-        # What stands behind the signature in the reference; imports above it are out of reach of a continued function.
-        _, found, body = task.reference.partition(task.signature.strip())
-        text = "\n" + body.strip("\n") if found else "\n" + task.reference
-        return f"{text}\n```" if isinstance(prompt, PrefilledPrompt) else text
-    return f"```{task.language}\n{task.reference.strip()}\n```"
 
 
 def step_count(recipe: Recipe, examples: int) -> int:

@@ -3,6 +3,7 @@
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.tasks.rust_source import judged_by_own_tests
 from strop.tasks.sources import load_tasks
 
 
@@ -37,7 +38,7 @@ def tasks_source(recipe: Recipe) -> str:
 def tasks_of(recipe: Recipe) -> list[Task]:
     """Every task of the recipe's source, each with its split."""
     config = recipe.tasks
-    return load_tasks(
+    tasks = load_tasks(
         tasks_source(recipe),
         columns=config.columns or None,
         limit=config.limit,
@@ -45,3 +46,4 @@ def tasks_of(recipe: Recipe) -> list[Task]:
         levels=config.levels or None,
         held_out_fraction=config.held_out_fraction,
     )
+    return [judged_by_own_tests(task) for task in tasks] if config.judge == "own" else tasks

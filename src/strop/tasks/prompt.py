@@ -1,0 +1,98 @@
+"""What a policy is given, and the way back from its completion to code.
+
+A prompt never ends in white space: tokenisers join a newline with the indentation behind it, and a prompt that has cut
+that token in two leaves the model where it has never been (pass@1 fell from 0.31 to 0.00).
+"""
+
+from abc import abstractmethod
+
+from pydantic import Field
+
+from strop.core.records import Record
+from strop.core.rollout import Message
+from strop.core.task import AssertsCheck, CasesCheck, RustCheck, StdioCheck, Task
+from strop.tasks.answers import extract_code, until_fence
+
+
+class Prompt(Record):
+    """What the policy is given. Either `text`, or `messages` and the `prefill` with which its answer begins."""
+
+    text: str = ""
+    messages: list[Message] = Field(default_factory=list)
+    prefill: str = ""
+    """Start of the assistant's message; the completion continues it."""
+    stop: tuple[str, ...] = ()
+    """Stop strings that fit the style."""
+    head: str = ""
+    """Code in front of the completion: what it continues, or imports and helpers that it may leave out."""
+
+    @abstractmethod
+    def assemble(self, completion: str) -> str:
+        """The complete code to verify, from the completion's text."""
+
+
+class ContinuePrompt(Prompt):
+    """Text that ends inside a function; the completion is the rest of its body."""
+
+    def assemble(self, completion: str) -> str:
+        """The function's start with the completion behind it."""
+        return self.head + completion
+
+
+class ChatPrompt(Prompt):
+    """A question; the answer holds a fenced block."""
+
+    language: str = "python"
+
+    def assemble(self, completion: str) -> str:
+        """The answer's code behind the imports and helpers of the signature; "" when it has no code."""
+        code = extract_code(completion, self.language)
+        return f"{self.head}\n\n\n{code}" if self.head and code.strip() else code
+
+
+class PrefilledPrompt(Prompt):
+    """A question with an answer that is begun: an open fence and the signature."""
+
+    def assemble(self, completion: str) -> str:
+        """The signature with the completion behind it, up to the end of the fenced block."""
+        return self.head + until_fence(completion)
+
+
+def values(task: Task) -> dict[str, str]:
+    """What the placeholders of a template stand for."""
+    statement = task.statement or task.prompt or ""
+    return {
+        "statement": statement.strip(),
+        "signature": task.signature.rstrip(),
+        "examples": examples(task),
+        "tests": _tests(task),
+        **{name: str(task.metadata.get(name, "")).strip("\n") for name in ("broken", "message")},
+    }
+
+
+def examples(task: Task) -> str:
+    """The shown cases as doctests, as what a program reads and prints, or as Rust; "" when there are none."""
+    if isinstance(task.check, CasesCheck):
+        name = task.check.entry_point
+        calls = [
+            (", ".join([*map(repr, c.args), *(f"{k}={v!r}" for k, v in c.kwargs.items())]), c.expected)
+            for c in task.check.cases
+            if c.shown
+        ]
+        return "\n".join(
+            f">>> {name}({arguments})" + ("" if e is None else f"\n{e!r}") for arguments, e in calls
+        )
+    if isinstance(task.check, StdioCheck):
+        shown = [c for c in task.check.cases if c.shown]
+        return "\n\n".join(f"Input:\n{c.stdin.rstrip()}\nOutput:\n{c.stdout.rstrip()}" for c in shown)
+    if isinstance(task.check, RustCheck):
+        return "\n".join(task.metadata.get("examples", ()))
+    return ""
+
+
+def _tests(task: Task) -> str:
+    """The trusted test code, for templates that show it."""
+    check = task.check
+    if isinstance(check, RustCheck):
+        return check.tests.strip()
+    return check.code.strip() if isinstance(check, AssertsCheck) else ""

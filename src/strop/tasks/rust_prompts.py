@@ -1,0 +1,101 @@
+"""Prompts of Rust tasks: the opening of a program for its body, or a question for a whole program, tests or none.
+
+`answer` is what is asked for: "function", or "function-and-tests", where the answer brings a `#[cfg(test)]` module too
+(the form of the published Rust recipe).
+"""
+
+from typing import Literal
+
+from strop.core.errors import UserError
+from strop.core.task import Task
+from strop.tasks import templating
+from strop.tasks.answers import until_fence
+from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
+from strop.tasks.rust_source import opening, own_tests
+
+AnswerForm = Literal["function", "function-and-tests"]
+END = "\n}"
+"""A brace at the margin: the end of the item whose body a completion continues."""
+
+
+class RustContinuePrompt(ContinuePrompt):
+    """A program up to the brace that opens the function; the completion ends at the first brace at the margin."""
+
+    def assemble(self, completion: str) -> str:
+        """The program, closed."""
+        return _closed(self.head, completion)
+
+
+class RustPrefilledPrompt(PrefilledPrompt):
+    """A question with an answer that is begun: an open fence and the program up to the function's brace."""
+
+    def assemble(self, completion: str) -> str:
+        """The program, closed."""
+        return _closed(self.head, until_fence(completion))
+
+
+def _closed(head: str, completion: str) -> str:
+    return f"{head}{completion.partition(END)[0].rstrip()}{END}\n"
+
+
+def continued(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
+    """Style "continue". Raises UserError for a task without a signature."""
+    if template is None and not task.prompt:
+        template = templating.packaged_for("continue", task.family)
+    if template is None:
+        text = head = _begun(task)
+    else:
+        # The part of the text from the signature on is the program.
+        front, _, _ = template.rpartition("{signature}")
+        head = f"{task.signature.rstrip()} {{"
+        text = f"{templating.fill(front, values(task))}\n\n{head}" if front.strip() else head
+    if answer == "function":
+        return RustContinuePrompt(text=text, head=head, stop=(END,))
+    return ContinuePrompt(text=text, head=head)
+
+
+def chat(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
+    """Style "chat": a fenced block with the complete program is asked for."""
+    return ChatPrompt(
+        messages=templating.messages(template or _question(task, answer), values(task)), language="rust"
+    )
+
+
+def prefilled(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
+    """Style "chat-prefilled". Raises UserError for a task without a signature."""
+    messages = templating.messages(template or _question(task, answer), values(task))
+    _begun(task)
+    head = f"{task.signature.rstrip()} {{"
+    fields = {"messages": messages, "prefill": f"```rust\n{head}", "head": head}
+    if answer == "function":
+        return RustPrefilledPrompt.model_validate({**fields, "stop": (END,)})
+    return PrefilledPrompt.model_validate({**fields, "stop": ("\n```",)})
+
+
+def solution(task: Task, prompt: Prompt, answer: AnswerForm) -> str:
+    """What the model should have answered to the prompt, from the task's reference; "" when it has none that fits.
+
+    For answers with tests those are the task's examples.
+    """
+    tests = own_tests(task) if answer == "function-and-tests" else ""
+    whole = task.reference.strip() + (f"\n\n{tests}" if tests else "")
+    if not prompt.head:
+        return f"```rust\n{whole.strip()}\n```"
+    body = whole.partition(task.signature.strip())[2].lstrip()
+    if not body.startswith("{"):
+        return ""
+    text = body.removeprefix("{").rstrip()
+    if answer == "function":
+        return f"{text.partition(END)[0]}{END}"
+    return f"{text}\n```" if isinstance(prompt, PrefilledPrompt) else text
+
+
+def _begun(task: Task) -> str:
+    if not (task.signature or task.prompt):
+        raise UserError(f"task {task.id!r} has no signature to continue: use style 'chat'")
+    return opening(task)
+
+
+def _question(task: Task, answer: AnswerForm) -> str:
+    by_family = templating.packaged_for("chat", task.family)
+    return by_family or templating.packaged("chat-rust" if answer == "function" else "chat-rust-tests")
