@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from strop.cli.eval import model_folder
+from strop.cli.models import model_folder
 from strop.core.errors import UserError
 
 GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}

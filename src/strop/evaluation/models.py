@@ -1,0 +1,174 @@
+"""Several models side by side: a row a model with every later one against the first, and bars below.
+
+On a terminal that is too narrow the columns go into several tables, each with the models' names.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, NamedTuple
+
+from rich.bar import Bar
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from strop.core.text import printable
+from strop.evaluation.result import Evaluation
+from strop.evaluation.stages import STAGES
+from strop.evaluation.statistics import Difference, Estimate
+from strop.evaluation.table import PLAIN_WIDTH, difference_text, estimate_text, new_table, show
+
+_BAR = 40
+"""Columns of a bar that is 1."""
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442")
+"""Of the models in charts, in turn: Okabe and Ito's, which the colour-blind can tell apart."""
+
+_COSTS: dict[str, Callable[[Evaluation], str]] = {
+    "tokens": lambda result: f"{result.tokens_mean:.1f}",
+    "truncated": lambda result: f"{result.truncated_rate:.1%}",
+    "errors": lambda result: f"{result.error_rate:.1%}",
+    "seconds": lambda result: f"{result.seconds:.1f}",
+}
+"""What stands at the end of a row, without intervals; errors only where there are any."""
+
+Paired = Mapping[str, Mapping[str, Difference]]
+"""{model: {key: difference from the first model}}"""
+
+
+class Rate(NamedTuple):
+    """One bar of a chart: a model and its rate, None where it has none."""
+
+    model: str
+    estimate: Estimate | None
+
+
+class _Column(NamedTuple):
+    head: str
+    cells: list[Text]
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal, the space and the line beside it included."""
+        lines = [line for cell in self.cells for line in cell.plain.split("\n")]
+        return 3 + max(cell_len(line) for line in [self.head, *lines])
+
+
+def show_models(
+    results: Mapping[str, Evaluation],
+    paired: Paired,
+    *,
+    title: str = "",
+    labels: Mapping[str, str] | None = None,
+    file: IO[str] | None = None,
+) -> None:
+    """Prints the table and the bars. `labels` renames stages in heads, such as {"lint": "clippy"}.
+
+    The first of `results` is what the others in `paired` were compared with.
+    """
+    file = file or sys.stdout
+    console = Console(file=file, highlight=False)
+    terminal = console.is_terminal
+    names = labels or {}
+    columns = _columns(results, paired, names, "\n" if terminal else " ")
+    tables = _tables(columns, console.width if terminal else 1 << 30, title)
+    tables[-1].caption = caption(results, paired)
+    for table in tables:
+        show(table, file=file, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
+    for stage, rates in stage_rates(results).items():
+        parts: list[RenderableType] = [Text(f"\n{names.get(stage, stage)}", style="bold")]
+        parts += [_bars(rates, plain=not terminal)]
+        out = (
+            console if terminal else Console(file=file, highlight=False, width=PLAIN_WIDTH, color_system=None)
+        )
+        out.print(Group(*parts))
+
+
+def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:
+    """{stage: one rate a model}, for the stages that any of them has; of sampled answers, else of greedy ones."""
+    keys = {name: result.first_stage_keys for name, result in results.items()}
+    return {
+        stage: [
+            Rate(name, result.estimate(keys[name][stage]) if stage in keys[name] else None)
+            for name, result in results.items()
+        ]
+        for stage in STAGES
+        if any(stage in found for found in keys.values())
+    }
+
+
+def _columns(
+    results: Mapping[str, Evaluation], paired: Paired, labels: Mapping[str, str], gap: str
+) -> list[_Column]:
+    """The models' names first. A model that was compared has a second line of cells, its differences."""
+    rates = list(dict.fromkeys(key for r in results.values() for key in r.first_stage_keys.values()))
+    scores = list(dict.fromkeys(key for r in results.values() for key in r.keys))
+    names: list[Text] = []
+    for name in results:
+        names += [Text(printable(name))] + ([Text("  difference", style="dim")] if name in paired else [])
+    columns = [_Column("model", names)]
+    for key in [*rates, *scores]:
+        cells: list[Text] = []
+        for name, result in results.items():
+            has = key in result.keys or key in result.stage_keys
+            cells.append(estimate_text(result.estimate(key) if has else None, gap))
+            if name in paired:
+                cells.append(difference_text(paired[name].get(key), gap))
+        columns.append(_Column(_head(key, labels), cells))
+    errors = any(result.error_rate for result in results.values())
+    for head, value in _COSTS.items():
+        if head != "errors" or errors:
+            cells = []
+            for name, result in results.items():
+                cells += [Text(value(result))] + ([Text("")] if name in paired else [])
+            columns.append(_Column(head, cells))
+    return columns
+
+
+def _head(key: str, labels: Mapping[str, str]) -> str:
+    """The key with the stage in it renamed."""
+    prefix, dash, stage = key.rpartition("-")
+    return f"{prefix}{dash}{labels.get(stage, stage)}"
+
+
+def _tables(columns: Sequence[_Column], width: int, title: str) -> list[Table]:
+    """As few tables as fit, each with the first column."""
+    first, *rest = columns
+    chunks: list[list[_Column]] = [[]]
+    for column in rest:
+        used = first.width + sum(other.width for other in chunks[-1])
+        if chunks[-1] and used + column.width + 2 > width:
+            chunks.append([])
+        chunks[-1].append(column)
+    tables = []
+    for number, chunk in enumerate(chunks):
+        table = new_table("" if number else title, *(column.head for column in (first, *chunk)))
+        for row in zip(*(column.cells for column in (first, *chunk)), strict=True):
+            table.add_row(*row)
+        tables.append(table)
+    return tables
+
+
+def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
+    """One line: how much was asked, and what the intervals and differences are."""
+    name, first = next(iter(results.items()))
+    answers = (
+        f"{first.samples} answers each, T = {first.temperature:g}" if first.samples else "greedy answers"
+    )
+    text = f"{len(first.counts)} tasks, {answers}; {first.confidence:.0%} intervals"
+    return text + (f"; differences from {printable(name)} on the same tasks" if paired else "")
+
+
+def _bars(rates: Sequence[Rate], *, plain: bool) -> Table:
+    """One line a model: name, bar, rate and interval; of plain characters where there is no terminal."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column(width=_BAR, no_wrap=True)
+    grid.add_column(no_wrap=True)
+    for number, (model, estimate) in enumerate(rates):
+        value = estimate.value if estimate else 0.0
+        colour = COLOURS[number % len(COLOURS)]
+        bar = Text("#" * round(_BAR * value)) if plain else Bar(1.0, 0.0, value, width=_BAR, color=colour)
+        grid.add_row(Text(f"  {printable(model)}"), bar, estimate_text(estimate))
+    return grid
