@@ -19,8 +19,8 @@ from strop.evaluation.stages import STAGES
 from strop.evaluation.statistics import Difference, Estimate
 from strop.evaluation.table import PLAIN_WIDTH, difference_text, estimate_text, new_table, show
 
-_BAR = 40
-"""Columns of a bar that is 1."""
+_BAR, _SHORTEST_BAR = 40, 8
+"""Columns of a bar that is 1, where there is room for it."""
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442")
 """Of the models in charts, in turn: Okabe and Ito's, which the colour-blind can tell apart."""
@@ -78,7 +78,7 @@ def show_models(
         show(table, file=file, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
     for stage, rates in stage_rates(results).items():
         parts: list[RenderableType] = [Text(f"\n{names.get(stage, stage)}", style="bold")]
-        parts += [_bars(rates, plain=not terminal)]
+        parts += [_bars(rates, console.width if terminal else None)]
         out = (
             console if terminal else Console(file=file, highlight=False, width=PLAIN_WIDTH, color_system=None)
         )
@@ -160,15 +160,24 @@ def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
     return text + (f"; differences from {printable(name)} on the same tasks" if paired else "")
 
 
-def _bars(rates: Sequence[Rate], *, plain: bool) -> Table:
-    """One line a model: name, bar, rate and interval; of plain characters where there is no terminal."""
+def _bars(rates: Sequence[Rate], width: int | None) -> Table:
+    """One line a model: name, bar, rate and interval; of plain characters where there is no terminal, None."""
+    names = [Text(f"  {printable(rate.model)}") for rate in rates]
+    values = [estimate_text(rate.estimate) for rate in rates]
+    room = (
+        _BAR
+        if width is None
+        else width - 2 - max(n.cell_len + v.cell_len for n, v in zip(names, values, strict=True))
+    )
+    longest = min(_BAR, max(_SHORTEST_BAR, room))
     grid = Table.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
-    grid.add_column(width=_BAR, no_wrap=True)
+    grid.add_column(width=longest, no_wrap=True)
     grid.add_column(no_wrap=True)
-    for number, (model, estimate) in enumerate(rates):
+    for number, (_, estimate) in enumerate(rates):
         value = estimate.value if estimate else 0.0
-        colour = COLOURS[number % len(COLOURS)]
-        bar = Text("#" * round(_BAR * value)) if plain else Bar(1.0, 0.0, value, width=_BAR, color=colour)
-        grid.add_row(Text(f"  {printable(model)}"), bar, estimate_text(estimate))
+        bar: RenderableType = Text("#" * round(longest * value))
+        if width is not None:
+            bar = Bar(1.0, 0.0, value, width=longest, color=COLOURS[number % len(COLOURS)])
+        grid.add_row(names[number], bar, values[number])
     return grid

