@@ -18,7 +18,7 @@ from strop import __version__
 from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
-COMMANDS = ("train", "sft", "eval", "verify", "serve-verifier", "attack", "tasks", "doctor")
+COMMANDS = ("train", "sft", "eval", "verify", "serve-verifier", "attack", "tasks", "build", "doctor")
 """Modules of this folder, `_` for `-`. Each has a function of its own name, or a typer `app` with several commands."""
 
 

@@ -19,6 +19,7 @@ class Progress:
         self._label = printable(label)
         self._total = total
         self._done = self._passed = 0
+        self._note = ""
         self._terminal = sys.stderr.isatty()
         self._started = self._shown = time.monotonic()
 
@@ -33,8 +34,11 @@ class Progress:
 
     def step(self, passed: bool) -> None:
         """One more answer is done."""
-        self._done += 1
-        self._passed += passed
+        self.at(self._done + 1, self._passed + passed, self._total)
+
+    def at(self, done: int, passed: int, total: int | None, note: str = "") -> None:
+        """So many of `total` are done, `passed` of them well; `note` stands at the line's end."""
+        self._done, self._passed, self._total, self._note = done, passed, total, printable(note)
         now = time.monotonic()
         if now - self._shown < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
@@ -49,4 +53,4 @@ class Progress:
         parts.append(f"{self._passed} passed")
         if self._total and self._done > _KNOWN * self._total:
             parts.append(f"{clock((now - self._started) / self._done * (self._total - self._done))} left")
-        return ", ".join(parts)
+        return ", ".join([*parts, *([self._note] if self._note else [])])

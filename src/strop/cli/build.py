@@ -1,0 +1,148 @@
+"""`strop build`: make new tasks."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from strop.curation.rust_build import Progress as BuildProgress
+    from strop.curation.rust_build import Report
+
+app = typer.Typer(help="Make new tasks.", no_args_is_help=True)
+
+
+@app.callback()
+def build() -> None:
+    """Make new tasks."""
+
+
+@app.command("rust")
+def rust(
+    source: Annotated[
+        str,
+        typer.Argument(help="prompts: python-functions, jsonl:PATH, parquet:PATH, hub:ID[@SPLIT], or a path"),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="folder of the build; the same one goes on")],
+    url: Annotated[str, typer.Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = "",
+    model: Annotated[str, typer.Option(help="the model, as the server calls it")] = "",
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", "-c", help="statement=COLUMN, id=COLUMN of a foreign data set"),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="the first so many prompts")] = None,
+    attempts: Annotated[
+        int, typer.Option(min=1, max=8, help="answers asked for, each told what was wrong")
+    ] = 1,
+    temperature: Annotated[float, typer.Option(min=0.0, max=2.0, help="of sampling")] = 0.7,
+    max_tokens: Annotated[int, typer.Option(min=16, help="of one response")] = 2048,
+    seed: Annotated[int, typer.Option(help="of sampling and of the split")] = 0,
+    concurrency: Annotated[int, typer.Option(min=1, max=1024, help="calls at a time")] = 16,
+    timeout: Annotated[float, typer.Option(min=1.0, help="seconds that one call may take")] = 600.0,
+    api_key_env: Annotated[
+        str, typer.Option(help="environment variable that holds the key")
+    ] = "OPENAI_API_KEY",
+    price_in: Annotated[float | None, typer.Option(min=0.0, help="of a million prompt tokens")] = None,
+    price_out: Annotated[float | None, typer.Option(min=0.0, help="of a million completion tokens")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0.0, help="stop when the calls have cost so much")
+    ] = None,
+    parts: Annotated[str, typer.Option(help="shares of train, test and eval")] = "15000,1000,500",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="answers verified at a time; one a core by default")
+    ] = None,
+    jail: Annotated[
+        str, typer.Option(help="configuration of the jail, as `strop doctor` lists them")
+    ] = "auto",
+    allow_unsafe: Annotated[
+        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what it would cost, and stop")] = False,
+) -> None:
+    """Rust tasks out of prompts for Python: a model rewrites, solves and tests; what passes is kept and split.
+
+    Killed or interrupted, the same command goes on, and pays for no call twice. See docs/build.md.
+    """
+    from strop.cli.tasks import _columns
+    from strop.curation.rust_build import Settings, estimate
+    from strop.curation.rust_build import build as run
+    from strop.curation.rust_build.cost import Prices, Usage
+
+    settings = Settings(
+        source=source, folder=output, url=url, model=model, columns=_columns(column) or {}, limit=limit,
+        attempts=attempts, temperature=temperature, max_tokens=max_tokens, seed=seed, concurrency=concurrency,
+        timeout_seconds=timeout, api_key_env=api_key_env, price_in=price_in, price_out=price_out, max_cost=max_cost,
+        parts=_parts(parts), workers=workers, jail=jail, allow_unsafe=allow_unsafe,
+    )  # fmt: skip
+    expected = estimate(settings)
+    if dry_run:
+        print("\n".join(expected.lines(Usage(), Prices(price_in, price_out))))
+        return
+    with _Line() as line:
+        report = run(settings, expected, say=_say, show=line.show)
+    _summarise(report, output)
+
+
+class _Line:
+    """The progress line, with what the calls have cost."""
+
+    def __init__(self) -> None:
+        from strop.reports.progress import Progress
+
+        self._progress = Progress("built")
+
+    def __enter__(self) -> "_Line":
+        self._progress.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.__exit__(None, None, None)
+
+    def show(self, now: "BuildProgress") -> None:
+        """Shows how far the build is."""
+        if now.cost is None:
+            note = f"{now.usage.calls.total()} calls"
+        else:
+            note = f"{now.usage.calls.total()} calls, cost {now.cost:.2f} of about {now.estimate or 0:.2f}"
+        self._progress.at(now.done, now.kept, now.total, note)
+
+
+def _parts(text: str) -> tuple[int, int, int]:
+    from strop.core.errors import UserError
+
+    words = text.split(",")
+    if len(words) != 3 or not all(word.strip().isdecimal() for word in words):
+        raise UserError(f"--parts {text!r}: write three shares, train,test,eval, such as 15000,1000,500")
+    train, test, evaluation = map(int, words)
+    return train, test, evaluation
+
+
+def _say(text: str) -> None:
+    from strop.core.text import printable
+
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def _summarise(report: "Report", output: Path) -> None:
+    manifest = report.manifest
+    kept, stages = manifest["kept"], manifest["dropped"]["by_stage"]
+    reasons = ", ".join(f"{count} {stage}" for stage, count in stages.items())
+    cost = f"; cost {manifest['cost']:.2f}" if manifest["cost"] is not None else ""
+    print(
+        f"{kept['total']} of {manifest['prompts']} prompts kept: {kept['train']} train, {kept['test']} test, "
+        f"{kept['eval']} eval; dropped: {reasons or 'none'}{cost}; {output}/manifest.json"
+    )
+    if report.out_of_money:
+        _say(
+            f"stopped at --max-cost with {manifest['unfinished']} prompts to go: raise it and run the same command"
+        )
+    elif report.unverified:
+        _say(
+            f"error: {manifest['unfinished']} prompts could not be verified, run the same command again; "
+            f"first cause: {report.unverified}"
+        )
+        raise typer.Exit(1)
+    elif not kept["total"]:
+        _say(f"error: nothing was kept; {output}/dropped.jsonl says why")
+        raise typer.Exit(1)

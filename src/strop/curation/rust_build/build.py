@@ -1,0 +1,269 @@
+"""The build: every prompt of a source to a verified Rust task or to a reason, many at a time.
+
+A build that was killed goes on where it was: results and paid responses are read back, and the same source and settings
+give the same files, however often it was killed. What is held in memory does not grow with the texts: of each prompt a
+few hashes and places.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from strop import __version__
+from strop.core.errors import StropError, UserError
+from strop.core.ids import derive_seed
+from strop.core.task import Task
+from strop.curation.rust_build import answer, folder, outputs, questions, source
+from strop.curation.rust_build.answer import Unfit
+from strop.curation.rust_build.calls import FINISH_SECONDS, Calls, Refused, Stopped
+from strop.curation.rust_build.checks import Unverified, check
+from strop.curation.rust_build.cost import Estimate, Prices, Usage
+from strop.curation.rust_build.results import Results
+from strop.curation.rust_build.settings import Settings
+from strop.curation.rust_build.source import Prompt
+from strop.verification import open_verifier
+from strop.verification.rust.installation import find_installation
+from strop.verification.verifier import OpenVerifier
+
+VERIFYING = 64
+"""Prompts under way beyond those that wait for a call: what the verifier can work on."""
+FEW_UNVERIFIED, MOST_UNVERIFIED = 20, 0.05
+"""Prompts that could not be verified after which a build ends: at least so many, and more than that share."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a build is."""
+
+    total: int
+    done: int
+    kept: int
+    usage: Usage
+    cost: float | None
+    """Of the calls so far; None when prices are not known."""
+    estimate: float | None
+    """Of the whole."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a build came to."""
+
+    manifest: dict[str, Any]
+    out_of_money: bool = False
+    unverified: str = ""
+    """Why prompts could not be verified; empty when all could."""
+
+
+def estimate(settings: Settings) -> Estimate:
+    """What a whole build costs, from its prompts; nothing is sent or written. Raises UserError."""
+    settings.check()
+    seen: set[int] = set()
+    count = characters = 0
+    for prompt in source.read(settings.source, settings.columns, settings.limit):
+        if _askable(prompt, seen) is None:
+            count += 1
+            characters += len(prompt.statement)
+    if not count:
+        raise UserError(f"the data set {settings.source!r} is empty: it holds no prompt")
+    return Estimate.of(count, characters, settings.attempts)
+
+
+def build(
+    settings: Settings,
+    expected: Estimate,
+    *,
+    say: Callable[[str], None],
+    show: Callable[[Progress], None],
+) -> Report:
+    """Runs a build, or the rest of one, to its end, and writes its files.
+
+    say   gets lines for people; show is called after each prompt.
+
+    Raises UserError for settings, a folder or a server that are at fault; StropError when verification cannot go on;
+    KeyboardInterrupt, saying how to go on, after the calls under way are in.
+    """
+    settings.check()
+    for package, extra in (("openai", "eval"), ("tree_sitter_rust", "strength")):
+        if find_spec(package) is None:
+            raise UserError(
+                f"strop build rust needs {package.partition('_r')[0]}: pip install 'strop[{extra}]'"
+            )
+    judge = find_installation().identity
+    identity = settings.identity(questions.templates_hash())
+    with folder.opened(settings.folder, identity, say) as lock:
+        results = Results(settings.folder / folder.RESULTS, judge)
+        try:
+            return _Run(settings, expected, results, judge, say, show).whole(lock)
+        finally:
+            results.close()
+
+
+class _Run:
+    """One process's part of a build."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        expected: Estimate,
+        results: Results,
+        judge: str,
+        say: Callable[[str], None],
+        show: Callable[[Progress], None],
+    ) -> None:
+        self._settings, self._expected, self._results = settings, expected, results
+        self._judge, self._say, self._show = judge, say, show
+        self._prices = Prices(settings.price_in, settings.price_out)
+        self._total = self._kept = 0
+        self._unverified = 0
+        self._cause = ""
+
+    def whole(self, lock: int) -> Report:
+        """The build and its files."""
+        settings = self._settings
+        with open_verifier(
+            workers=settings.workers, jail=settings.jail, allow_unsafe=settings.allow_unsafe
+        ) as verifier:
+            try:
+                calls = asyncio.run(self._play_all(verifier, lock))
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("continue with the same command") from None
+        if calls.failure is not None:
+            raise calls.failure
+        tally = outputs.write(
+            settings.folder, self._results, settings.parts, derive_seed("rust-build", settings.seed)
+        )
+        manifest = self._manifest(tally, calls.usage)
+        folder.write_whole(settings.folder / folder.MANIFEST, manifest)
+        return Report(manifest, calls.out_of_money, self._cause)
+
+    async def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
+        calls = Calls(self._settings, lock)
+        for line in self._expected.lines(calls.usage, self._prices):
+            self._say(line)
+        async with calls:
+            prompts = self._prompts()
+            count = self._settings.concurrency + VERIFYING
+            players = [asyncio.create_task(self._play_some(prompts, calls, verifier)) for _ in range(count)]
+            try:
+                await asyncio.gather(*players)
+            except asyncio.CancelledError:
+                self._say(
+                    f"interrupted: {calls.under_way} calls under way are finished and kept, up to {FINISH_SECONDS:g} s"
+                )
+                raise
+            finally:
+                for player in players:
+                    player.cancel()
+                await asyncio.gather(*players, return_exceptions=True)
+        return calls
+
+    def _prompts(self) -> Iterator[Prompt]:
+        """The prompts that have no result yet; those that are not asked get theirs here."""
+        seen: set[int] = set()
+        settings = self._settings
+        for prompt in source.read(settings.source, settings.columns, settings.limit):
+            self._total += 1
+            unfit = _askable(prompt, seen)
+            if self._results.known(prompt):
+                self._kept += self._results.kept(prompt.number)
+            elif unfit is not None:
+                self._results.add(prompt, unfit)
+            else:
+                yield prompt
+
+    async def _play_some(self, prompts: Iterator[Prompt], calls: Calls, verifier: OpenVerifier) -> None:
+        for prompt in prompts:
+            try:
+                outcome = await self._play(prompt, calls, verifier)
+            except Stopped:
+                return
+            except Unverified as error:
+                self._could_not_tell(str(error))
+                continue
+            self._results.add(prompt, outcome)
+            self._kept += isinstance(outcome, Task)
+            self._show(self._progress(calls))
+
+    async def _play(self, prompt: Prompt, calls: Calls, verifier: OpenVerifier) -> Task | Unfit:
+        """One prompt's whole way."""
+        settings = self._settings
+        try:
+            response = await calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))
+            statement = answer.statement(response.text, response.finish)
+        except Refused as error:
+            return Unfit("rewrite", str(error))
+        except Unfit as unfit:
+            return unfit
+        faults: list[questions.Fault] = []
+        while True:
+            origin = {"model": settings.model, "attempt": len(faults) + 1}
+            try:
+                response = await calls.ask(questions.solve(settings, prompt.id, statement, faults))
+                found = answer.split(response.text, response.finish)
+                return await check(verifier, prompt, statement, found, origin)
+            except Refused as error:
+                return Unfit("format", str(error))
+            except Unfit as unfit:
+                faults.append(questions.Fault(response.text, unfit.reason, unfit.output))
+                if len(faults) >= settings.attempts:
+                    return unfit
+
+    def _could_not_tell(self, cause: str) -> None:
+        self._unverified += 1
+        self._cause = self._cause or cause
+        seen = self._unverified + len(self._results.numbers)
+        if self._unverified >= FEW_UNVERIFIED and self._unverified > MOST_UNVERIFIED * seen:
+            raise StropError(f"{self._unverified} answers could not be verified; first cause: {self._cause}")
+
+    def _progress(self, calls: Calls) -> Progress:
+        known = self._prices.known
+        return Progress(
+            total=max(self._total, self._expected.prompts),
+            done=len(self._results.numbers),
+            kept=self._kept,
+            usage=calls.usage,
+            cost=calls.usage.cost(self._prices) if known else None,
+            estimate=self._expected.refined(calls.usage, self._prices) if known else None,
+        )
+
+    def _manifest(self, tally: outputs.Tally, usage: Usage) -> dict[str, Any]:
+        """Nothing in it depends on when, where, or in how many runs it was made."""
+        settings = self._settings
+        known = self._prices.known
+        prompts = sum(1 for _ in source.read(settings.source, settings.columns, settings.limit))
+        return {
+            "format": 1,
+            "build": settings.identity(questions.templates_hash()),
+            "limit": settings.limit,
+            "parts": dict(zip(folder.PART_NAMES, settings.parts, strict=True)),
+            "complete": len(self._results.numbers) == prompts,
+            "prompts": prompts,
+            "unfinished": prompts - len(self._results.numbers),
+            "kept": {"total": tally.kept.total(), **{n: tally.kept[n] for n in folder.PART_NAMES}},
+            "dropped": {
+                "total": tally.dropped.total(),
+                "by_stage": {s: tally.dropped[s] for s in outputs.STAGES if tally.dropped[s]},
+            },
+            "stages": tally.stages(),
+            "usage": usage.summary(),
+            "cost": round(usage.cost(self._prices), 6) if known else None,
+            "prices_per_million": {"in": settings.price_in, "out": settings.price_out} if known else None,
+            "files": tally.hashes,
+            "versions": {"strop": __version__, "rust": self._judge.rpartition(":")[2]},
+        }
+
+
+def _askable(prompt: Prompt, seen: set[int]) -> Unfit | None:
+    """Why this prompt is not asked, None when it is. `seen` holds hashes of the statements before it."""
+    if not prompt.statement:
+        return Unfit("prompt", "the prompt is empty")
+    if len(prompt.statement) > source.MOST_CHARACTERS:
+        return Unfit("prompt", f"the prompt is longer than {source.MOST_CHARACTERS:,} characters")
+    mark = derive_seed(" ".join(prompt.statement.lower().split()))
+    if mark in seen:
+        return Unfit("prompt", "the same prompt stands earlier in the source")
+    seen.add(mark)
+    return None

@@ -1,0 +1,146 @@
+"""The process that calls the server and keeps what was paid for. It outlives a killed build for as long as its calls.
+
+It reads settings and then questions, a JSON line each, from a socket, calls at once, writes each response to the
+journal, and only then says where it stands. When the socket ends, because the build is done or dead, it finishes the
+calls that are under way, journals them and ends. It is in a session of its own, so that signals to the build's process
+group pass it by, and shares the lock of the journal, for which the next build waits.
+
+Limit: a kill of this very process loses the calls that are under way. They are sent again with the same
+`Idempotency-Key`, by which a server that knows this header tells that they are repeated.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.curation.rust_build.explain import explain, refusals
+from strop.curation.rust_build.journal import Appender
+
+QUICK_RETRIES, PATIENT_RETRIES = 2, 8
+"""Of the client, with growing pauses; patient with a server that has answered before or says that it is busy."""
+LONGEST_LINE = 2**26
+"""Bytes of one message."""
+
+
+class Caller:
+    """Calls one server with one set of settings."""
+
+    def __init__(
+        self, settings: dict[str, Any], client: Any, journal: Appender, reply: "asyncio.StreamWriter"
+    ) -> None:
+        self._settings, self._client, self._journal, self._reply = settings, client, journal, reply
+        self._answered = False
+        self._length_name = "max_tokens"
+
+    async def call(self, question: dict[str, Any]) -> None:
+        """Calls, journals and reports; an error is reported in one line."""
+        import openai
+
+        key = question["key"]
+        try:
+            response = await self._patiently(question)
+            line = self._line(question, response)
+            self._answered = True
+            self._say({"key": key, "place": self._journal.append(line)})
+        except refusals() as error:
+            self._say({"key": key, "refused": explain(error, self._settings)})
+        except (openai.APIError, ValueError, AttributeError, TypeError, LookupError) as error:
+            self._say({"key": key, "fatal": explain(error, self._settings)})
+        except UserError as error:
+            self._say({"key": key, "fatal": str(error)})
+
+    async def _patiently(self, question: dict[str, Any]) -> Any:
+        import openai
+
+        try:
+            return await self._once(question, QUICK_RETRIES)
+        except (openai.RateLimitError, openai.InternalServerError):
+            return await self._once(question, PATIENT_RETRIES)
+        except openai.APIConnectionError:
+            if not self._answered:
+                raise
+            return await self._once(question, PATIENT_RETRIES)
+        except openai.BadRequestError as error:
+            if self._length_name != "max_tokens" or "max_completion_tokens" not in str(error):
+                raise
+            self._length_name = "max_completion_tokens"
+            return await self._once(question, QUICK_RETRIES)
+
+    async def _once(self, question: dict[str, Any], retries: int) -> Any:
+        settings = self._settings
+        return await self._client.with_options(max_retries=retries).chat.completions.create(
+            model=settings["model"],
+            messages=question["messages"],
+            temperature=settings["temperature"],
+            seed=question["seed"],
+            extra_headers={"Idempotency-Key": question["key"]},
+            **{self._length_name: settings["max_tokens"]},
+        )
+
+    def _line(self, question: dict[str, Any], response: Any) -> dict[str, Any]:
+        """The journal's line. Raises ValueError for what is no response of such a server."""
+        if not getattr(response, "choices", None):
+            raise ValueError("no choices")
+        choice, usage = response.choices[0], response.usage
+        text = choice.message.content or ""
+        asked = sum(len(message["content"]) for message in question["messages"])
+        line = {name: question[name] for name in ("key", "prompt_id", "stage", "attempt")}
+        return {
+            **line,
+            "text": text,
+            "finish": choice.finish_reason or "stop",
+            "prompt_tokens": usage.prompt_tokens if usage else -(-asked // 4),
+            "completion_tokens": usage.completion_tokens if usage else -(-len(text) // 4),
+            **({} if usage else {"counted": "characters / 4"}),
+        }
+
+    def _say(self, message: dict[str, Any]) -> None:
+        if not self._reply.is_closing():
+            self._reply.write(json.dumps(message).encode() + b"\n")
+
+
+async def serve(connection: socket.socket) -> None:
+    """The process's whole life."""
+    reader, writer = await asyncio.open_connection(sock=connection, limit=LONGEST_LINE)
+    first = await _line(reader)
+    if first is None:
+        return
+    import openai
+
+    async with openai.AsyncOpenAI(
+        api_key=os.environ.get(first["api_key_env"]) or "none",
+        base_url=first["url"],
+        timeout=first["timeout"],
+    ) as client:
+        caller = Caller(first, client, Appender(Path(first["journal"])), writer)
+        under_way: set[asyncio.Task[None]] = set()
+        while (question := await _line(reader)) is not None:
+            task = asyncio.create_task(caller.call(question))
+            under_way.add(task)
+            task.add_done_callback(under_way.discard)
+        if under_way:
+            await asyncio.wait(under_way, timeout=2 * first["timeout"])
+
+
+async def _line(reader: asyncio.StreamReader) -> dict[str, Any] | None:
+    """The next message, None when the other end is gone."""
+    try:
+        line = await reader.readline()
+    except ConnectionError:
+        return None
+    message: dict[str, Any] | None = json.loads(line) if line.endswith(b"\n") else None
+    return message
+
+
+def main() -> None:
+    """Serves the socket whose descriptor is the last argument."""
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    asyncio.run(serve(socket.socket(fileno=int(sys.argv[-1]))))

@@ -1,0 +1,129 @@
+"""Whether an answer becomes a task: built, linted, tested, its tests tried on faults, and compared with the source.
+
+1. The whole answer by its own tests, strictly: no forged pass, and tests that notice a fault (verification.rust).
+2. The solution by these tests once they are the task's trusted ones, as they will judge other answers.
+3. Faulty copies of the solution by the same: the share that they notice is the task's strength.
+4. Where the source has cases for a function of the solution's name, and its types fit: the solution agrees with them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from strop.core.task import RustCheck, Task
+from strop.core.verdict import Outcome, Verdict
+from strop.curation.rust_build import answer as answers
+from strop.curation.rust_build.answer import Parts, Unfit
+from strop.curation.rust_build.source import Prompt
+from strop.tasks.rust_from_python import tests_from
+from strop.verification.strength import count_assertions, judge, mutants, own_tests_hold
+from strop.verification.verifier import OpenVerifier
+
+MUTANTS = 6
+EDITION = "2021"
+
+
+class Unverified(Exception):
+    """The verifier could not tell; says why. No fault of the answer's."""
+
+
+async def check(
+    verifier: OpenVerifier, prompt: Prompt, statement: str, found: Parts, origin: dict[str, Any]
+) -> Task:
+    """The task of a prompt and its answer. Raises Unfit, and Unverified when the verifier itself failed.
+
+    origin  of the answer: model and attempt, for the task's metadata
+    """
+    own = Task(language="rust", statement=statement, check=RustCheck(edition=EDITION))
+    [verdict] = await _judged(verifier, [(own, found.whole)])
+    _demand(verdict, found.whole)
+    task = Task(
+        language="rust",
+        statement=statement,
+        signature=answers.signature(found),
+        reference=found.code,
+        check=RustCheck(tests=found.tests, edition=EDITION),
+        source=prompt.where,
+    )
+    strength = await _strength(verifier, task, found)
+    agreed = await _agreed(verifier, prompt, statement, found)
+    metadata = {
+        "prompt_id": prompt.id,
+        **origin,
+        "own_tests": answers.test_count(found.tests),
+        "assertions": count_assertions(found.whole, "rust"),
+        "strength": strength,
+        "source_cases": agreed,
+    }
+    return task.model_copy(update={"metadata": metadata})
+
+
+async def _judged(verifier: OpenVerifier, pairs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+    """One verdict a pair. An *error* is tried once more, then raises Unverified."""
+    futures = [asyncio.wrap_future(verifier.submit(task, text)) for task, text in pairs]
+    verdicts = list(await asyncio.gather(*futures))
+    for number, (task, text) in enumerate(pairs):
+        if verdicts[number].outcome is Outcome.ERROR:
+            verdicts[number] = await asyncio.wrap_future(verifier.submit(task, text))
+        if verdicts[number].outcome is Outcome.ERROR:
+            raise Unverified(verdicts[number].detail)
+    return verdicts
+
+
+def _demand(verdict: Verdict, whole: str) -> None:
+    """Raises Unfit, with the stage, unless everything passed."""
+    for name in ("build", "lint"):
+        stage = verdict.stage(name)
+        if stage is None or not stage.passed:
+            said = stage.output if stage else ""
+            raise Unfit(name, verdict.detail or f"clippy: {_first_error(said)}", said)
+    if not verdict.passed:
+        weak = own_tests_hold(whole, "rust")
+        tests_passed = bool(verdict.tests) and all(t.outcome is Outcome.PASSED for t in verdict.tests)
+        stage = verdict.stage("test")
+        output = (stage.output if stage else "") or verdict.output
+        raise Unfit("strength" if weak or tests_passed else "test", verdict.detail or "a test failed", output)
+
+
+async def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> dict[str, int]:
+    """Faults that were put in and those that the tests noticed, once the tests are trusted. Raises Unfit."""
+    made = mutants(found.whole, "rust", seed=0, limit=MUTANTS)
+    texts = [answers.parts(mutant.text).code for mutant in made]
+    first, *rest = await _judged(verifier, [(task, text) for text in (found.code, *texts)])
+    if not first.passed:
+        raise Unfit("task", f"does not pass its own tests once they are trusted: {first.detail}")
+    strength = judge(made, rest)
+    if made and not strength.holds:
+        raise Unfit("strength", strength.reasons[0])
+    return {"faults": strength.compiled, "noticed": strength.killed}
+
+
+async def _agreed(verifier: OpenVerifier, prompt: Prompt, statement: str, found: Parts) -> int:
+    """How many cases of the source the solution was held to; 0 where none applies. Raises Unfit when it differs."""
+    head = answers.head_of(found.code, prompt.entry_point) if prompt.cases else ""
+    if not head:
+        return 0
+    try:
+        tests = tests_from(head, prompt.cases)
+    except (ValueError, KeyError, IndexError, TypeError):  # other types than the cases have
+        return 0
+    task = Task(language="rust", statement=statement, check=RustCheck(tests=tests, edition=EDITION))
+    [verdict] = await _judged(verifier, [(task, found.code)])
+    build = verdict.stage("build")
+    if build is not None and not build.passed:
+        return 0
+    if not verdict.passed:
+        stage = verdict.stage("test")
+        raise Unfit(
+            "source",
+            f"disagrees with the cases of the source: {verdict.detail}",
+            stage.output if stage else "",
+        )
+    return len(prompt.cases)
+
+
+def _first_error(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next(
+        (line for line in lines if line.startswith(("error", "warning"))), lines[0] if lines else "failed"
+    )

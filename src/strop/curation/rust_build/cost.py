@@ -1,0 +1,122 @@
+"""What calls cost: counted from what the server reports, estimated before it has reported anything.
+
+The estimate takes four characters for a token, a rewritten prompt for as long as the original with 60 tokens more, and
+500 tokens for a solution with its tests. Once calls are in, their averages take the place of these.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from strop.curation.rust_build.questions import STAGES, template
+
+CHARACTERS_PER_TOKEN = 4
+REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
+
+
+@dataclass
+class Usage:
+    """Calls and tokens by stage."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    tokens_in: Counter[str] = field(default_factory=Counter)
+    tokens_out: Counter[str] = field(default_factory=Counter)
+    counted: int = 0
+    """Calls whose tokens were counted here, because the server does not report them."""
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Counts one line of the journal."""
+        stage = line["stage"]
+        self.calls[stage] += 1
+        self.tokens_in[stage] += line["prompt_tokens"]
+        self.tokens_out[stage] += line["completion_tokens"]
+        self.counted += "counted" in line
+
+    def cost(self, prices: "Prices") -> float:
+        """In the currency of the prices."""
+        return prices.of(self.tokens_in.total(), self.tokens_out.total())
+
+    def summary(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        stages = {
+            stage: {
+                "calls": self.calls[stage],
+                "prompt_tokens": self.tokens_in[stage],
+                "completion_tokens": self.tokens_out[stage],
+            }
+            for stage in STAGES
+        }
+        return {**stages, "calls_counted_by_characters": self.counted}
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Per million tokens; both None when not known."""
+
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether a cost can be computed."""
+        return self.tokens_in is not None
+
+    def of(self, tokens_in: float, tokens_out: float) -> float:
+        """The cost of so many tokens; 0 when prices are not known."""
+        return (tokens_in * (self.tokens_in or 0.0) + tokens_out * (self.tokens_out or 0.0)) / 1e6
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Of a whole build whose first answers all pass."""
+
+    prompts: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    most_calls: int
+    """When every answer but the last attempt's fails."""
+
+    @classmethod
+    def of(cls, prompts: int, characters: int, attempts: int) -> "Estimate":
+        """From the number of prompts that are asked and the characters of their statements."""
+        statement = characters / CHARACTERS_PER_TOKEN
+        frame = {stage: len(template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES}
+        rewritten = statement + prompts * REWRITE_EXTRA_TOKENS
+        return cls(
+            prompts=prompts,
+            calls=2 * prompts,
+            tokens_in=round(prompts * sum(frame.values()) + statement + rewritten),
+            tokens_out=round(rewritten + prompts * SOLUTION_TOKENS),
+            most_calls=(1 + attempts) * prompts,
+        )
+
+    def refined(self, usage: Usage, prices: Prices) -> float:
+        """The cost of the whole, from the averages of the calls that are in; as estimated where there are too few."""
+        if min(usage.calls[stage] for stage in STAGES) < min(20, self.prompts):
+            return prices.of(self.tokens_in, self.tokens_out)
+        rewrite, solve = (
+            prices.of(usage.tokens_in[stage], usage.tokens_out[stage]) / usage.calls[stage]
+            for stage in STAGES
+        )
+        solves_each = max(1.0, usage.calls["solve"] / usage.calls["rewrite"])
+        return max(self.prompts * (rewrite + solves_each * solve), usage.cost(prices))
+
+    def lines(self, paid: Usage, prices: Prices) -> list[str]:
+        """For people, before anything is sent."""
+        more = f", at most {self.most_calls:,} with repeated attempts" if self.most_calls > self.calls else ""
+        lines = [
+            f"estimate: {self.prompts:,} prompts, {self.calls:,} calls{more}; about {self.tokens_in:,} tokens in and "
+            f"{self.tokens_out:,} out (four characters a token, {SOLUTION_TOKENS} tokens a solution)"
+        ]
+        if prices.known:
+            lines.append(
+                f"estimated cost: {prices.of(self.tokens_in, self.tokens_out):.2f} at the given prices"
+            )
+        else:
+            lines.append("cost: not known without --price-in and --price-out (per million tokens)")
+        if paid.calls.total():
+            spent = f", {paid.cost(prices):.2f} spent" if prices.known else ""
+            lines.append(f"already paid and kept: {paid.calls.total():,} calls{spent}")
+        return lines

@@ -1,0 +1,105 @@
+"""The folder of a build: its names, its locks, and the check that it belongs to this build."""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from strop.core.errors import UserError
+from strop.curation.rust_build.journal import try_lock
+
+CALLS, RESULTS, BUILD = "calls.jsonl", "results.jsonl", "build.json"
+DROPPED, MANIFEST, ALL = "dropped.jsonl", "manifest.json", "tasks.jsonl"
+PART_NAMES = ("train", "test", "eval")
+_LOOK_SECONDS = 0.2
+
+
+@contextmanager
+def opened(path: Path, identity: dict[str, Any], say: Callable[[str], None]) -> Iterator[int]:
+    """Makes or takes up the folder, holds it for this process alone, and yields the lock of its calls.
+
+    That lock is also held by the process that calls the server, which may outlive a killed build for a while; then
+    this waits for it, and says so. Raises UserError for a folder that holds something else or is in use.
+    """
+    _make(path)
+    _check_identity(path, identity)
+    own = try_lock(path / ".build.lock")
+    if own is None:
+        raise UserError(f"another `strop build rust` works in {path}: wait for it, or name another folder")
+    try:
+        calls = _wait(path, say)
+        try:
+            if not (path / BUILD).exists():
+                write_whole(path / BUILD, identity)
+            yield calls
+        finally:
+            os.close(calls)
+    finally:
+        os.close(own)
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        foreign = [name for name in os.listdir(path) if not name.startswith(".")]
+    except OSError as error:
+        raise UserError(f"cannot use {path} as the folder of a build: {error.strerror}") from error
+    if foreign and not (path / BUILD).exists():
+        raise UserError(f"{path} holds {min(foreign)} and no build: name an empty or a new folder")
+
+
+def _check_identity(path: Path, identity: dict[str, Any]) -> None:
+    """Raises UserError where the folder was made with other settings."""
+    try:
+        before = json.loads((path / BUILD).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path / BUILD}: {error}; name another folder") from error
+    for name, value in identity.items():
+        if before.get(name) != value:
+            what = "made with other texts of the questions" if name == "templates" else (
+                f"made with {name} {before.get(name)!r}, this is {value!r}"
+            )  # fmt: skip
+            raise UserError(f"{path} holds another build, {what}: name another folder, or the same settings")
+
+
+def _wait(path: Path, say: Callable[[str], None]) -> int:
+    lock, told = try_lock(path / ".calls.lock"), False
+    while lock is None:
+        if not told:
+            say("calls of a killed run are still under way; waiting for them, so that none is paid twice")
+        told = True
+        time.sleep(_LOOK_SECONDS)
+        lock = try_lock(path / ".calls.lock")
+    return lock
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes its name only when the block ends well, after an fsync. Raises UserError."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        try:
+            with part.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                part.unlink()
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write_whole(path: Path, value: Any) -> None:
+    """Writes one JSON document for people, whole or not at all."""
+    with whole(path) as file:
+        file.write(
+            json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"
+        )

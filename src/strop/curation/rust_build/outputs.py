@@ -1,0 +1,119 @@
+"""The files of a finished build: tasks by part, what was dropped and why, and the manifest."""
+
+import hashlib
+import json
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from strop.core.task import Task
+from strop.curation.rust_build import folder
+from strop.curation.rust_build.parts import Member, assign, duplicates
+from strop.curation.rust_build.results import Results
+
+STAGES = (
+    "prompt",
+    "rewrite",
+    "format",
+    "build",
+    "lint",
+    "test",
+    "strength",
+    "task",
+    "source",
+    "near-duplicate",
+)
+"""Where a prompt can be dropped, in order."""
+
+
+@dataclass
+class Tally:
+    """What was written."""
+
+    kept: Counter[str] = field(default_factory=Counter)
+    """Tasks by part."""
+    dropped: Counter[str] = field(default_factory=Counter)
+    """Prompts by stage."""
+    hashes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """File -> number of lines and SHA-256."""
+
+    def stages(self) -> dict[str, dict[str, int]]:
+        """Stage -> prompts that came to it and that left it."""
+        left = self.kept.total() + self.dropped.total()
+        table = {}
+        for stage in STAGES:
+            table[stage] = {"in": left, "out": left - self.dropped[stage]}
+            left -= self.dropped[stage]
+        return table
+
+
+def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int) -> Tally:
+    """Writes train, test, eval, all tasks together, and dropped, each whole. Raises UserError.
+
+    One task is held at a time; of the others their shingles.
+    """
+    numbers, members = _members(results)
+    doubled, clusters = duplicates(members)
+    sides = assign(members, clusters, shares, seed)
+    position = {number: at for at, number in enumerate(numbers)}
+    tally = Tally()
+    names = [*(f"{name}.jsonl" for name in folder.PART_NAMES), folder.ALL, folder.DROPPED]
+    with ExitStack() as stack:
+        files = {name: _Hashed(stack.enter_context(folder.whole(path / name))) for name in names}
+        for number, line in results.lines():
+            at = position.get(number)
+            if at is None:
+                _drop(files[folder.DROPPED], tally, line, line["stage"], line["reason"])
+            elif at in doubled:
+                reason = f"nearly the same exercise as {results.line(numbers[doubled[at]])['id']}"
+                _drop(files[folder.DROPPED], tally, line, "near-duplicate", reason)
+            else:
+                body = _task_line(line["task"], sides[at])
+                files[f"{sides[at]}.jsonl"].write(body)
+                files[folder.ALL].write(body)
+                tally.kept[sides[at]] += 1
+    tally.hashes = {name: file.summary() for name, file in files.items()}
+    return tally
+
+
+def _members(results: Results) -> tuple[list[int], list[Member]]:
+    numbers: list[int] = []
+    members: list[Member] = []
+    for number, line in results.lines():
+        if "task" in line:
+            task = line["task"]
+            numbers.append(number)
+            members.append(Member.of(task["id"], task["statement"], task["reference"]))
+    return numbers, members
+
+
+def _task_line(task: dict[str, Any], side: str) -> bytes:
+    metadata = {**task["metadata"], "part": side}
+    split = "train" if side == "train" else "held-out"
+    return (
+        Task.model_validate({**task, "split": split, "metadata": metadata}).model_dump_json().encode() + b"\n"
+    )
+
+
+def _drop(file: "_Hashed", tally: Tally, line: dict[str, Any], stage: str, reason: str) -> None:
+    where = line.get("where") or line["task"]["source"]
+    entry = {"id": line["id"], "where": where, "stage": stage, "reason": reason}
+    file.write(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+    tally.dropped[stage] += 1
+
+
+class _Hashed:
+    """A file that counts and hashes its lines."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._hash, self._lines = file, hashlib.sha256(), 0
+
+    def write(self, line: bytes) -> None:
+        self._file.write(line)
+        self._hash.update(line)
+        self._lines += 1
+
+    def summary(self) -> dict[str, Any]:
+        return {"lines": self._lines, "sha256": self._hash.hexdigest()}
