@@ -27,8 +27,8 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 
 @pytest.fixture(scope="module")
 def tasks() -> list[Task]:
-    written = {task.source for task in builtin_rust.load()}
-    return [task for task in load_tasks("rust-functions") if task.source in written]
+    written = {task.id for task in builtin_rust.load()}
+    return [task for task in load_tasks("rust-functions") if task.id in written]
 
 
 def hidden(task: Task) -> str:

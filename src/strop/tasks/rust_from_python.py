@@ -88,7 +88,7 @@ def _split(parameters: str) -> list[str]:
 def _task(topic: str, name: str, comment: str, code: str, original: Task) -> Task:
     check = original.check
     assert isinstance(check, CasesCheck)
-    statement = " ".join(line[3:].strip() for line in comment.splitlines()) or original.statement
+    statement = " ".join(line[3:].strip() for line in comment.splitlines()) or " ".join(original.statement.split())
     if check.any_order or check.checker:
         raise ValueError("a case is more than a value to equal")
     match = _HEAD.match(code)
@@ -109,7 +109,7 @@ def _task(topic: str, name: str, comment: str, code: str, original: Task) -> Tas
         check=RustCheck(tests=tests_from(head, check.cases), edition=EDITION),
         topic=topic,
         level=original.level,
-        source=f"rust-functions/{topic}/{name}",
+        source=f"rust-from-python/{topic}/{name}",
         prompt=f"{documented(head, statement, examples)} {{",
         metadata={"examples": examples},
     )
