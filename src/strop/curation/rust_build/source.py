@@ -14,7 +14,7 @@ from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.task import Case, CasesCheck, Task
 from strop.tasks import sources
-from strop.tasks.prompts import examples
+from strop.tasks.prompt import examples
 from strop.tasks.rows import Row, suggestion
 
 _ACECODE = {"id", "source", "question", "test_cases"}
