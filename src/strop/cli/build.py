@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strop.cli.build_rust_fix import rust_fix
+
 if TYPE_CHECKING:
     from strop.curation.rust_build import Progress as BuildProgress
     from strop.curation.rust_build import Report
@@ -16,6 +18,9 @@ app = typer.Typer(help="Make new tasks.", no_args_is_help=True)
 @app.callback()
 def build() -> None:
     """Make new tasks."""
+
+
+app.command("rust-fix")(rust_fix)
 
 
 @app.command("rust")
