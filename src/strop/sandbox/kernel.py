@@ -31,15 +31,16 @@ _READING = 1 << _CAP_DAC_READ_SEARCH
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-_prctl = _libc.prctl
-_prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
+raw_prctl = _libc.prctl
+"""prctl(2) with its five arguments; returns -1 when it fails, see `failure`."""
+raw_prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
 
 
 def prctl(option: int, arg2: int = 0, arg3: int = 0) -> int:
     """prctl(2) with integer arguments; returns its result."""
-    result = int(_prctl(option, arg2, arg3, 0, 0))
+    result = int(raw_prctl(option, arg2, arg3, 0, 0))
     if result < 0:
-        raise _error(f"prctl({option}, {arg2})")
+        raise failure(f"prctl({option}, {arg2})")
     return result
 
 
@@ -48,14 +49,14 @@ def syscall(number: int, *args: int | bytes | ctypes.Array[ctypes.c_char] | None
     words = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in args]
     result = int(_libc.syscall(ctypes.c_long(number), *words))
     if result < 0:
-        raise _error(f"syscall {number}")
+        raise failure(f"syscall {number}")
     return result
 
 
 def mount(source: str, target: str, fstype: str, flags: int, data: str) -> None:
     """mount(2)."""
     if _libc.mount(source.encode(), target.encode(), fstype.encode(), ctypes.c_ulong(flags), data.encode()):
-        raise _error(f"mount {fstype or source} on {target}")
+        raise failure(f"mount {fstype or source} on {target}")
 
 
 def pivot_root(new: str) -> None:
@@ -69,13 +70,13 @@ def pivot_root(new: str) -> None:
 def unmount(target: str) -> None:
     """umount2(2), detached: it goes when its last user does."""
     if _libc.umount2(target.encode(), ctypes.c_int(2)):
-        raise _error(f"unmount {target}")
+        raise failure(f"unmount {target}")
 
 
 def unshare(flags: int) -> None:
     """unshare(2)."""
     if _libc.unshare(ctypes.c_int(flags)):
-        raise _error("unshare")
+        raise failure("unshare")
 
 
 def no_new_privs() -> None:
@@ -153,7 +154,7 @@ def _permitted() -> int:
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     data = (ctypes.c_uint32 * 6)()
     if _libc.capget(ctypes.byref(header), ctypes.byref(data)):
-        raise _error("capget")
+        raise failure("capget")
     return data[1] | data[4] << 32
 
 
@@ -163,21 +164,24 @@ def _capset(held: int, inheritable: int) -> None:
     low, high = held & 0xFFFFFFFF, held >> 32
     data = (ctypes.c_uint32 * 6)(low, low, inheritable, high, high, 0)
     if _libc.capset(ctypes.byref(header), ctypes.byref(data)):
-        raise _error("capset")
+        raise failure("capset")
 
 
-class _Fprog(ctypes.Structure):
+class Fprog(ctypes.Structure):
+    """struct sock_fprog."""
+
     _fields_ = (("len", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
 def install_filter(program: bytes) -> None:
     """Installs a seccomp filter given as packed `struct sock_filter`s on the calling thread."""
     buffer = ctypes.create_string_buffer(program, len(program))
-    fprog = _Fprog(len(program) // 8, ctypes.addressof(buffer))
-    if _prctl(PR_SET_SECCOMP, 2, ctypes.addressof(fprog), 0, 0):
-        raise _error("seccomp filter")
+    fprog = Fprog(len(program) // 8, ctypes.addressof(buffer))
+    if raw_prctl(PR_SET_SECCOMP, 2, ctypes.addressof(fprog), 0, 0):
+        raise failure("seccomp filter")
 
 
-def _error(what: str) -> OSError:
+def failure(what: str) -> OSError:
+    """The error that the last call left behind."""
     number = ctypes.get_errno()
     return OSError(number, f"{what}: {os.strerror(number)}")

@@ -191,6 +191,16 @@ def leaf(pid: int, *, allow_exec: bool = False) -> bytes:
     return _leaf(kernel.MACHINE, allow_exec).replace(struct.pack("=I", _ANY_PID), struct.pack("=I", pid))
 
 
+def leaf_for_any(*, allow_exec: bool = False) -> tuple[bytes, tuple[int, ...]]:
+    """The same for a process that is not there yet, and the offsets where its id belongs, as a native 32-bit number."""
+    program, stands, places = _leaf(kernel.MACHINE, allow_exec), struct.pack("=I", _ANY_PID), []
+    at = program.find(stands)
+    while at >= 0:
+        places.append(at)
+        at = program.find(stands, at + 1)
+    return program, tuple(places)
+
+
 @cache
 def _leaf(machine: str, allow_exec: bool) -> bytes:
     calls = table(machine)

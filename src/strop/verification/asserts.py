@@ -8,7 +8,7 @@ from strop.core.task import AssertsCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.verification.child import End, Findings, cause_of_death, fork, outcome_of_exception, reap
+from strop.verification.child import Child, End, Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.server import Server
 from strop.verification.wire import FrameReader, frame
 
@@ -68,24 +68,34 @@ def run_asserts(check: AssertsCheck, answer: str, zygote: Server, tester: Server
     Raises WorkerDied when a process of ours broke, VerificationError when the test code is at fault.
     """
     report, output, pump = Report(), Capture(limits.output_bytes), Pump(limits)
-    ours, theirs = socket.socketpair()
-    child = fork(zygote, limits, "function")
-    try:
-        tester.send({"op": "job"}, [theirs.fileno(), child.channel.fileno()])
-        theirs.close()
-        child.channel.close()
-        pump.watch(child.pid, fresh=True)
-        pump.watch(tester.pid, fresh=False)
-        pump.read(child.output, output)
-        pump.read(ours.fileno(), report.feed)
-        job = {
+    job = frame(
+        {
             "code": answer,
             "entry": check.entry_point,
             "helpers": check.helpers,
             "test": check.code,
             "result_bytes": limits.result_bytes,
         }
-        pump.write(ours.fileno(), frame(job))
+    )
+    ours, theirs = socket.socketpair()
+
+    def hand_over(new: Child) -> None:
+        tester.send({"op": "job"}, [theirs.fileno(), new.channel.fileno()])
+        pump.write(ours.fileno(), job)
+
+    try:
+        child = fork(zygote, limits, "function", hand_over)
+    except BaseException:
+        ours.close()
+        theirs.close()
+        raise
+    try:
+        theirs.close()
+        child.channel.close()
+        pump.watch(child.pid, fresh=True)
+        pump.watch(tester.pid, fresh=False)
+        pump.read(child.output, output)
+        pump.read(ours.fileno(), report.feed)
         while not report.over and not output.flood and pump.step():
             pass
         end = reap(zygote, kill=report.fault != "gone")
@@ -126,6 +136,8 @@ def stopped(report: Report, output: Capture, pump: Pump, end: End) -> tuple[Outc
         raise failure(report.broken)
     if report.hung_up and not report.done and not pump.expired:
         raise WorkerDied("the tester ended in the middle of a job")
+    if report.findings.stop is None:
+        end.check_begun(heard=report.findings.built)
     fault = report.fault or ""
     if fault.startswith("malformed"):
         return Outcome.TAMPERED, fault

@@ -4,7 +4,7 @@ Threat model: code of the answer shares this process, so nothing here is trusted
 answer, the arguments of calls and its own end of a channel (descriptor 3); never an expected value, another answer or
 another process's descriptor. What it sends is data to be judged, and saying "passed" is not in its vocabulary.
 
-Channel, candidate's side: sends {"ready"}, takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why},
+Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why},
 then for each call {"i", "a", "k"} (of helper number "f", if given) sends {"i", "v": value} or {"i", "x": [class, text]}
 or {"i", "u": why unencodable}.
 """
@@ -14,6 +14,7 @@ import contextlib
 import gc
 import io
 import os
+import socket
 import sys
 import types
 from typing import Any, NoReturn
@@ -24,14 +25,13 @@ from strop.verification.wire import Closed, FrameReader, frame, read_blocking
 
 CHANNEL = 3
 """The only descriptor besides 0, 1 and 2."""
-_READY, _BUILT, _LOADED = (frame({said: True}) for said in ("ready", "built", "loaded"))
+_BUILT, _LOADED = (frame({said: True}) for said in ("built", "loaded"))
 TEXT = 300
 """Characters of an exception's text that cross."""
 
 
 def run(kind: str) -> NoReturn:
     """Takes one job from the channel, serves it and ends the process."""
-    os.write(CHANNEL, _READY)
     reader = FrameReader()
     job = read_blocking(CHANNEL, reader)
     gc.enable()
@@ -98,12 +98,48 @@ def _send(message: dict[str, Any]) -> None:
 
 
 def _write(data: bytes) -> None:
-    if sys.stdout is not None:
-        with contextlib.suppress(BaseException):
+    try:
+        if sys.stdout is not None:
             sys.stdout.flush()
-    view = memoryview(data)
-    while view:
-        view = view[os.write(CHANNEL, view) :]
+    except BaseException:
+        pass
+    while len(data) > (taken := os.write(CHANNEL, data)):
+        data = data[taken:]
+
+
+_REHEARSALS = 24
+"""Runs after which CPython has adapted the code that they run, and writes to it no more."""
+_REHEARSAL = """
+from typing import Any
+
+def solve(values: list, factor: int = 2) -> Any:
+    \'\'\'Text.\'\'\'
+    total = 0
+    for index, value in enumerate(values):
+        if value % 2 == 0 and index >= 0:
+            total += value * factor
+    return [total, f"{total}", sorted(values), {"a": (1.5, None)}]
+"""
+
+
+def rehearse() -> None:
+    """In the zygote, before the first fork: serves harmless jobs, so that candidates find what they need made ready."""
+    aside = os.dup(CHANNEL)
+    for _ in range(_REHEARSALS):
+        near, far = socket.socketpair()
+        os.dup2(far.fileno(), CHANNEL)
+        far.close()
+        calls = [{"i": i, "a": [[1, 2, i], 3], "k": {"t": "dict", "v": []}, "m": True} for i in range(4)]
+        near.sendall(b"".join(map(frame, [{"code": _REHEARSAL, "entry": "solve", "helpers": []}, *calls])))
+        near.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(Closed):
+            reader = FrameReader()
+            job = read_blocking(CHANNEL, reader)
+            _serve(job["code"], [job["entry"], *job.get("helpers", ())], reader)
+        near.close()
+    os.dup2(aside, CHANNEL)
+    os.close(aside)
+    del sys.modules["solution"]
 
 
 def prepare() -> None:

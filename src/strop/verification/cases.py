@@ -29,7 +29,7 @@ class Conversation:
         self.check = check
         self.findings = findings
         self.reader = FrameReader(limits.result_bytes)
-        self.ready = self.loaded = self.hung_up = False
+        self.heard = self.loaded = self.hung_up = False
         self.last = time.monotonic()
         self.waiting: list[tuple[int, list[Any]]] = []
         """Results for the checker: number of the test, its row."""
@@ -57,11 +57,10 @@ class Conversation:
     def _handle(self, message: Any) -> None:
         if not isinstance(message, dict):
             raise Malformed("a frame that is no object")
-        if not self.ready:  # no code of the answer has run yet: this frame is the jail's own
-            if "jail" in message:
-                raise WorkerDied(f"the jail could not be closed: {message['jail']}")
-            self.ready = True
-        elif not self.findings.built:
+        if not self.heard and "jail" in message:  # nothing of the answer has run yet: this frame is ours
+            raise WorkerDied(f"the jail could not be closed: {message['jail']}")
+        self.heard = True
+        if not self.findings.built:
             self._built(message)
         elif not self.loaded:
             self.loaded = "loaded" in message
@@ -120,15 +119,14 @@ def run_cases(
     """One candidate for all cases; `tester` gives the process for a checker. Raises WorkerDied or VerificationError."""
     findings = Findings(len(check.cases), "case")
     request = frame({"code": answer, "entry": check.entry_point}) + calls(check)
-    child = fork(zygote, limits, "function")
+    pump, output = Pump(limits), Capture(limits.output_bytes)
+    child = fork(zygote, limits, "function", lambda new: pump.write(new.channel.fileno(), request))
     try:
-        pump, output = Pump(limits), Capture(limits.output_bytes)
         talk = Conversation(check, findings, limits)
         pump.watch(child.pid, fresh=True)
         channel = child.channel.fileno()
         pump.read(child.output, output)
         pump.read(channel, talk.feed)
-        pump.write(channel, request)
         while not talk.over and not output.flood and pump.step():
             pass
         finished = len(findings.results) == findings.count
@@ -138,8 +136,7 @@ def run_cases(
         child.close()
     findings.account(end)
     findings.capture(output)
-    if not talk.ready:
-        raise WorkerDied(f"a candidate ended with status {end.status} before it was ready")
+    end.check_begun(heard=talk.heard)
     if not finished and findings.stop is None:
         findings.stop = cause_of_death(end, pump, (output,))
     judge_rows(check.checker, talk.waiting, findings, tester, limits)

@@ -4,14 +4,17 @@ import contextlib
 import os
 import signal
 import socket
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.verification.server import Server
+from strop.verification.wire import NOT_BEGUN
 
 
 @dataclass
@@ -50,14 +53,28 @@ class End:
     cpu: float
     peak: int
 
+    def check_begun(self, *, heard: bool) -> None:
+        """Raises WorkerDied for a candidate that never came to its answer; `heard`: it sent a frame."""
+        if not heard and self.status == NOT_BEGUN:
+            raise WorkerDied("a candidate could not begin")
+
 
 @lru_cache(maxsize=8)
 def _as_dict(limits: Limits) -> dict[str, Any]:
     return asdict(limits)
 
 
-def fork(zygote: Server, limits: Limits, kind: Literal["function", "program", "module"]) -> Child:
-    """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out."""
+def fork(
+    zygote: Server,
+    limits: Limits,
+    kind: Literal["function", "program", "module"],
+    meanwhile: Callable[[Child], None] = lambda child: None,
+) -> Child:
+    """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out.
+
+    `meanwhile` is called before the zygote answers, with a child whose `pid` is 0: a candidate whose job is there when
+    it begins need not wait for it.
+    """
     with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
         channel, far = socket.socketpair()
         clean.callback(far.close)
@@ -76,9 +93,14 @@ def fork(zygote: Server, limits: Limits, kind: Literal["function", "program", "m
             if fd >= 0:
                 ours_on_error.callback(os.close, fd)
         request = {"op": "fork", "kind": kind, "limits": _as_dict(limits)}
-        reply = zygote.ask(request, [far.fileno(), *theirs])
+        child = Child(0, channel, output, errors, stdin)
+        zygote.send(request, [far.fileno(), *theirs])
+        try:
+            meanwhile(child)
+        finally:
+            child.pid = zygote.receive()["pid"]
         ours_on_error.pop_all()
-        return Child(reply["pid"], channel, output, errors, stdin)
+        return child
     raise AssertionError("unreachable")
 
 

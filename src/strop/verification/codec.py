@@ -19,6 +19,8 @@ MAX_NODES = 1_000_000
 """Most values in one value, shared ones counted each time."""
 
 _PLAIN_INT = 10**17
+_SELF = (str, int, float, bool, type(None))
+"""Types of the wire that stand for themselves."""
 _DICTS = (dict, Counter, OrderedDict, defaultdict)
 
 
@@ -36,6 +38,9 @@ class Oversize(Malformed):
 
 def encode(value: object) -> Any:
     """The wire form of a value. Raises Unencodable for types that do not cross, cycles and oversize."""
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
     return Encoder().encode(value, MAX_DEPTH)
 
 
@@ -89,11 +94,12 @@ def decode(wire: Any, special: Callable[[str, Any], Any] | None = None) -> Any:
 
 
 def _decode(wire: Any, depth: int, special: Callable[[str, Any], Any] | None) -> Any:
-    if wire is None or isinstance(wire, str | bool | int | float):
+    shape = type(wire)
+    if shape in _SELF:
         return wire
     if depth < 0:
         raise Malformed("too deep")
-    if isinstance(wire, list):
+    if shape is list:
         return [_decode(item, depth - 1, special) for item in wire]
     if set(wire) != {"t", "v"}:
         raise Malformed("bad tag")
@@ -143,20 +149,31 @@ def _key(value: Any) -> Hashable:
 
 def dumps(message: Any) -> bytes:
     """A message as UTF-8 JSON. Lone surrogates survive, NaN never occurs."""
-    return _ENCODER.encode(message).encode("ascii")
+    return "".join(_CHUNKS(message, 0)).encode("ascii")
 
 
 def loads(data: bytes) -> Any:
     """A message from hostile bytes. Raises Malformed, whatever they are."""
     try:
-        return _DECODER.decode(data.decode("utf-8"))
-    except (ValueError, RecursionError, MemoryError) as error:
+        text = data.decode("utf-8")
+        message, end = _SCAN(text, 0)
+    except (ValueError, RecursionError, MemoryError, StopIteration) as error:
         raise Malformed(f"not a message: {type(error).__name__}") from None
+    if end != len(text):
+        raise Malformed("more than a message")
+    return message
 
 
 def _no_constant(name: str) -> float:
     raise Malformed(f"{name} in a message")
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
+_CHUNKS = (
+    json.encoder.c_make_encoder(
+        None, _ENCODER.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
+    )
+    if json.encoder.c_make_encoder
+    else _ENCODER.iterencode
+)
+_SCAN = json.JSONDecoder(parse_constant=_no_constant).scan_once

@@ -6,13 +6,17 @@ changed here too. Whatever else arrives ends the conversation for good: no later
 
 import builtins
 import select
+import socket
+import struct
 from collections.abc import Callable
 from typing import Any
 
 from strop.verification.codec import Malformed, Oversize, Unencodable, decode, encode
 from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
 
-_SHORT_MS = 20
+_SHORT = struct.pack("ll", 0, 20_000)
+"""A struct timeval of 20 ms."""
+_MUTABLE = (list, dict, set)
 
 
 class CandidateGone(BaseException):
@@ -29,8 +33,9 @@ class Candidate:
         self.fd = fd
         self.idle = idle
         """Called before a wait that is not short."""
-        self.poll = select.poll()
-        self.poll.register(fd, select.POLLIN)
+        channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd)
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _SHORT)
+        channel.detach()
         self.reader = FrameReader(limit)
         self.calls = 0
         self.fault = ""
@@ -40,9 +45,13 @@ class Candidate:
     def read(self) -> dict[str, Any]:
         """The next message; raises CandidateGone with `fault` set."""
         try:
-            if not self.poll.poll(_SHORT_MS):
-                self.idle()
-            message = read_blocking(self.fd, self.reader)
+            while True:
+                try:
+                    message = read_blocking(self.fd, self.reader)
+                    break
+                except BlockingIOError:  # not soon
+                    self.idle()
+                    select.select([self.fd], [], [])
             if not isinstance(message, dict):
                 raise Malformed("not an object")
             return message
@@ -68,7 +77,7 @@ class Candidate:
             raise CandidateGone(self.fault)
         self.calls += 1
         try:
-            mutable = any(isinstance(a, list | dict | set) for a in args)
+            mutable = any(isinstance(a, _MUTABLE) for a in args)
             call = {"i": self.calls, "a": [encode(a) for a in args], "k": encode(kwargs), "m": mutable}
             if function:
                 call["f"] = function

@@ -5,7 +5,6 @@ thread at the latest, also when the whole trainer is killed.
 """
 
 import contextlib
-import json
 import os
 import socket
 from typing import Any
@@ -14,6 +13,7 @@ from strop.core.errors import WorkerDied
 from strop.sandbox import confine
 from strop.sandbox.jails import choose, launched
 from strop.sandbox.spawn import Process, helper, helper_reads, spawn
+from strop.verification.codec import dumps, loads
 
 START_SECONDS = 20.0
 ANSWER_SECONDS = 10.0
@@ -36,7 +36,7 @@ class Server:
         """`arguments` go to the module's main(). `read`, `work`: paths that a launcher makes visible and writable."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = ours
-        self.closed = False
+        self.pid, self.closed = 0, False
         chosen = choose(jail)
         settings = chosen.settings(slot=theirs.fileno() + os.getpid(), allow_unsafe=allow_unsafe)
         parent = 0 if chosen.launcher else os.getpid()  # a launcher stands between: its death is the parent's
@@ -45,7 +45,7 @@ class Server:
         command = launched(chosen, argv, read=visible, work=work, processes=False)
         try:
             self.process: Process = spawn(
-                command, environment={"PYTHONHASHSEED": "0"}, keep=(theirs.fileno(),)
+                command, environment={"PYTHONHASHSEED": "0", "LD_BIND_NOW": "1"}, keep=(theirs.fileno(),)
             )
         finally:
             theirs.close()
@@ -57,7 +57,7 @@ class Server:
 
     def send(self, message: dict[str, Any], fds: list[int] | None = None) -> None:
         """One packet, with descriptors."""
-        data = json.dumps(message).encode()
+        data = dumps(message)
         try:
             socket.send_fds(self.control, [data], fds or [])
         except OSError as error:
@@ -72,7 +72,7 @@ class Server:
             raise self._died(str(error)) from None
         if not data:
             raise self._died("it hung up")
-        message: dict[str, Any] = json.loads(data)
+        message: dict[str, Any] = loads(data)
         return message
 
     def ask(self, message: dict[str, Any], fds: list[int] | None = None) -> dict[str, Any]:

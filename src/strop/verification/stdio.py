@@ -21,11 +21,11 @@ from strop.verification.wire import FrameReader, frame
 
 
 class Words:
-    """The few frames of a program's channel: ready, built or not, an uncaught exception. Its output is what counts."""
+    """The few frames of a program's channel: built or not, an uncaught exception. Its output is what counts."""
 
     def __init__(self) -> None:
         self.reader = FrameReader(1 << 16)
-        self.ready = self.built = self.ended = False
+        self.heard = self.built = self.ended = False
         self.error: tuple[Outcome, str] | None = None
 
     def feed(self, data: bytes) -> None:
@@ -41,11 +41,10 @@ class Words:
     def _handle(self, message: Any) -> None:
         if not isinstance(message, dict):
             raise Malformed("a frame that is no object")
-        if not self.ready and "jail" in message:
+        if not self.heard and "jail" in message:
             raise WorkerDied(f"the jail could not be closed: {message['jail']}")
-        if not self.ready:
-            self.ready = True
-        elif not self.built and "built" in message:
+        self.heard = True
+        if not self.built and "built" in message:
             self.built = True
         else:
             self.error = outcome_of_exception(message.get("x", message.get("build")))
@@ -91,9 +90,10 @@ def _run_case(
 ) -> tuple[Outcome, str]:
     limits = pump.limits
     output, errors, words = Capture(16 * limits.output_bytes), Capture(limits.output_bytes), Words()
-    child = fork(zygote, limits, "program")
+    job = frame({"code": answer, "entry": ""})
+    child = fork(zygote, limits, "program", lambda new: pump.write(new.channel.fileno(), job))
     try:
-        gone = _converse(child, case.stdin, answer, pump, output, errors, words)
+        gone = _converse(child, case.stdin, pump, output, errors, words)
         end = reap(zygote, kill=not gone)
         pump.drain(child.output)
         pump.drain(child.errors)
@@ -107,8 +107,7 @@ def _run_case(
         findings.capture(shown, errors)
         findings.output = findings.output[: limits.output_bytes]
     findings.built = findings.built or words.built
-    if not words.ready:
-        raise WorkerDied(f"a candidate ended with status {end.status} before it was ready")
+    end.check_begun(heard=words.heard)
     if not words.built and words.error:
         findings.build_error = words.error[1]
     if not gone or end.status < 0 or end.killed:
@@ -128,16 +127,13 @@ def _run_case(
     return judge(len(findings.results), case, output.text)
 
 
-def _converse(
-    child: Child, stdin: str, answer: str, pump: Pump, output: Capture, errors: Capture, words: Words
-) -> bool:
+def _converse(child: Child, stdin: str, pump: Pump, output: Capture, errors: Capture, words: Words) -> bool:
     """Feeds and reads the program until it hangs up on every side (True) or its budget or an output cap ends it."""
     pump.watch(child.pid, fresh=True)
     pump.read(child.output, output)
     pump.read(child.errors, errors)
     channel = child.channel.fileno()
     pump.read(channel, words.feed)
-    pump.write(channel, frame({"code": answer, "entry": ""}))
     pump.write(child.stdin, stdin.encode("utf-8", errors="surrogateescape"))
     while not (words.ended and output.ended and errors.ended):
         if child.stdin >= 0 and not pump.writing(child.stdin):

@@ -92,14 +92,10 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
     try:
         with suppress(CandidateGone):  # then its first frame is missing too
             candidate.write({"code": job["code"], "entry": names[0], "helpers": names[1:]})
-        candidate_ready = candidate.read()
-        if "ready" not in candidate_ready:
-            return send({"broken": f"jail: {candidate_ready}"})
-    except CandidateGone:
-        return send({"broken": "the candidate's process ended before it was ready"})
-    try:
-        for _ in range(2):
+        for first in (True, False):
             stage = candidate.read()
+            if first and "jail" in stage:  # nothing of the answer has run yet
+                return send({"broken": f"jail: {stage['jail']}"})
             send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
             if "build" in stage or "load" in stage:
                 return send({"done": None})

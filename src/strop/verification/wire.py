@@ -9,6 +9,8 @@ from typing import Any
 from strop.verification.codec import Malformed, Oversize, dumps, loads
 
 HEADER = 4
+NOT_BEGUN = 97
+"""Exit status of a candidate that could not begin. Before its first frame nothing of the answer has run: it is ours."""
 MAX_FRAME = 64 * 2**20
 """Largest frame from a trusted sender, in bytes; hostile ones are held to Limits.result_bytes."""
 

@@ -11,18 +11,25 @@ import os
 import select
 import signal
 import socket
+import struct
 import sys
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, NoReturn
 
-from strop.sandbox import confine, kernel, namespaces, seccomp
-from strop.sandbox.limits import Limits, plan
-from strop.verification import candidate, codec, wire
+from strop.sandbox import confine, kernel, namespaces
+from strop.sandbox.leaf import Leaf
+from strop.sandbox.limits import Limits
+from strop.verification import candidate, heap, wire
 
 CONTROL = 3
 GRACE_MS = 100
 """How long a candidate that has hung up may take to end by itself."""
 _CLOSE_RANGE = 436
+_REQUEST_BYTES = 1 << 13
+_MOST_FDS = 8
+Become = Callable[[], None]
+"""What a child does from the fork to its end."""
 PRELOADED = (
     "bisect",
     "collections",
@@ -91,40 +98,43 @@ def close_from(first: int) -> None:
 def main() -> NoReturn:
     """Serves forks until the parent hangs up. argv: -, control descriptor, parent's pid, whether unsafe is allowed."""
     settings = confine.Settings(**json.loads(sys.argv[4]))
-    unsafe = settings.unsafe
     control, missing = start(int(sys.argv[2]), int(sys.argv[3]), settings, preload=PRELOADED)
     try:
-        codec.decode(codec.encode([1, "a", (2.0,), {"b": None}]))  # warms what every child needs
-        if seccomp.supported():
-            seccomp.leaf(1)
-        compile("def f(x):\n    return x", "<answer>", "exec")
         candidate.prepare()
+        candidate.rehearse()
         hello = {"hello": os.getpid(), "missing": missing}
-        serve(control, hello, lambda request, fds: _fork(request, fds, unsafe))
+        serve(control, hello, partial(_candidate, settings.unsafe))
     finally:
         os._exit(0)
 
 
 def serve(
-    control: socket.socket, hello: dict[str, Any], fork: Callable[[dict[str, Any], list[int]], int]
+    control: socket.socket, hello: dict[str, Any], become: Callable[[dict[str, Any], tuple[int, ...]], Become]
 ) -> NoReturn:
-    """Says hello, then forks and reaps one child at a time until the parent hangs up."""
+    """Says hello, then forks and reaps one child at a time until the parent hangs up.
+
+    `become` makes, from a request and the numbers of its descriptors, what a child does; kept for the same request.
+    """
     try:
+        prepared, request_of = (
+            lru_cache(maxsize=64)(partial(_prepared, become)),
+            lru_cache(maxsize=64)(json.loads),
+        )
         gc.disable()
         gc.collect()
+        heap.fill_holes()
         gc.freeze()
         control.send(json.dumps(hello).encode())
-        child = 0
+        child, receive, space = 0, control.recvmsg, socket.CMSG_SPACE(4 * _MOST_FDS)
         while True:
-            data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
+            data, ancillary, _, _ = receive(_REQUEST_BYTES, space)
             if not data:
                 break
-            request = json.loads(data)
-            if request["op"] == "fork":
-                child = fork(request, fds)
-                control.send(json.dumps({"pid": child}).encode())
+            if ancillary:  # descriptors: {"op": "fork", ...}
+                child = _fork(*prepared(data, ancillary[0][2]))
+                control.send(b'{"pid": %d}' % child)
             else:
-                control.send(json.dumps(_reap(child, request["kill"])).encode())
+                control.send(_reap(child, request_of(data)["kill"]))
                 child = 0
         if child:
             os.kill(child, signal.SIGKILL)
@@ -132,51 +142,55 @@ def serve(
         os._exit(0)
 
 
-def _fork(request: dict[str, Any], fds: list[int], unsafe: bool) -> int:
-    # Before the fork: the child would copy pages for it.
-    server, limits = os.getpid(), Limits(**request["limits"])
-    plan(limits, writes_files=False)
+def _prepared(
+    become: Callable[[dict[str, Any], tuple[int, ...]], Become], data: bytes, packed: bytes
+) -> tuple[Become, tuple[int, ...]]:
+    fds = struct.unpack(f"{len(packed) // 4}i", packed)
+    return become(json.loads(data), fds), fds
+
+
+def _fork(become: Become, fds: tuple[int, ...]) -> int:
     pid = os.fork()
     if pid:
         for fd in fds:
             os.close(fd)
         return pid
     try:
-        _become_candidate(request["kind"], limits, fds, server, unsafe)
+        become()
     finally:
-        os._exit(97)
+        os._exit(wire.NOT_BEGUN)
 
 
-def _become_candidate(kind: str, limits: Limits, fds: list[int], server: int, unsafe: bool) -> NoReturn:
-    kernel.die_with_parent(server, signal.SIGKILL)
-    program = kind == "program"
-    channel, stdin, stdout, stderr = fds if program else (fds[0], 0, fds[1], fds[1])
-    os.dup2(stdin, 0)
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
-    os.dup2(channel, candidate.CHANNEL)
-    close_from(candidate.CHANNEL + 1)
-    try:
-        confine.seal(limits, tolerant=unsafe)
-    except Exception as error:
-        os.write(candidate.CHANNEL, wire.frame({"jail": str(error)}))
-        os._exit(97)
-    candidate.run(kind)
+def _candidate(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> Become:
+    """What the candidate of a request does, made before the fork: the child would copy pages for it."""
+    kind, limits = request["kind"], Limits(**request["limits"])
+    channel, stdin, stdout, stderr = fds if kind == "program" else (fds[0], 0, fds[1], fds[1])
+    leaf = Leaf(limits, {0: stdin, 1: stdout, 2: stderr, candidate.CHANNEL: channel}, tolerant=unsafe)
+
+    def become() -> None:
+        try:
+            leaf()
+        except Exception as error:
+            os.write(candidate.CHANNEL, wire.frame({"jail": str(error)}))
+        else:
+            candidate.run(kind)
+
+    return become
 
 
-def _reap(child: int, kill: bool) -> dict[str, Any]:
+def _reap(child: int, kill: bool) -> bytes:
     killed = kill
     if not kill:
         killed = not _ends_soon(child)
     if killed:
         os.kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    return {
-        "status": os.waitstatus_to_exitcode(status),
-        "killed": killed,
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "peak": usage.ru_maxrss * 1024,
-    }
+    return b'{"status": %d, "killed": %s, "cpu": %f, "peak": %d}' % (
+        os.waitstatus_to_exitcode(status),
+        b"true" if killed else b"false",
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss * 1024,
+    )
 
 
 def _ends_soon(child: int) -> bool:

@@ -89,16 +89,13 @@ class Recorder:
 
 def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
     """Runs one job from the candidate's first frame to {"done"}."""
-    try:
-        if "ready" not in session.read():
-            return send({"broken": "jail: the candidate's process was not ready"})
-    except CandidateGone:
-        return send({"broken": "the candidate's process ended before it was ready"})
     finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]))
     try:
         session.write({"code": job["code"], "module": finder.names[0]})
-        for _ in range(2):
+        for first in (True, False):
             stage = session.read()
+            if first and "jail" in stage:  # nothing of the answer has run yet
+                return send({"broken": f"jail: {stage['jail']}"})
             send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
             if "build" in stage or "load" in stage:
                 return send({"done": None})
@@ -132,16 +129,14 @@ def main() -> NoReturn:
     control, missing = zygote.start(
         int(sys.argv[2]), int(sys.argv[3]), settings, preload=preload, read=tuple(packages), work=work
     )
-    zygote.serve(control, {"hello": os.getpid(), "missing": missing}, partial(_fork, unsafe=settings.unsafe))
+    zygote.serve(control, {"hello": os.getpid(), "missing": missing}, partial(_child, settings.unsafe))
 
 
-def _fork(request: dict[str, Any], fds: list[int], *, unsafe: bool) -> int:
-    server = os.getpid()
-    pid = os.fork()
-    if pid:
-        for fd in fds:
-            os.close(fd)
-        return pid
+def _child(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> zygote.Become:
+    return partial(_become, unsafe, Limits(**request["limits"]), fds, os.getpid())
+
+
+def _become(unsafe: bool, limits: Limits, fds: tuple[int, ...], server: int) -> None:
     try:
         kernel.die_with_parent(server, 9)
         os.dup2(fds[0], 128)
@@ -149,7 +144,7 @@ def _fork(request: dict[str, Any], fds: list[int], *, unsafe: bool) -> int:
         os.dup2(128, _CHANNEL)
         os.dup2(129, _PEER)
         zygote.close_from(_PEER + 1)
-        confine.seal(Limits(**request["limits"]), writes_files=True, tolerant=unsafe)
+        confine.seal(limits, writes_files=True, tolerant=unsafe)
         _job()
     except Closed:
         pass
