@@ -14,6 +14,7 @@ from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.cargo import package
 from strop.verification.rust.installation import find_installation
+from strop.verification.rust.intake import take_in
 
 try:
     find_installation()
@@ -116,9 +117,7 @@ def toolchain() -> Iterator[RustToolchain]:
 
 def cargo(task: Task, answer: str, folder: Path) -> tuple[bool, ...]:
     """The three signals of plain cargo in a fresh package, outside of any jail. The answers above are harmless."""
-    from strop.verification.rust.toolchain import RustToolchain
-
-    case = RustToolchain(verdict="cargo")._case(0, task, answer)
+    case = take_in(0, task, answer, strict=False)
     for name, text in package(case).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -191,38 +190,13 @@ def test_the_audit_logs_where_cargo_disagrees(caplog: pytest.LogCaptureFixture) 
     try:
         (fine,) = audited.judge([(task, F)])
         assert fine.passed and not fine.detail and not caplog.records
-        case = audited._case(0, task, F)
+        case = take_in(0, task, F, strict=False)
         case.build = case.lint = True
         case.test = False
         audited._audit([case])
     finally:
         audited.close()
     assert "test False, cargo True" in case.detail and "test False, cargo True" in caplog.text
-
-
-def test_checks_with_crates_need_cargo_mode_and_a_vendor_folder(toolchain: RustToolchain) -> None:
-    needy = task.model_copy(update={"check": RustCheck(tests=TESTS, crates=["regex"])})
-    assert [s.passed for s in toolchain.judge([(needy, F)])[0].stages] == [False, False, False]
-    strict = RustToolchain(limits=LIMITS)
-    try:
-        assert strict.judge([(needy, F)])[0].outcome is Outcome.ERROR
-    finally:
-        strict.close()
-
-
-def test_a_vendored_crate_is_built_without_a_network(tmp_path: Path) -> None:
-    crate = tmp_path / "vendor" / "tiny"
-    (crate / "src").mkdir(parents=True)
-    (crate / "Cargo.toml").write_text('[package]\nname = "tiny"\nversion = "1.0.0"\nedition = "2021"\n')
-    (crate / "src/lib.rs").write_text("pub fn one() -> i32 { 1 }")
-    (crate / ".cargo-checksum.json").write_text('{"files":{},"package":null}')
-    needy = task.model_copy(update={"check": RustCheck(tests=TESTS, crates=["tiny"])})
-    vendored = RustToolchain(verdict="cargo", limits=LIMITS, vendor=tmp_path / "vendor", audit=0)
-    try:
-        (verdict,) = vendored.judge([(needy, "pub fn f(x: i32) -> i32 { x + tiny::one() }")])
-    finally:
-        vendored.close()
-    assert verdict.passed, verdict.stages[0].output
 
 
 def test_tests_that_are_not_rust_are_the_graders_failure() -> None:

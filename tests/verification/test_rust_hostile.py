@@ -70,6 +70,9 @@ ATTACKS = {
     "always equal, generic": f"{_ALWAYS} impl<T> PartialEq<T> for A {{ fn eq(&self, _: &T) -> bool {{ true }} fn ne(&self, _: &T) -> bool {{ true }} }} pub fn f(x: i32) -> A {{ {_F} A }}",
     "always equal by macro": f"macro_rules! eq {{ ($t:ty, $u:ty) => {{ impl PartialEq<$u> for $t {{ fn eq(&self, _: &$u) -> bool {{ true }} }} }} }} {_ALWAYS} eq!(A, i32); pub fn f(x: i32) -> A {{ {_F} A }}",
     "opaque type": f"{_ALWAYS} impl PartialEq<i32> for A {{ fn eq(&self, _: &i32) -> bool {{ true }} }} pub fn f(x: i32) -> impl PartialEq<i32> + std::fmt::Debug {{ {_F} A }}",
+    "always equal in a module like the tests'": "pub mod zt9 { #[derive(Debug)] pub struct A; impl PartialEq<i32> for A { fn eq(&self, _: &i32) -> bool { true } } } pub fn f(_: i32) -> zt9::A { zt9::A }",
+    "always equal in a function like the tests'": "pub fn zt_trusted_tests() {} #[allow(non_camel_case_types)] pub mod zt_ { #[derive(Debug)] pub struct A; impl PartialEq<i32> for A { fn eq(&self, _: &i32) -> bool { true } } } pub fn f(_: i32) -> zt_::A { zt_::A }",
+    "always equal in a module called core": "pub mod core { #[derive(Debug)] pub struct A; impl PartialEq<i32> for A { fn eq(&self, _: &i32) -> bool { true } } } pub fn f(_: i32) -> core::A { core::A }",
     "shadowed macros": "macro_rules! assert_eq { ($($t:tt)*) => {} } macro_rules! assert { ($($t:tt)*) => {} } macro_rules! assert_ne { ($($t:tt)*) => {} } pub(crate) use {assert, assert_eq, assert_ne}; " + WRONG,
     "shadowed vec!": "macro_rules! vec { ($($t:tt)*) => { ::std::vec![0] } } pub(crate) use vec; " + WRONG,
     "shadowed Some": f"#[derive(Debug, PartialEq)] pub struct U; #[allow(non_snake_case)] pub fn Some<T>(_: T) -> U {{ U }} {WRONG}",
@@ -94,8 +97,8 @@ ATTACKS = {
     "main called again": "pub fn f(_: i32) -> i32 { crate::main(); 0 }",
     "own main": "#![no_main]\n" + WRONG,
     "extern crate as test": "extern crate core as test;\n" + WRONG,
-    "tests read at build time": 'const T: &str = include_str!("zt.rs"); pub fn f(x: i32) -> i32 { if T.contains("2") { x } else { 0 } }',
-    "tests read at run time": 'pub fn f(x: i32) -> i32 { let t = std::fs::read_to_string("src/zt.rs").unwrap(); t.len() as i32 }',
+    "tests read at build time": 'const T: &str = include_str!("zt_trusted_tests.rs"); pub fn f(x: i32) -> i32 { if T.contains("2") { x } else { 0 } }',
+    "tests read at run time": 'pub fn f(x: i32) -> i32 { let t = std::fs::read_to_string("src/zt_trusted_tests.rs").unwrap(); t.len() as i32 }',
     "host file at build time": 'pub const P: &str = include_str!("/etc/passwd"); ' + WRONG,
     "environment at build time": 'pub const P: &str = env!("PATH"); ' + WRONG,
     "descriptor by path": 'use std::io::Write; pub fn f(_: i32) -> i32 { for n in 0..9 { if let Ok(mut o) = std::fs::OpenOptions::new().write(true).open(format!("/dev/fd/{n}")) { let _ = o.write_all(b"ok"); } } 0 }',
@@ -201,6 +204,43 @@ def test_equality_of_its_own_counts_only_where_the_reference_has_it_too(toolchai
         False,
     ]
     assert [v.passed for v in judged(toolchain, referred, [derived, by_hand])] == [True, True]
+
+
+def test_equality_in_disguise_does_not_count(toolchain: RustToolchain) -> None:
+    tests = "#[cfg(test)] mod tests { use super::*; #[test] fn same() { assert_eq!(turn(Side::Left), Side::Right); } }"
+    turn = Task(language="rust", statement="turn in disguise", check=RustCheck(tests=tests))
+    side = "#[derive(Debug)] pub enum Side { Left, Right } "
+    base = side + "pub fn turn(s: Side) -> Side { s } "
+    body = "{ fn eq(&self, _: &Side) -> bool { true } }"
+    hidden = "#[derive(Debug)] pub struct L; impl PartialEq for L { fn eq(&self, _: &L) -> bool { true } } "
+    within = "#[derive(Debug, PartialEq)] pub struct Side(%s); impl Side { #[allow(non_upper_case_globals)] pub const Left: Side = Side(L); #[allow(non_upper_case_globals)] pub const Right: Side = Side(L); } pub fn turn(s: Side) -> Side { s }"
+    answers = [
+        base + f"use std::cmp::PartialEq as P; impl P for Side {body}",
+        base + f"use std::cmp::PartialEq as P; impl P for Side {body.replace('eq', 'r#eq')}",
+        base + f"macro_rules! id {{ ($($t:tt)*) => {{ $($t)* }} }} id! {{ impl PartialEq for Side {body} }}",
+        base + f"macro_rules! im {{ ($t:ident) => {{ impl $t for Side {body} }} }} im!(PartialEq);",
+        base + "macro_rules! im { ($($f:tt)*) => { impl PartialEq for Side { $($f)* (&self, _: &Side) -> bool { true } } } } im!(fn eq);",
+        base + f"cfg_select! {{ _ => {{ impl PartialEq for Side {body} }} }}",
+        side + f"pub type S = Side; impl PartialEq for S {body} pub fn turn(s: Side) -> S {{ s }}",
+        base + f"trait H {{ type T; }} struct Z; impl H for Z {{ type T = Side; }} impl PartialEq for <Z as H>::T {body}",
+        base + f"mod m {{ use super::{{Side, Side as K}}; impl PartialEq for K {body} }}",
+        base + f"pub fn g() {{ println!(\"{{}}\", {{ impl PartialEq for Side {body} 1 }}); }}",
+        hidden + "use self::L as K; " + within % "K",
+        hidden + "macro_rules! k { () => { L } } " + within % "k!()",
+        hidden + "trait H { type T; } struct Z; impl H for Z { type T = L; } " + within % "<Z as H>::T",
+        hidden + f"macro_rules! id {{ ($($t:tt)*) => {{ $($t)* }} }} id! {{ {within % 'L'} }}",
+        "pub trait H { type T; } pub struct Z; pub type Side = <Z as H>::T; pub fn turn(s: Side) -> Side { s } "
+        f"const _: () = {{ let _ = || {{ {side} impl PartialEq for Side {body} impl H for Z {{ type T = Side; }} }}; }};",
+    ]  # fmt: skip
+    honest = [
+        base.replace("Debug", "Debug, PartialEq").replace("{ s }", "{ if s == Side::Left { Side::Right } else { Side::Left } }"),
+        "macro_rules! id { ($($t:tt)*) => { $($t)* } } id! { #[derive(Debug, PartialEq)] pub enum Side { Left, Right } } pub fn turn(_: Side) -> Side { Side::Right }",
+        "#[derive(Debug, PartialEq)] pub enum Side { Left, Right } struct N(f64); impl PartialEq for N { fn eq(&self, o: &N) -> bool { self.0.to_bits() == o.0.to_bits() } } pub fn turn(_: Side) -> Side { assert!(N(1.0).eq(&N(1.0))); Side::Right }",
+    ]  # fmt: skip
+    verdicts = judged(toolchain, turn, [*answers, *honest])
+    assert [v.stages[0].output for v in verdicts if not v.stages[0].passed] == []  # each attack is a real one
+    assert [n for n, v in enumerate(verdicts[: len(answers)]) if v.passed] == []
+    assert [v.passed for v in verdicts[len(answers) :]] == [True] * 3, [v.detail for v in verdicts[-3:]]
 
 
 def test_own_tests_must_claim_something_and_notice_faults(toolchain: RustToolchain) -> None:

@@ -94,7 +94,7 @@ class PytestCheck(Record):
 class RustCheck(_Terse):
     """Build, lint and test a Rust answer as cargo would, as the only source file of a library crate."""
 
-    optional: ClassVar[tuple[str, ...]] = ("crate", "crates")
+    optional: ClassVar[tuple[str, ...]] = ("crate", "crates", "files")
     kind: Literal["rust"] = "rust"
     tests: str = ""
     """Trusted test code. Empty: the answer carries its own tests."""
@@ -102,7 +102,11 @@ class RustCheck(_Terse):
     """Name under which `tests` is an integration test (`use NAME::*;`); empty: `tests` is appended to the answer."""
     edition: Literal["2018", "2021", "2024"] = "2021"
     crates: list[str] = Field(default_factory=list)
-    """Third-party crates that answer or tests may use, out of the vendored ones."""
+    """Third-party crates that answer or tests may use, out of the vendored ones: a name each, or a line as in the
+
+    dependencies of Cargo.toml (`rand = "0.10"`)."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Further trusted files of the package by relative path (`src/helpers.rs`, which the answer declares: `mod helpers;`)."""
 
 
 class CommandStep(Record):

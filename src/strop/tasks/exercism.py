@@ -4,10 +4,15 @@ A row has `id`, `slug`, `instructions`, `solution_stub` and `tests` and `example
 
 1. Tests after the first are marked `#[ignore]` for learners; the mark is taken off, because all of them judge.
 2. Where an exercise has several test files, the one named after it judges, as it does on the site.
-3. Exercises that need crates name them in `check.crates`; they cannot be built without a folder of vendored crates.
+3. `check.crates` has the crates that an exercise's Cargo.toml asks for, in its versions, and in any version those that
+   its example solution chose. Answers that use one are judged only with a folder of vendored crates.
+4. `check.files` has what else belongs to the package. A file that the stub declares and the row lacks
+   (`mod pre_implemented;`) makes an answer that declares it an *error*, not a failure.
 """
 
+import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,8 +51,35 @@ def _task(row: dict[str, Any], where: str) -> Task:
             tests=_IGNORE.sub("", tests[chosen]),
             crate=crate,
             edition="2024",
-            crates=[str(name) for name in row.get("dependencies") or ()],
+            crates=_crates(row, stub, example, where),
+            files={name: code for name, code in tests.items() if name.startswith("src/")},
         ),
         topic="exercism",
         source=text(row, "id", where),
     )
+
+
+def _crates(row: dict[str, Any], stub: dict[str, str], example: dict[str, str], where: str) -> list[str]:
+    """Lines of a manifest, one a crate; a bare name where any version will do."""
+    asked = _dependencies(stub.get("Cargo.toml", ""), where)
+    chosen = [
+        *_dependencies(example.get(".meta/Cargo-example.toml", ""), where),
+        *(row.get("dependencies") or ()),
+    ]
+    lines = {name: f"{name} = {_inline(value)}" for name, value in asked.items() if value != "*"}
+    return [lines.get(name, name) for name in dict.fromkeys([*asked, *map(str, chosen)])]
+
+
+def _dependencies(manifest: str, where: str) -> dict[str, Any]:
+    try:
+        read = tomllib.loads(manifest)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{where}: Cargo.toml: {error}") from error
+    return {**read.get("dependencies", {}), **read.get("dev-dependencies", {})}
+
+
+def _inline(value: Any) -> str:
+    """A value of Cargo.toml in one line. JSON's texts, numbers, truths and lists are TOML's too."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_inline(inner)}" for name, inner in value.items()) + " }"
+    return json.dumps(value)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def differences(case: Case, cargo: Cargo, work: "Work") -> str:
     """Where cargo says otherwise of this answer, in words; empty when it agrees. Raises SandboxError."""
-    again = Case(0, case.task, case.check, case.answer, case.scan, None)
+    again = Case(0, case.task, case.check, case.answer, case.scan, None, crates=case.crates)
     cargo.judge(again, work)
     pairs = [
         (stage, bool(getattr(case, stage)), bool(getattr(again, stage)))

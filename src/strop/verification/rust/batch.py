@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 from strop.core.errors import StropError
 from strop.verification.rust.case import Case
 from strop.verification.rust.compiler import Compiled, Compiler
+from strop.verification.rust.crates import NONE, Offer
 from strop.verification.rust.diagnostics import LATE, Findings
-from strop.verification.rust.layout import Alone, Shared
+from strop.verification.rust.layout import TESTS_CRATE, Alone, Shared
 from strop.verification.rust.tests import Runner
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class Batch:
         """Fills in build, lint and test of every case. Raises Trouble, SandboxError, WorkerDied."""
         files = self.layout.files(self.cases)
         self.put = [*files, *self.layout.roots(self.cases), *self.layout.roots(self.cases, tests=True)]
-        self.work.put(files)
+        late = self.layout.late(self.cases)
+        self.tests = {name: text for name, text in files.items() if name in late}
+        self.work.put({name: text for name, text in files.items() if name not in late})
         building = self._lint()
         testing, unsure = self._build_tests(building)
         if unsure:
@@ -95,6 +98,7 @@ class Batch:
                     case.refused = "unsafe code or foreign functions, which strict mode refuses"
         if self.integration or self.careful:
             cases = self._build_library(cases, final=False)
+        self.work.put(self.tests)
         refused = [case for case in cases if case.refused]
         for case in refused:
             case.fail("test", case.refused)
@@ -119,7 +123,7 @@ class Batch:
             externs = self.runner.externs(work)
             if self.integration:
                 externs[self.layout.crate] = f"lib{self.layout.crate}.rlib"
-                root, crate = self.layout.tests_root, "tests"
+                root, crate = self.layout.tests_root, TESTS_CRATE
             return self.compiler.tests(work, root, crate, edition, count, externs=externs)
 
         testing = self._rounds([c for c in cases if not c.refused], compile_tests, take, tests=True)
@@ -179,6 +183,11 @@ class Batch:
         return left
 
 
-def judge_alone(case: Case, compiler: Compiler, work: "Work", runner: Runner, strict: bool) -> None:
-    """One answer as the root of its crate. Raises as `Batch.judge`."""
+def judge_alone(
+    case: Case, compiler: Compiler, work: "Work", runner: Runner, strict: bool, crates: Offer = NONE
+) -> None:
+    """One answer as the root of its crate, with the third-party crates that it uses. Raises as `Batch.judge`."""
+    if case.crates:
+        work.put(crates.files)
+        compiler = compiler.linking(crates.arguments(sorted(case.crates)))
     Batch([case], Alone(case), compiler, work, runner, strict).judge()

@@ -1,11 +1,10 @@
 """Real cargo in the jail, for one answer: what the fast ways are measured against, and for what they cannot do.
 
-Answers with documentation tests, vendored crates or text that depends on being a crate root go this way in cargo mode.
+Answers with documentation tests or text that depends on being a crate root go this way in cargo mode.
 The tests run in the build profile here, as cargo starts them: bounded, but with processes and files of their own, and
 their verdict is cargo's exit status, which an answer can forge.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification.rust.case import Case
 from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.crates import code_name, manifest, source_config
 
 if TYPE_CHECKING:
     from strop.sandbox import CommandResult, Work
@@ -24,20 +24,18 @@ _STEPS = (("build", "build"), ("lint", "clippy"), ("test", "test"))
 def package(case: Case, vendor: Path | None = None) -> dict[str, str]:
     """The files of a fresh package that holds the answer and its tests."""
     check = case.check
-    needs = "".join(f'{crate} = "*"\n' for crate in check.crates)
-    manifest = (
-        f'[package]\nname = "{case.crate}"\nversion = "0.1.0"\nedition = "{check.edition}"\n\n'
-        f"[dependencies]\n{needs}"
-    )
-    files = {"Cargo.toml": manifest, "src/lib.rs": case.answer}
+    crates = [entry for entry in check.crates if code_name(entry) in case.crates]
+    files = {
+        **check.files,
+        "Cargo.toml": manifest(case.crate, check.edition, crates),
+        "src/lib.rs": case.answer,
+    }
     if case.integration:
         files[f"tests/{case.crate}.rs"] = check.tests
     elif check.tests:
         files["src/lib.rs"] = f"{case.answer}\n{check.tests}"
-    if vendor is not None and check.crates:
-        files[".cargo/config.toml"] = (
-            f'[source.crates-io]\nreplace-with = "vendored"\n\n[source.vendored]\ndirectory = "{vendor}"\n'
-        )
+    if vendor is not None and crates:
+        files[".cargo/config.toml"] = source_config(vendor)
     return files
 
 
@@ -76,14 +74,5 @@ class Cargo:
             limits=replace(COMPILE, cpu_seconds=cpu, wall_seconds=wall, output_bytes=1 << 20),
             profile="build",
             read=read,
-            environment=self._environment(),
+            environment=self.compiler.cargo_environment(),
         )
-
-    def _environment(self) -> Mapping[str, str]:
-        programs = self.compiler.installation.programs
-        return {
-            "PATH": f"{programs}:/usr/local/bin:/usr/bin:/bin",
-            "RUSTC": str(programs / "rustc"),
-            "CARGO_INCREMENTAL": "0",
-            "CARGO_TERM_COLOR": "never",
-        }

@@ -22,6 +22,12 @@ class Case:
     scan: Scan
     trusted: Trusted | None
     """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
+    crates: frozenset[str] = frozenset()
+    """Names of the check's crates that the answer or the tests use."""
+    doubtful: frozenset[str] = frozenset()
+    """Types whose equality may come from a macro of those crates."""
+    worldly: bool = False
+    """The task's tests use files or processes."""
     broken_tests: bool = False
     """The brackets of the task's tests do not close."""
     build: bool | None = None

@@ -56,14 +56,32 @@ class Compiled:
 class Compiler:
     """The compilers of one installation, called in a work directory of the jail."""
 
-    def __init__(self, installation: Installation, *, exact: bool = False) -> None:
+    def __init__(
+        self, installation: Installation, *, exact: bool = False, links: tuple[str, ...] = ()
+    ) -> None:
         self.installation = installation
         self.exact = exact
         """Leaves every lint at its level: right where attributes change levels, but only for one answer."""
+        self.links = links
+        """Arguments that name third-party crates."""
 
     def exactly(self) -> "Compiler":
         """The same compilers with every lint at its own level."""
-        return Compiler(self.installation, exact=True)
+        return Compiler(self.installation, exact=True, links=self.links)
+
+    def linking(self, links: tuple[str, ...]) -> "Compiler":
+        """The same compilers with third-party crates, see crates.py."""
+        return Compiler(self.installation, exact=self.exact, links=links)
+
+    def cargo_environment(self) -> dict[str, str]:
+        """What cargo itself gets."""
+        programs = self.installation.programs
+        return {
+            "PATH": f"{programs}:/usr/local/bin:/usr/bin:/bin",
+            "RUSTC": str(programs / "rustc"),
+            "CARGO_INCREMENTAL": "0",
+            "CARGO_TERM_COLOR": "never",
+        }
 
     def environment(self, crate: str) -> dict[str, str]:
         """What cargo sets for a package of this name, as far as code can see it."""
@@ -135,11 +153,16 @@ class Compiler:
             argv += ["--extern", f"{name}={path}"]
         return self._compile(work, argv, crate, edition, count)
 
+    def program(self, work: "Work", root: str, crate: str) -> Compiled:
+        """A program of ours, not an answer's."""
+        argv = [self.installation.program("rustc"), root, "--emit=link", "-o", crate, *_CODEGEN]
+        return self._compile(work, argv, crate, "2021", 1)
+
     def _compile(self, work: "Work", argv: Sequence[str], crate: str, edition: str, count: int) -> Compiled:
         denied = () if self.exact else self.denied(work)
         lowered = [f"-W{name}" for name in denied if argv[0].endswith("clippy-driver") or "::" not in name]
         command = [*argv, "--crate-name", crate, f"--edition={edition}", "--error-format=json", *lowered]
-        command += ["--force-warn", "unsafe_code"]
+        command += ["--force-warn", "unsafe_code", *self.links]
         cpu = COMPILE.cpu_seconds + PER_ANSWER * (count - 1)
         limits = replace(COMPILE, cpu_seconds=cpu, wall_seconds=4 * cpu)
         result = self._run(work, command, limits, self.environment(crate))

@@ -2,8 +2,8 @@
 
 `Shared`: many answers, each a module in a file of its own, so that no brace of one can reach another. `Alone`: one
 answer as the crate's root, for those whose text depends on being that. Trusted tests are files of their own as well,
-whose names start with `zt`; strict mode declares them inside the answer's module, where nothing of the answer stands
-above them.
+whose names start with `zt`; strict mode declares them inside the answer's module, as `TRUSTED`, where nothing of the
+answer stands above them.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,10 @@ from collections.abc import Sequence
 from strop.verification.rust.case import Case
 from strop.verification.rust.syntax import parse, text_of, walk
 
+TRUSTED = "zt_trusted_tests"
+"""Name of the module of trusted tests within an answer's; an answer that says it is refused."""
+TESTS_CRATE = "zt_tests"
+"""Name of the crate of integration tests."""
 LIBRARY = "zlib"
 """Name of the crate that integration tests of a shared crate link."""
 
@@ -31,8 +35,12 @@ class Shared:
                 name = f"use ::{LIBRARY}::{case.module} as {case.crate};"
                 found[f"{self._tests_module(case)}.rs"] = _in_every_module(_tests(case), name, case.crate)
             elif case.trusted is not None:
-                found[f"{case.module}/zt.rs"] = case.trusted.text
+                found[f"{case.module}/{TRUSTED}.rs"] = case.trusted.text
         return found
+
+    def late(self, cases: Sequence[Case]) -> set[str]:
+        """Those of the files that are needed with the tests only, after the library has been built."""
+        return {f"{self._tests_module(case)}.rs" for case in cases if case.integration}
 
     def roots(self, cases: Sequence[Case], *, tests: bool = False) -> dict[str, str]:
         """The crate root that declares these answers, and with `tests` the one of their integration tests."""
@@ -52,7 +60,15 @@ class Shared:
 
     def trusted_prefix(self, case: Case) -> str:
         """What the names of trusted tests start with."""
-        return self.prefix(case) + ("" if case.integration else "zt::")
+        return self.prefix(case) + ("" if case.integration else f"{TRUSTED}::")
+
+    def trusted_path(self, case: Case) -> str:
+        """What the paths of the types that trusted tests define start with."""
+        if case.trusted is None:
+            return ""
+        return (f"{TESTS_CRATE if case.integration else self.crate}::" + self.trusted_prefix(case)).rstrip(
+            ":"
+        )
 
     def _tests_module(self, case: Case) -> str:
         return f"zt{case.module[2:]}"
@@ -70,12 +86,16 @@ class Alone(Shared):
     def files(self, cases: Sequence[Case]) -> dict[str, str]:
         """The answer and its tests."""
         (case,) = cases
-        found = {self.root: _with_tests(case)}
+        found = {**case.check.files, self.root: _with_tests(case)}
         if case.integration:
             found[self.tests_root] = _tests(case)
         elif case.trusted is not None:
-            found["src/zt.rs"] = case.trusted.text
+            found[f"src/{TRUSTED}.rs"] = case.trusted.text
         return found
+
+    def late(self, cases: Sequence[Case]) -> set[str]:
+        """The file of integration tests."""
+        return {self.tests_root} if cases[0].integration else set()
 
     def roots(self, cases: Sequence[Case], *, tests: bool = False) -> dict[str, str]:
         """Nothing: the answer is the root."""
@@ -91,7 +111,7 @@ class Alone(Shared):
 
     def trusted_prefix(self, case: Case) -> str:
         """As for `prefix`."""
-        return "" if case.integration else "zt::"
+        return "" if case.integration else f"{TRUSTED}::"
 
 
 def _in_every_module(tests: str, declaration: str, crate: str) -> str:
@@ -113,7 +133,7 @@ def _with_tests(case: Case) -> str:
         return case.answer
     if case.trusted is None:
         return f"{case.answer}\n{case.check.tests}"
-    declaration = "#[cfg(test)] mod zt;"
+    declaration = f"#[cfg(test)] mod {TRUSTED};"
     if case.trusted.uses_own_macros:
         return f"{case.answer}\n{declaration}\n"
     data, head = case.answer.encode(), case.scan.head

@@ -22,7 +22,6 @@ _ONLY_CARGO = {"include!", "include_str!", "include_bytes!", "env!", "option_env
                "script line", "long"}  # fmt: skip
 _HARMLESS_INNER = {"allow"}
 _HUGE = re.compile(r"\d{6,}|<<\s*[2-9]\d")
-_COMPARISONS = {"PartialEq"}
 
 
 @dataclass
@@ -39,13 +38,17 @@ class Scan:
     unit_tests: bool = False
     """It holds #[test] functions or code for tests only."""
     own_equality: list[str] = field(default_factory=list)
-    """Types with a PartialEq that is not derived, and types built from them; `*` when a macro writes it."""
+    """Types with an equality that is not derived, and types built from them; `*` for all. See equality.py."""
     foreign: bool = False
     """It declares foreign functions or links libraries."""
     world: bool = False
     """It uses files, processes or the network, which the run profile of the jail denies."""
     reads_files: bool = False
-    """It may read files while it is compiled."""
+    """It may read files while it is compiled, others than those of the modules that it declares."""
+    file_modules: list[str] = field(default_factory=list)
+    """Modules that it declares without a body, at its top."""
+    extern_crates: list[str] = field(default_factory=list)
+    """Crates that it declares, as `name` or `name as other`."""
     head: int = 0
     """Byte behind the inner attributes and inner doc comments at the top."""
     reaching: bool = False
@@ -126,8 +129,6 @@ class Reader:
         body = text_of(node)
         if "impl" in body:
             self.found.reaching = True
-        if "PartialEq" in body:
-            self.found.own_equality.append("*")
         if body.count(f"{name}!") > 1 or body.count("macro_rules") > 1 or body.count("$(") > 6:
             self.found.risky = True
         for word in ("super", "self::", "include", "env!", "unsafe", "macro_rules"):
@@ -140,12 +141,17 @@ class Reader:
 
     def _extern_crate_declaration(self, node: Node) -> None:
         self.alone("extern crate")
+        words = [
+            text_of(child) for child in node.children if child.type in ("identifier", "as", "crate", "self")
+        ]
+        self.found.extern_crates.append(" ".join(words[1:]))
 
     def _mod_item(self, node: Node) -> None:
         self.modules.append(node.end_byte)
         if node.child_by_field_name("body") is None:
-            self.found.reads_files = True
             self.alone("file module")
+            if len(self.modules) == 1:
+                self.found.file_modules.append(text_of(node.child_by_field_name("name")))
 
     def _attribute_item(self, node: Node) -> None:
         attribute = node.named_children[0] if node.named_children else node
@@ -200,10 +206,6 @@ class Reader:
             trait.type == "generic_type" or target is None or target.type != "type_identifier"
         ):
             self.found.reaching = True
-        if trait is not None and any(
-            text_of(n) in _COMPARISONS for n in walk(trait) if n.type == "type_identifier"
-        ):
-            self.found.own_equality += _type_names(target) + _type_names(trait)
 
     def _const_block(self, node: Node) -> None:
         self.found.risky = True
@@ -232,10 +234,3 @@ class Reader:
 
 def _has_example(text: str) -> bool:
     return "```" in text or "~~~" in text or text.startswith(("     ", "\t"))
-
-
-def _type_names(node: Node | None) -> list[str]:
-    if node is None:
-        return []
-    names = [text_of(n) for n in walk(node) if n.type in ("type_identifier", "metavariable")]
-    return ["*" if n.startswith("$") else n for n in names if n not in _COMPARISONS]

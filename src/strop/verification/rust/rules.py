@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from strop.core.verdict import Outcome
 from strop.verification.rust.case import Case
+from strop.verification.rust.crate_use import private_part
+from strop.verification.rust.crates import code_name
+from strop.verification.rust.layout import TRUSTED
 from strop.verification.rust.names import trait_methods
 from strop.verification.rust.scan import scan
 from strop.verification.rust.trusted import STANDARD_METHODS
@@ -28,8 +31,12 @@ def refusal(case: Case) -> str:
         return "files, processes or the network, which this task does not need"
     if found.reads_files and not any(k.reads_files for k in known):
         return "files read at build time, which this task does not need"
-    if "extern crate" in found.alone:
+    if TRUSTED in case.answer:
+        return f"the name {TRUSTED}, which is kept for the tests"
+    if set(found.extern_crates) - {code_name(entry) for entry in case.check.crates}:
         return "extern crate, which could change what the tests link"
+    if case.crates and (name := private_part(case.answer)):
+        return f"a private part of a crate: {name}"
     mine = trait_methods(case.answer)
     taken = {m for m in mine if m == "*" or (m in STANDARD_METHODS and m in trusted.called)} - trusted.allowed
     if taken:
@@ -37,6 +44,16 @@ def refusal(case: Case) -> str:
     standard = {"assert", "assert_eq", "assert_ne", "vec", "format", "panic", "matches"}
     if trusted.uses_own_macros and found.macros & standard:
         return f"the answer redefines the macro {min(found.macros & standard)}"
+    return ""
+
+
+def missing_file(case: Case) -> str:
+    """A file that the answer declares as the task wants it, and that the task lacks; empty when there is none."""
+    wanted = {m for text in (case.task.reference, case.task.signature) for m in scan(text).file_modules}
+    for name in case.scan.file_modules:
+        places = (f"src/{name}.rs", f"src/{name}/mod.rs")
+        if name in wanted and not set(places) & set(case.check.files):
+            return places[0]
     return ""
 
 

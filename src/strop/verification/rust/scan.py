@@ -9,8 +9,9 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from strop.verification.rust.delimiters import balanced
+from strop.verification.rust.equality import own_equality
 from strop.verification.rust.reader import Reader, Scan
-from strop.verification.rust.syntax import parse, text_of, walk
+from strop.verification.rust.syntax import parse, text_of
 
 __all__ = ["LONGEST", "Scan", "scan"]
 
@@ -30,7 +31,7 @@ def scan(text: str) -> Scan:
     found.broken = not balanced(text)
     found.head = _head(root)
     Reader(found, text.encode()).read(root)
-    _spread_equality(root, found)
+    found.own_equality = own_equality(root)
     if text.startswith("#!") and not text.startswith("#!["):
         found.alone.append("script line")
     if "$crate" in text:
@@ -48,25 +49,3 @@ def _head(root: Node) -> int:
         elif text_of(child).startswith(("//!", "/*!")):
             end = child.end_byte
     return end
-
-
-def _spread_equality(root: Node, found: Scan) -> None:
-    """Adds the types whose definition names a type with equality of its own."""
-    if not found.own_equality:
-        return
-    kinds = ("struct_item", "enum_item", "union_item", "type_item")
-    definitions = {
-        text_of(n.child_by_field_name("name")): {text_of(x) for x in walk(n) if x.type == "type_identifier"}
-        for n in walk(root)
-        if n.type in kinds
-    }
-    built_from: dict[str, set[str]] = {}
-    for name, parts in definitions.items():
-        for part in parts:
-            built_from.setdefault(part, set()).add(name)
-    names, waiting = set(found.own_equality), list(found.own_equality)
-    while waiting:
-        fresh = built_from.get(waiting.pop(), set()) - names
-        names |= fresh
-        waiting += fresh
-    found.own_equality = sorted(names)

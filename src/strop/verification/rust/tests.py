@@ -1,7 +1,8 @@
 """Runs the tests of built answers, one jailed process each, and reads what they report.
 
 `StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, drawn for
-this run and sent on standard input, which comes back when that test has passed. `CargoRunner` runs libtest and believes
+this run and sent on standard input, which comes back when that test has passed. Tests of a task that use files or
+processes themselves run in the build profile, all others in the run profile. `CargoRunner` runs libtest and believes
 its exit status, as cargo does; such a verdict can be forged.
 """
 
@@ -18,6 +19,8 @@ from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
 from strop.verification.rust.case import Case
 from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.constructors import count_constructors
+from strop.verification.rust.crates import NONE, Offer
 from strop.verification.rust.layout import Shared
 
 if TYPE_CHECKING:
@@ -73,9 +76,15 @@ class StrictRunner:
     """Our harness and its tokens."""
 
     def __init__(
-        self, compiler: Compiler, limits: Limits, own_tests_hold: Callable[[str], str | None]
+        self,
+        compiler: Compiler,
+        limits: Limits,
+        own_tests_hold: Callable[[str], str | None],
+        offered: Offer = NONE,
     ) -> None:
         self.compiler, self.limits, self.own_tests_hold = compiler, limits, own_tests_hold
+        self.offered = offered
+        """Third-party crates of the program."""
 
     def externs(self, work: "Work") -> dict[str, str]:
         """The harness, compiled once a process and toolchain, under the name that rustc links."""
@@ -89,6 +98,11 @@ class StrictRunner:
 
     def run(self, work: "Work", layout: Shared, cases: Sequence[Case], integration: bool) -> None:
         """One process a case. Raises WorkerDied when the program does not even list its tests."""
+        if self.offered.names and self._starts_early(work):
+            for case in cases:
+                case.refused = "code that runs before main"
+                case.fail("test", case.refused)
+            return
         listed = _run(work, [PROGRAM, "--list"], _LIST, self.compiler)
         if listed.status != 0:
             raise WorkerDied(
@@ -100,11 +114,20 @@ class StrictRunner:
             names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
             self._run_case(work, layout, case, names)
 
+    def _starts_early(self, work: "Work") -> bool:
+        """Whether macros of crates gave the program functions that run before the harness has read its input."""
+        try:
+            return count_constructors(work.read(PROGRAM, limit=256 << 20)) > self.offered.constructors
+        except (OSError, ValueError) as error:
+            raise WorkerDied(f"the test program cannot be read: {error}") from error
+
     def _run_case(self, work: "Work", layout: Shared, case: Case, names: list[tuple[str, bool]]) -> None:
         tokens = [secrets.token_hex(_TOKENS // 2) for _ in names]
-        denied = set(case.scan.own_equality) - (case.trusted.allowed if case.trusted else frozenset())
-        argv = [PROGRAM, layout.prefix(case), ",".join(sorted(denied))]
-        result = _run(work, argv, self.limits, self.compiler, "\n".join(tokens).encode())
+        allowed = case.trusted.allowed if case.trusted else frozenset()
+        denied = {*case.scan.own_equality, *case.doubtful} - allowed
+        known = {layout.trusted_path(case), *self.offered.names} - {"", layout.crate}
+        argv = [PROGRAM, layout.prefix(case), ",".join(sorted(denied)), ",".join(sorted(known))]
+        result = _run(work, argv, self.limits, self.compiler, "\n".join(tokens).encode(), case.worldly)
         _note(case, result)
         back = set(result.stdout.decode(errors="replace").split())
         prefix, own = layout.trusted_prefix(case), layout.prefix(case)
@@ -147,11 +170,16 @@ class StrictRunner:
 
 
 def _run(
-    work: "Work", argv: list[str], limits: Limits, compiler: Compiler, stdin: bytes = b""
+    work: "Work",
+    argv: list[str],
+    limits: Limits,
+    compiler: Compiler,
+    stdin: bytes = b"",
+    worldly: bool = False,
 ) -> "CommandResult":
     libraries = compiler.installation.libraries
     return work.run(
-        argv, stdin=stdin, limits=limits, profile="run", read=compiler.installation.read,
+        argv, stdin=stdin, limits=limits, profile="build" if worldly else "run", read=compiler.installation.read,
         environment={"LD_LIBRARY_PATH": libraries},
     )  # fmt: skip
 

@@ -16,10 +16,12 @@ ignored or compiled away, tests of the answer's own that claim nothing.
 - each of them was reported with its token. The program gets one secret token a test on standard input, all read
   before code of the answer runs, and writes it back when that test has passed. Exits, aborts, a replaced process
   image, printed lines and panic hooks report nothing;
+- nothing runs before `main` where crates are offered, by the program's constructors;
 - trusted tests compare values by equality that the answer does not define (see trusted.py, harness.rs);
 - tests of the answer's own hold: they claim something and notice faults put into the code (verification.strength).
 
-Not covered: bugs of rustc that let safe code break memory safety; answers that recognise the tests' inputs; comparisons
+Not covered: bugs of rustc that let safe code break memory safety; what the vendored crates that a check offers let safe
+code do, with the unsafe code that their macros write; answers that recognise the tests' inputs; comparisons
 in trusted tests outside of assertion macros. Doc tests are run in cargo mode only.
 """
 
@@ -30,8 +32,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from strop.core.errors import SandboxError, VerificationError, WorkerDied
-from strop.core.task import RustCheck, Task
+from strop.core.errors import SandboxError, WorkerDied
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.rust.audit import differences
@@ -39,14 +41,14 @@ from strop.verification.rust.batch import Batch, Trouble, judge_alone
 from strop.verification.rust.cargo import Cargo
 from strop.verification.rust.case import Case
 from strop.verification.rust.compiler import Compiler
-from strop.verification.rust.delimiters import balanced
+from strop.verification.rust.crates import NONE, Offer, offer
 from strop.verification.rust.installation import find_installation
+from strop.verification.rust.intake import take_in
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
-from strop.verification.rust.rules import give_up, groups, refusal
+from strop.verification.rust.rules import give_up, groups
 from strop.verification.rust.scan import scan
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
-from strop.verification.rust.trusted import read_trusted
 from strop.verification.rust.unclosed import reject_unclosed
 
 if TYPE_CHECKING:
@@ -62,7 +64,8 @@ class RustToolchain:
 
     verdict  "strict" or "cargo", see above
     limits   of the tests of one answer; compilations have their own, which grow with the batch
-    vendor   folder of crates as `cargo vendor` makes it, for checks that name `crates`; those answers go through cargo
+    vendor   folder of crates as `cargo vendor` makes it, for checks that name `crates`. They are built once a process;
+             an answer that uses a crate that is not there has outcome *error*, which says why
     audit    share of batched answers, drawn by content, that are judged by cargo too; a difference is logged as an
              error and said in the verdict's detail. Cargo mode only: strict verdicts differ by design
     """
@@ -94,14 +97,10 @@ class RustToolchain:
         cases: dict[int, Case] = {}
         verdicts: list[Verdict | None] = [None] * len(jobs)
         for number, (task, answer) in enumerate(jobs):
-            if not isinstance(task.check, RustCheck):
-                raise VerificationError(
-                    f"task {task.id}: a check of kind {task.check.kind!r} is not for this toolchain"
-                )
-            if not answer.strip():
-                verdicts[number] = Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty")
+            if answer.strip():
+                cases[number] = take_in(number, task, answer, strict=self.strict)
             else:
-                cases[number] = self._case(number, task, answer)
+                verdicts[number] = Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty")
         try:
             self._judge_all(list(cases.values()))
             if self.strict:
@@ -119,33 +118,14 @@ class RustToolchain:
         if box is not None:
             box.close()
 
-    def _case(self, number: int, task: Task, answer: str) -> Case:
-        check = task.check
-        assert isinstance(check, RustCheck)
-        answer = answer.encode(errors="replace").decode()
-        found, trusted = scan(answer), None
-        if self.strict and check.tests:
-            text = check.tests if check.crate else f"use super::*; {check.tests}"
-            trusted = read_trusted(text, task.reference)
-        case = Case(number, task, check, answer, found, trusted)
-        if not balanced(check.tests):
-            case.broken_tests = True
-        if trusted is not None:
-            case.refused = refusal(case)
-        return case
-
     def _judge_all(self, cases: list[Case]) -> None:
         together: list[Case] = []
         alone: list[Case] = []
         for case in cases:
-            if case.broken_tests and self.strict:
-                case.outcome, case.detail = (
-                    Outcome.ERROR,
-                    "the task's tests are not Rust: a bracket is not closed",
-                )
+            if case.outcome is not None:
                 continue
             broken = case.scan.broken or case.broken_tests
-            shared = not (case.scan.alone or case.scan.risky or broken or case.check.crates)
+            shared = not (case.scan.alone or case.scan.risky or broken or case.crates or case.worldly)
             if not self.strict and self._needs_cargo(case):
                 shared = False
             if case.integration and case.scan.unit_tests:
@@ -163,7 +143,7 @@ class RustToolchain:
 
     def _without_unclosed(self, cases: list[Case]) -> list[Case]:
         """The cases but those that end at their first unclosed bracket, which are judged here."""
-        unclosed = [c for c in cases if c.scan.broken and not (c.scan.alone or c.check.crates)]
+        unclosed = [c for c in cases if c.scan.broken and not (c.scan.alone or c.crates)]
         kept = [case for case in cases if case not in unclosed]
         for group in groups(unclosed):
             with self._boxed().work() as work:
@@ -186,12 +166,18 @@ class RustToolchain:
 
     def _judge_alone(self, case: Case) -> None:
         """The answer as the root of a crate of its own, or a package for cargo."""
-        if case.check.crates or (not self.strict and self._needs_cargo(case)):
-            self._by_cargo(case)
+        crates = self._offer(case)
+        missing = sorted(case.crates & set(crates.missing))
+        if missing:
+            case.outcome = Outcome.ERROR
+            case.detail = f"the crate {missing[0]} cannot be used: {crates.missing[missing[0]]}"
             return
         try:
             with self._boxed().work() as work:
-                judge_alone(case, self._built(), work, self._runner(), self.strict)
+                if self.strict or not self._needs_cargo(case):
+                    judge_alone(case, self._built(), work, self._runner(crates), self.strict, crates)
+                else:
+                    Cargo(self._built(), self.limits, self._vendor).judge(case, work)
         except Trouble as trouble:
             case.reset()
             give_up(case, str(trouble))
@@ -200,15 +186,17 @@ class RustToolchain:
         own_tests = case.integration and case.scan.unit_tests
         return own_tests or case.scan.needs_cargo or scan(case.check.tests).needs_cargo
 
-    def _by_cargo(self, case: Case) -> None:
-        if self.strict:
-            case.outcome, case.detail = Outcome.ERROR, "checks with crates have verdicts in cargo mode only"
-            return
+    def _offer(self, case: Case) -> Offer:
+        if not case.crates:
+            return NONE
         with self._boxed().work() as work:
-            Cargo(self._built(), self.limits, self._vendor).judge(case, work)
+            return offer(work, self._built(), self._vendor, case.check.crates)
 
     def _judge_mutants(self, texts: Sequence[tuple[Case, str]], static: bool) -> list[Verdict]:
-        made = [self._case(number, owner.task, text) for number, (owner, text) in enumerate(texts)]
+        made = [
+            take_in(number, owner.task, text, strict=self.strict)
+            for number, (owner, text) in enumerate(texts)
+        ]
         self._static = static
         try:
             for start in range(0, len(made), self.batch):
@@ -228,9 +216,10 @@ class RustToolchain:
                 _log.error("task %s: the batched verdict is not cargo's: %s", case.task.id, said)
                 case.detail = f"differs from cargo: {said}"
 
-    def _runner(self) -> Runner:
+    def _runner(self, crates: Offer = NONE) -> Runner:
         if self.strict:
-            return StrictRunner(self._built(), self.limits, static_reason if self._static else _no_reason)
+            hold = static_reason if self._static else _no_reason
+            return StrictRunner(self._built(), self.limits, hold, crates)
         return CargoRunner(self._built(), self.limits)
 
     def _built(self) -> Compiler:

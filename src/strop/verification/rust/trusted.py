@@ -3,8 +3,8 @@
 Rust resolves `use super::*` to whatever the answer defines. So an answer could bring its own `Some`, `assert_eq!`,
 `std` or `to_string`, or return a type that equals everything. In strict mode the tests are therefore rewritten:
 
-- assertion macros become ours, which refuse comparisons that the answer itself defines (see harness.rs); operators
-  inside `assert!` likewise;
+- assertion macros become ours, also where a crate's (pretty_assertions) are imported; ours refuse comparisons that the
+  answer itself defines (see harness.rs); operators inside `assert!` likewise;
 - other macros of the standard library and paths that start with std, core or alloc become absolute;
 - names of the prelude and of primitive types are imported by name, which outdoes a glob import.
 
@@ -19,6 +19,7 @@ from tree_sitter import Node
 
 from strop.verification.rust.names import (
     defined,
+    imported,
     leaves,
     macros_called,
     methods_called,
@@ -78,7 +79,8 @@ class Trusted:
 @lru_cache(maxsize=512)
 def read_trusted(tests: str, reference: str = "") -> Trusted:
     """Analyses and rewrites a task's tests. `reference`: a solution that passes; what it defines is kept."""
-    known = defined(reference)
+    known = defined(reference) - _imported_asserts(reference)
+    tests = _edit(tests, _assert_imports(tests))
     inside = _edit(tests, _assertion_edits(parse(tests)))
     text = _edit(inside, _name_edits(parse(inside), known | defined(tests)))
     text = _edit(text, _import_edits(parse(text), known | defined(tests)))
@@ -100,6 +102,31 @@ def _edit(text: str, edits: list[tuple[int, int, str]]) -> str:
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()
+
+
+def _imported_asserts(text: str) -> set[str]:
+    own = {text_of(n.child_by_field_name("name")) for n in walk(parse(text)) if n.type == "macro_definition"}
+    return (_ASSERTS.keys() & imported(text)) - own
+
+
+def _assert_imports(tests: str) -> list[tuple[int, int, str]]:
+    """Takes imported assertion macros out of use declarations."""
+    edits = []
+    theirs = _imported_asserts(tests)
+    for node in walk(parse(tests)) if theirs else ():
+        argument = node.child_by_field_name("argument") if node.type == "use_declaration" else None
+        if argument is None:
+            continue
+        lists = [n for n in walk(argument) if n.type == "use_list"]
+        items = lists[0].named_children if lists else [argument.child_by_field_name("name") or argument]
+        kept = [text_of(n) for n in items if text_of(n) not in theirs]
+        if len(lists) > 1 or len(kept) == len(items):
+            continue
+        if lists and kept:
+            edits.append((lists[0].start_byte, lists[0].end_byte, f"{{{', '.join(kept)}}}"))
+        else:
+            edits.append((node.start_byte, node.end_byte, "\n" * text_of(node).count("\n")))
+    return edits
 
 
 def _assertion_edits(root: Node) -> list[tuple[int, int, str]]:

@@ -1,0 +1,141 @@
+"""Types of an answer whose equality is its own code, by its text.
+
+Every equality that is not derived needs a function `eq` somewhere in the text, whatever the trait and the type are
+called there. So each identifier `eq` is looked at: one that defines a trait's function in plain code names the types of
+its impl block; one that a macro gets, or that nothing explains, puts every type of the answer under suspicion (`*`).
+"""
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from strop.verification.rust.names import leaves
+from strop.verification.rust.syntax import text_of, walk
+
+ANY = "*"
+STANDARD_MACROS = frozenset(
+    """
+    assert assert_eq assert_ne dbg debug_assert debug_assert_eq debug_assert_ne eprint eprintln format
+    format_args matches panic print println thread_local todo unimplemented unreachable vec write writeln
+    """.split()  # noqa: SIM905
+)
+"""Macros that take expressions; their arguments define nothing unless an item stands in them."""
+_DEFINITIONS = ("struct_item", "enum_item", "union_item")
+_NAMES = ("type_identifier", "metavariable")
+_TOKENS = ("macro_definition", "macro_invocation", "attribute_item", "ERROR")
+_KEYWORDS = {"struct", "enum", "union", "type", "use"}
+_STANDARD = ("std", "core", "alloc")
+_OPAQUE = ("macro_invocation", "qualified_type", "bracketed_type")
+
+
+def own_equality(root: Node) -> list[str]:
+    """Names of the types with an equality written by hand, and of types built from them; `*` stands for all."""
+    macros = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type == "macro_definition"}
+    found: set[str] = set()
+    for node in walk(root):
+        if node.type == "function_item" and plain(node.child_by_field_name("name")) == "eq":
+            found |= _targets(node, root)
+        elif node.type in _TOKENS and _hides_equality(node, macros):
+            found.add(ANY)
+    if found and _renames(root):
+        found.add(ANY)
+    return sorted(_spread(root, found))
+
+
+def plain(node: Node | None) -> str:
+    """A name, without the mark of raw identifiers."""
+    return text_of(node).removeprefix("r#")
+
+
+def _targets(function: Node, root: Node) -> set[str]:
+    """The types that an impl block with this function is about."""
+    impl = function.parent.parent if function.parent is not None else None
+    if impl is None or impl.type != "impl_item" or impl.child_by_field_name("trait") is None:
+        return set()
+    header = [impl.child_by_field_name("trait"), impl.child_by_field_name("type")]
+    parts = [n for part in header if part is not None for n in walk(part)]
+    parameters = impl.child_by_field_name("type_parameters")
+    free = (
+        {plain(n) for n in walk(parameters) if n.type == "type_identifier"}
+        if parameters is not None
+        else set()
+    )
+    # the trait's own name is the last of its path
+    trait = next((n for n in parts if n.type == "type_identifier"), None)
+    names = {plain(n) for n in parts if n.type in _NAMES and n != trait} - free - {"Self"}
+    if not names or any(n.type in _OPAQUE for n in parts) or any(n.startswith("$") for n in names):
+        return {ANY}
+    return names | ({ANY} if names & _aliases(root) else set())
+
+
+def _aliases(root: Node) -> set[str]:
+    """Names that may stand for a type of another name."""
+    kinds = ("type_item", "associated_type")
+    named = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type in kinds}
+    return named | {
+        plain(n.child_by_field_name("alias"))
+        for n in walk(root)
+        if n.type == "use_as_clause" and not _standard(n)
+    }
+
+
+def _standard(clause: Node) -> bool:
+    above: Node | None = clause
+    while above is not None and above.type != "use_declaration":
+        above = above.parent
+    words = [text_of(leaf) for leaf in leaves(above)] if above is not None else []
+    return next((w for w in words if w not in ("pub", "use", "::", "(", "crate", ")")), "") in _STANDARD
+
+
+def _renames(root: Node) -> bool:
+    """Whether types can be defined, or used in definitions, under names that the parse tree does not show."""
+    for node in walk(root):
+        if node.type == "use_as_clause" and not _standard(node):
+            return True
+        if node.type in ("macro_definition", "macro_invocation") and _KEYWORDS & {
+            text_of(x) for x in leaves(node)
+        }:
+            return True
+        if node.type in _OPAQUE and _in_definition(node):
+            return True
+    return False
+
+
+def _in_definition(node: Node) -> bool:
+    above = node.parent
+    while above is not None:
+        if above.type in (*_DEFINITIONS, "type_item"):
+            return True
+        above = above.parent
+    return False
+
+
+def _hides_equality(node: Node, macros: set[str]) -> bool:
+    """Whether the tokens below may become a function `eq`."""
+    tokens = [plain(leaf) for leaf in leaves(node)]
+    if "eq" not in tokens:
+        return False
+    if node.type == "macro_invocation":
+        name = text_of(node.child_by_field_name("macro")).rpartition("::")[2].removeprefix("r#")
+        if name in STANDARD_MACROS - macros and not macros & set(tokens):
+            return any(a == "fn" and b == "eq" for a, b in pairwise(tokens))
+    return True
+
+
+def _spread(root: Node, names: Iterable[str]) -> set[str]:
+    """Adds the types whose definition names one of these."""
+    found, waiting = set(names), list(names)
+    if not waiting:
+        return found
+    built_from: dict[str, set[str]] = {}
+    for node in walk(root):
+        if node.type in (*_DEFINITIONS, "type_item"):
+            name = plain(node.child_by_field_name("name"))
+            for part in {plain(n) for n in walk(node) if n.type == "type_identifier"}:
+                built_from.setdefault(part, set()).add(name)
+    while waiting:
+        fresh = built_from.get(waiting.pop(), set()) - found
+        found |= fresh
+        waiting += fresh
+    return found

@@ -1,0 +1,41 @@
+"""Takes an answer in: what its text says, the task's tests made safe, and faults of the task itself."""
+
+from strop.core.errors import VerificationError
+from strop.core.task import RustCheck, Task
+from strop.core.verdict import Outcome
+from strop.verification.rust.case import Case
+from strop.verification.rust.crate_use import crates_named, doubtful_types
+from strop.verification.rust.crates import code_name
+from strop.verification.rust.delimiters import balanced
+from strop.verification.rust.rules import missing_file, refusal
+from strop.verification.rust.scan import scan
+from strop.verification.rust.trusted import read_trusted
+
+
+def take_in(number: int, task: Task, answer: str, *, strict: bool) -> Case:
+    """A case to be judged. Its outcome is *error* already where no answer to the task can be judged this way.
+
+    Raises VerificationError when the task's check is of another kind.
+    """
+    check = task.check
+    if not isinstance(check, RustCheck):
+        raise VerificationError(f"task {task.id}: a check of kind {check.kind!r} is not for this toolchain")
+    answer = answer.encode(errors="replace").decode()
+    trusted = None
+    if strict and check.tests:
+        text = check.tests if check.crate else f"use super::*; {check.tests}"
+        trusted = read_trusted(text, task.reference)
+    names = {code_name(entry) for entry in check.crates}
+    used = crates_named(answer, names) | crates_named(trusted.text if trusted else check.tests, names)
+    case = Case(number, task, check, answer, scan(answer), trusted, crates=frozenset(used))
+    case.worldly = trusted is not None and scan(check.tests).world
+    case.broken_tests = not balanced(check.tests)
+    if trusted is not None:
+        case.refused = refusal(case)
+        case.doubtful = frozenset(doubtful_types(answer, names) if used else ())
+    if case.broken_tests and strict:
+        case.outcome, case.detail = Outcome.ERROR, "the task's tests are not Rust: a bracket is not closed"
+    elif lacking := missing_file(case):
+        case.outcome = Outcome.ERROR
+        case.detail = f"the task lacks {lacking}, which its reference declares; add it to the check's files"
+    return case
