@@ -194,7 +194,7 @@ class _Run:
             response = await calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))
             statement = answer.statement(response.text, response.finish)
         except Refused as error:
-            return Unfit("rewrite", str(error))
+            return Unfit("refused", str(error))
         except Unfit as unfit:
             return unfit
         faults: list[questions.Fault] = []
@@ -205,7 +205,7 @@ class _Run:
                 found = answer.split(response.text, response.finish)
                 return await check(verifier, prompt, statement, found, origin)
             except Refused as error:
-                return Unfit("format", str(error))
+                return Unfit("refused", str(error))
             except Unfit as unfit:
                 faults.append(questions.Fault(response.text, unfit.reason, unfit.output))
                 if len(faults) >= settings.attempts:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.curation.rust_build.explain import explain, refusals
+from strop.curation.rust_build.explain import explain, one_line, refusals
 from strop.curation.rust_build.journal import Appender
 
 QUICK_RETRIES, PATIENT_RETRIES = 2, 8
@@ -49,7 +49,7 @@ class Caller:
             self._answered = True
             self._say({"key": key, "place": self._journal.append(line)})
         except refusals() as error:
-            self._say({"key": key, "refused": explain(error, self._settings)})
+            self._say({"key": key, "refused": f"the server refuses it ({one_line(error)})"})
         except (openai.APIError, ValueError, AttributeError, TypeError, LookupError) as error:
             self._say({"key": key, "fatal": explain(error, self._settings)})
         except UserError as error:

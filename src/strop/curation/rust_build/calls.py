@@ -83,7 +83,8 @@ class Calls:
             async with self._gate:
                 place = await self._call(question)
         line = self._journal.at(place)
-        return Response(line["text"], line["finish"])
+        text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
+        return Response(text, line["finish"])
 
     async def _call(self, question: Question) -> Place:
         self._check_budget()

@@ -18,13 +18,13 @@ def explain(error: BaseException, settings: dict[str, Any]) -> str:
     import openai
 
     url, name = settings["url"], settings["api_key_env"]
-    said = _one_line(error)
+    said = one_line(error)
     if isinstance(error, openai.APITimeoutError):
         return (
             f"{url} gave no answer within {settings['timeout']:g} s; raise --timeout or lower --concurrency"
         )
     if isinstance(error, openai.APIConnectionError):
-        return f"cannot reach {url} ({_one_line(error.__cause__ or error)}); start the server or mend --url"
+        return f"cannot reach {url} ({one_line(error.__cause__ or error)}); start the server or mend --url"
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         if os.environ.get(name):
             return f"{url} refuses the key in {name} ({said})"
@@ -38,5 +38,6 @@ def explain(error: BaseException, settings: dict[str, Any]) -> str:
     return f"{url} did not answer like an OpenAI-compatible server ({said}); --url should end in /v1"
 
 
-def _one_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
+    """What an error says, safe for a terminal."""
     return " ".join(printable(str(error)).split())[:300] or type(error).__name__

@@ -15,6 +15,7 @@ from strop.curation.rust_build.results import Results
 
 STAGES = (
     "prompt",
+    "refused",
     "rewrite",
     "format",
     "build",

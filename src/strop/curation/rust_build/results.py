@@ -18,7 +18,9 @@ class Results:
         self._judge = judge
         self._places: dict[int, tuple[str, Place]] = {}
         for place, line in scan(path):
-            if line["judge"] == judge:
+            if (
+                line["judge"] == judge and line.get("stage") != "refused"
+            ):  # not paid, so it may be asked again
                 self._places[line["n"]] = (line["key"], place)
         self._file = Appender(path, durable=False)
         self._reader = Reader(path)
