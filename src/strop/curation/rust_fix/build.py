@@ -28,7 +28,8 @@ IN_FLIGHT = 48
 """Originals whose faults are judged at one time."""
 MOST_TRIED = 4
 """Faults that are tried for each one that is asked for."""
-REPAIR = "The program for this has a fault. Repair it, and leave the names of its public items as they are."
+REPAIR = "Repair the program that is meant to do this."
+"""Short: what all statements share makes them alike, and alike tasks go to one side of a split."""
 MAX_ERROR_RATE, FEWEST_VERDICTS = 0.05, 100
 
 
@@ -134,10 +135,11 @@ class _Maker:
     def settle(self, work: _Work) -> None:
         """Waits for the verdicts on an original's faults, and tries further ones where too few are kept."""
         if work.reference is not None:
-            passes = self._scored(work.reference.result()).passed
+            verdict = self._scored(work.reference.result())
             work.reference = None
-            if not passes:
-                self.tally.unusable["the reference does not pass"] += 1
+            if not verdict.passed:
+                reason = "does not pass" if verdict.scored else "could not be verified"
+                self.tally.unusable[f"the reference {reason}"] += 1
                 work.order = iter(())
                 work.waiting.clear()
         for trial in work.waiting:

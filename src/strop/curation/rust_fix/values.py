@@ -75,11 +75,10 @@ def _other_annotation(source: Source) -> Iterator[Edit]:
         kind = node.child_by_field_name("type")
         if kind is None:
             continue
-        if source.string(kind) == "String":
-            yield replace(kind, "&str")
-        for inner in [kind, *source.inner(kind, "primitive_type")]:
-            if inner.type == "primitive_type" and source.string(inner) in _OTHER_TYPE:
-                yield replace(inner, _OTHER_TYPE[source.string(inner)])
+        for inner in [kind, *source.inner(kind, "primitive_type", "type_identifier")]:
+            text = source.string(inner)
+            if text == "String" or (inner.type == "primitive_type" and text in _OTHER_TYPE):
+                yield replace(inner, _OTHER_TYPE.get(text, "&str"))
 
 
 @operator("drop-conversion", "types", "names")
