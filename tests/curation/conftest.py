@@ -146,10 +146,11 @@ def build(model, tmp_path):
     """Starts `strop build rust` on the scripted model; what still runs at the end is killed."""
     started = []
 
-    def start(source, folder, *arguments, url=None) -> subprocess.Popen:
+    def start(source, folder, *arguments, url=None, columns=("statement=text",)) -> subprocess.Popen:
         environment = {**os.environ, "NO_PROXY": "127.0.0.1"}
         environment.pop("OPENAI_API_KEY", None)
-        options = ["--url", url or model.url, "--model", "m", "--column", "statement=text", "--workers", "2"]
+        options = ["--url", url or model.url, "--model", "m", "--workers", "2"]
+        options += [word for column in columns for word in ("--column", column)]
         process = subprocess.Popen(
             [*COMMAND, str(source), "-o", str(folder), *options, *map(str, arguments)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment,

@@ -143,6 +143,23 @@ def test_ctrl_c_keeps_the_calls_under_way_and_says_how_to_go_on(
     assert set(model.asked.values()) == {1}
 
 
+def test_a_kill_of_the_calling_process_is_said_and_its_calls_are_repeated_under_their_keys(
+    built, build, model, prompts, tmp_path
+) -> None:
+    source, out = prompts(2), tmp_path / "out"
+    model.seconds = 3
+    process = build(source, out)
+    wait_until(lambda: model.active == 2)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    [caller] = [pid for pid in children if b"rust_build.caller" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    os.kill(int(caller), signal.SIGKILL)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "the process that calls the server ended" in err
+    model.seconds = 0
+    assert built(source, out)[0] == 0
+    assert sorted(model.keys.values()) == [1, 1, 2, 2] and len(lines(out / "calls.jsonl")) == 4
+
+
 def test_a_torn_last_line_is_dropped_and_its_call_made_again(built, model, prompts, tmp_path) -> None:
     source, out = prompts(4), tmp_path / "out"
     assert built(source, out)[0] == 0
@@ -190,3 +207,25 @@ def test_concurrency_is_kept_and_tokens_are_counted_where_the_server_does_not(
     rewrites = [b for b in model.bodies if "The exercise:" in b["messages"][1]["content"]]
     characters = [sum(len(m["content"]) for m in b["messages"]) for b in rewrites]
     assert usage["rewrite"]["prompt_tokens"] == sum(-(-c // 4) for c in characters)
+
+
+def test_solutions_are_held_to_the_cases_of_the_source_where_these_apply(built, model, tmp_path) -> None:
+    cases = {1: "add_1(1) == 2", 2: "add_2(1) == 4", 3: "plus_3(1) == 5", 4: "add_4('a') == 'b'"}
+    rows = [
+        {
+            "id": f"oss_{n}",
+            "source": "oss",
+            "question": f"add_{n} {'once more ' * n}",
+            "test_cases": [f"assert {case}"],
+        }
+        for n, case in cases.items()
+    ]
+    source, out = tmp_path / "acecode.jsonl", tmp_path / "out"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert built(source, out, columns=())[0] == 0
+    held = {
+        task["metadata"]["prompt_id"]: task["metadata"]["source_cases"] for task in lines(out / "tasks.jsonl")
+    }
+    assert held == {"oss_1": 1, "oss_3": 0, "oss_4": 0}
+    [dropped] = lines(out / "dropped.jsonl")
+    assert (dropped["id"], dropped["where"], dropped["stage"]) == ("oss_2", "oss/oss_2", "source")

@@ -178,7 +178,7 @@ def test_parts_have_their_shares_and_depend_on_content_alone() -> None:
 
 
 def test_a_cost_is_estimated_and_then_known() -> None:
-    expected = Estimate.of(100, 40_000, attempts=3)
+    expected = Estimate.of(110, 100, 40_000, attempts=3)
     assert (expected.calls, expected.most_calls) == (200, 400)
     prices, usage = Prices(1.0, 2.0), Usage()
     first = expected.refined(usage, prices)

@@ -61,14 +61,15 @@ def estimate(settings: Settings) -> Estimate:
     """What a whole build costs, from its prompts; nothing is sent or written. Raises UserError."""
     settings.check()
     seen: set[int] = set()
-    count = characters = 0
+    rows = count = characters = 0
     for prompt in source.read(settings.source, settings.columns, settings.limit):
+        rows += 1
         if _askable(prompt, seen) is None:
             count += 1
             characters += len(prompt.statement)
     if not count:
         raise UserError(f"the data set {settings.source!r} is empty: it holds no prompt")
-    return Estimate.of(count, characters, settings.attempts)
+    return Estimate.of(rows, count, characters, settings.attempts)
 
 
 def build(
@@ -116,8 +117,7 @@ class _Run:
         self._settings, self._expected, self._results = settings, expected, results
         self._judge, self._say, self._show = judge, say, show
         self._prices = Prices(settings.price_in, settings.price_out)
-        self._total = self._kept = 0
-        self._unverified = 0
+        self._kept = self._unverified = 0
         self._cause = ""
 
     def whole(self, lock: int) -> Report:
@@ -165,7 +165,6 @@ class _Run:
         seen: set[int] = set()
         settings = self._settings
         for prompt in source.read(settings.source, settings.columns, settings.limit):
-            self._total += 1
             unfit = _askable(prompt, seen)
             if self._results.known(prompt):
                 self._kept += self._results.kept(prompt.number)
@@ -221,7 +220,7 @@ class _Run:
     def _progress(self, calls: Calls) -> Progress:
         known = self._prices.known
         return Progress(
-            total=max(self._total, self._expected.prompts),
+            total=self._expected.rows,
             done=len(self._results.numbers),
             kept=self._kept,
             usage=calls.usage,
@@ -233,7 +232,7 @@ class _Run:
         """Nothing in it depends on when, where, or in how many runs it was made."""
         settings = self._settings
         known = self._prices.known
-        prompts = sum(1 for _ in source.read(settings.source, settings.columns, settings.limit))
+        prompts = self._expected.rows
         return {
             "format": 1,
             "build": settings.identity(questions.templates_hash()),

@@ -177,7 +177,7 @@ class Calls:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, *error: object) -> None:
         """Lets calls under way come to their end, for `FINISH_SECONDS` at most; they are journalled in any case."""
         if self._writer is not None and self._listening is not None:
             with contextlib.suppress(OSError):

@@ -39,7 +39,7 @@ class Usage:
 
     def summary(self) -> dict[str, Any]:
         """As the manifest has it."""
-        stages = {
+        stages: dict[str, Any] = {
             stage: {
                 "calls": self.calls[stage],
                 "prompt_tokens": self.tokens_in[stage],
@@ -71,7 +71,10 @@ class Prices:
 class Estimate:
     """Of a whole build whose first answers all pass."""
 
+    rows: int
+    """Prompts of the source."""
     prompts: int
+    """Those that are asked."""
     calls: int
     tokens_in: int
     tokens_out: int
@@ -79,12 +82,13 @@ class Estimate:
     """When every answer but the last attempt's fails."""
 
     @classmethod
-    def of(cls, prompts: int, characters: int, attempts: int) -> "Estimate":
-        """From the number of prompts that are asked and the characters of their statements."""
+    def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "Estimate":
+        """From the number of prompts, of those that are asked, and the characters of the statements of these."""
         statement = characters / CHARACTERS_PER_TOKEN
         frame = {stage: len(template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES}
         rewritten = statement + prompts * REWRITE_EXTRA_TOKENS
         return cls(
+            rows=rows,
             prompts=prompts,
             calls=2 * prompts,
             tokens_in=round(prompts * sum(frame.values()) + statement + rewritten),

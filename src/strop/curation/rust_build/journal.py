@@ -31,6 +31,8 @@ class Appender:
         except OSError as error:
             raise UserError(f"cannot write {path}: {error.strerror}") from error
         self._end = os.fstat(self._file).st_size
+        if durable:
+            _sync_folder(path.parent)
 
     def append(self, value: Any) -> Place:
         """Writes one line. Raises UserError, and leaves the file as it was, when the disk is full or failing."""
@@ -72,6 +74,15 @@ class Reader:
     def close(self) -> None:
         """Closes the file."""
         os.close(self._file)
+
+
+def _sync_folder(path: Path) -> None:
+    """Makes the names in a folder last."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def scan(path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
