@@ -121,7 +121,7 @@ def _run_statements(
     namespace: dict[str, Any] = {name: _proxy(candidate, n, name) for n, name in enumerate(names)}
     namespace["__name__"] = "__tests__"
     random.seed(0)
-    number, flushed = 0, 0.0
+    number, flushed = 0, time.perf_counter()
     for compiled, judges in code:
         began, calls = time.perf_counter(), candidate.calls
         if began - flushed > _HELD_BACK:
@@ -188,11 +188,14 @@ def main() -> NoReturn:
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[5]),) * 2)
     confine.seal(None, tolerant=settings.unsafe)
     control.send(json.dumps({"hello": os.getpid(), "missing": missing}).encode())
+    held: list[int] = []
     while True:
         data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
         if not data:
             os._exit(0)
-        channel = fds[0]
+        for fd in held:  # not before: a candidate that hears the end of its channel wakes up, and it is to be killed
+            os.close(fd)
+        channel, held = fds[0], fds
         try:
             job, send = read_blocking(channel, FrameReader()), Sender(channel)
             if "checker" in job:
@@ -202,6 +205,3 @@ def main() -> NoReturn:
             send.flush()
         except Closed:
             pass
-        finally:
-            for fd in fds:
-                os.close(fd)
