@@ -18,7 +18,7 @@ def test_two_steps(recipe: Path, tiny_model: Path, tmp_path: Path, monkeypatch: 
     done = strop(
         "train", str(recipe), f"model.name={tiny_model}", f"run.dir={tmp_path}/run", "policy.engine=transformers",
         "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch=4", "sampling.max_tokens=8",
-        "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]",
+        "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]", "optim.warmup_steps=0", "sft.steps=1",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2

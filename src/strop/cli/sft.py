@@ -23,6 +23,6 @@ def sft(
     RunFolder.check_free(settings.run.folder, overwrite=settings.run.overwrite)
     from strop.training.sft import sft as warm_up
 
-    with LiveView(settings.sft.steps or 0, plain=plain or None, title=str(settings.run.folder)) as view:
+    with LiveView(0, plain=plain or None, title=str(settings.run.folder)) as view:
         target = warm_up(settings, say=view.note, show=view.update)
     print(f"the warmed-up model is in {target}; train it with: model.name={target}")

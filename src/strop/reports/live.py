@@ -77,8 +77,9 @@ class LiveView:
             self._live = None
 
     def update(self, metrics: Mapping[str, Any]) -> None:
-        """Shows a step that is over."""
+        """Shows a step that is over. `steps` in its metrics says how many there are."""
         now = time.monotonic()
+        self._total = int(metrics.get("steps", self._total))
         scores = {f"rewards/{name}": value for name, value in (metrics.get("rewards") or {}).items()}
         self._metrics = {"seconds": now - self._last, **metrics, **scores}
         self._last = now

@@ -7,6 +7,7 @@ from strop.core.protocols import Reward
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
+from strop.rewards.rust import RUST
 
 
 def passed(task: Task, rollout: Rollout, verdict: Verdict) -> float:
@@ -51,5 +52,5 @@ def brevity(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 BUILTIN: dict[str, Reward] = {
     f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity)
-}
+} | RUST
 """Every built-in reward by the name that a recipe uses."""

@@ -49,7 +49,7 @@ def read_topic(topic: str, originals: Mapping[str, Task]) -> Iterator[Task]:
             raise ValueError(f"{FOLDER}/{topic}.rs: {name}: {error}") from error
 
 
-def tests_from(signature: str, cases: Sequence[Case]) -> str:
+def rust_tests(signature: str, cases: Sequence[Case]) -> str:
     """Rust test code for the cases: `examples` for those that are shown, then hidden ones.
 
     Raises ValueError when a case does not fit the types of the signature.
@@ -106,7 +106,7 @@ def _task(topic: str, name: str, comment: str, code: str, original: Task) -> Tas
         statement=statement,
         signature=head,
         reference=code,
-        check=RustCheck(tests=tests_from(head, check.cases), edition=EDITION),
+        check=RustCheck(tests=rust_tests(head, check.cases), edition=EDITION),
         topic=topic,
         level=original.level,
         source=f"rust-from-python/{topic}/{name}",

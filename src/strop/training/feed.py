@@ -102,6 +102,7 @@ class StepFeed:
         return {
             "reward": _mean(rewards),
             "rewards": {name: _mean(values) for name, values in scores.items()},
+            "stages": _stage_rates(rows),
             "pass_rate": _mean([float(r.verdict.passed) for r in rows if r.verdict and r.verdict.scored]),
             "completion_tokens": _mean(lengths),
             "truncated": _mean([float(r.truncated) for r in rows]),
@@ -115,6 +116,16 @@ class StepFeed:
             "seconds_verifying": verifying,
             "seconds_rollouts": seconds,
         }
+
+
+def _stage_rates(rows: Sequence[Rollout]) -> dict[str, float]:
+    """Share of the scored answers that passed each stage, for the stages that ran at all."""
+    verdicts = [r.verdict for r in rows if r.verdict and r.verdict.scored]
+    names = dict.fromkeys(stage.name for verdict in verdicts for stage in verdict.stages)
+    found = {name: [verdict.stage(name) for verdict in verdicts] for name in names}
+    return {
+        name: _mean([float(s is not None and s.passed) for s in stages]) for name, stages in found.items()
+    }
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -17,6 +17,7 @@ from strop.config.schema import Recipe
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.evaluation.evaluate import evaluate
+from strop.evaluation.hack_audit import audit
 from strop.evaluation.result import Evaluation, compare, paired_json
 from strop.policies import release_memory
 from strop.reports.files import write_json
@@ -29,6 +30,7 @@ from strop.training.feed import StepFeed
 from strop.training.setup import Workshop, environments, set_up
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.task_stream import TaskStream
+from strop.training.tasks import tasks_of
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
@@ -115,7 +117,13 @@ class _Job:
         updates = step_count(self._recipe, len(examples))
         self._say(f"warm start on {len(examples)} reference solutions, {updates} updates ...")
         losses: list[float] = []
-        fit(self._recipe, parts.model, examples, lambda metrics: losses.append(metrics["loss"]))
+
+        def note(metrics: dict[str, Any]) -> None:
+            losses.append(metrics["loss"])
+            self._status(f"update {metrics['step']} of {updates}, loss {metrics['loss']:.3f}")
+
+        fit(self._recipe, parts.model, examples, note)
+        self._status("")
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
@@ -205,7 +213,9 @@ class _Job:
         rollouts.sort(key=lambda rollout: (rollout.task_id, rollout.index))
         self._run.write_evaluation(name, result.as_json(), rollouts)
         write_json(saved, result.model_dump(mode="json"))
-        values = ", ".join(f"{key} {e.value:.3f}" for key in result.keys if (e := result.estimate(key)))
+        stages = [key for name, key in result.first_stage_keys.items() if name != "test"]
+        keys = [*result.keys, *stages]
+        values = ", ".join(f"{key} {e.value:.3f}" for key in keys if (e := result.estimate(key)))
         self._say(f"{name}: {values} ({result.seconds:.0f} s)")
         return result
 
@@ -284,6 +294,20 @@ class _Job:
         shutil.rmtree(target, ignore_errors=True)
         part.rename(target)
 
+    def _audit(self) -> dict[str, Any]:
+        """How many of the trained model's answers go round their task, for tasks that can be looked at."""
+        if not self._parts.held_out:
+            return {}
+        tasks = {task.id: task for task in tasks_of(self._recipe, judge="trusted")}
+        found = audit(list(self._run.iter_evaluation_rollouts("after")), tasks)
+        if found:
+            kinds = ", ".join(f"{kind} {count}" for kind, count in found["kinds"].items())
+            said = f" ({kinds})" if kinds else ""
+            self._say(
+                f"hack audit: {found['flagged']} of {found['answers']} answers go round their task{said}"
+            )
+        return found
+
     def _summarise(
         self, before: dict[str, Evaluation], warm: dict[str, Evaluation], after: dict[str, Evaluation]
     ) -> dict[str, Any]:
@@ -297,11 +321,13 @@ class _Job:
             return found
 
         extra = {name: block(name) for name in {**before, **after} if name}
+        hacks = self._audit() if after else {}
         summary = {
             "name": self._recipe.run.name,
             "steps": self._recipe.optim.steps,
             "resumed_at": self._resumed_at,
             "evaluation": {**block(""), **({"extra": extra} if extra else {})},
+            **({"hack_audit": hacks} if hacks else {}),
             "wall_seconds": time.perf_counter() - self._started,
             "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "time_split": self._spent,

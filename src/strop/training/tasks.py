@@ -35,8 +35,8 @@ def tasks_source(recipe: Recipe) -> str:
     return source
 
 
-def tasks_of(recipe: Recipe) -> list[Task]:
-    """Every task of the recipe's source, each with its split."""
+def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
+    """Every task of the recipe's source, each with its split; `judge` takes the place of tasks.judge."""
     config = recipe.tasks
     tasks = load_tasks(
         tasks_source(recipe),
@@ -46,4 +46,4 @@ def tasks_of(recipe: Recipe) -> list[Task]:
         levels=config.levels or None,
         held_out_fraction=config.held_out_fraction,
     )
-    return [judged_by_own_tests(task) for task in tasks] if config.judge == "own" else tasks
+    return [judged_by_own_tests(task) for task in tasks] if (judge or config.judge) == "own" else tasks

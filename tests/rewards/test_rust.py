@@ -1,0 +1,114 @@
+"""The published Rust rewards: what the original regular expressions reward, and what the parse tree does."""
+
+import pytest
+
+from strop.core.rollout import Completion, Rollout, Turn
+from strop.core.task import RustCheck, Task
+from strop.core.verdict import Outcome, Stage, Verdict
+from strop.rewards.builtin import BUILTIN
+
+CODE = "/// Adds.\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n"
+TASK = Task(language="rust", statement="Add.", check=RustCheck())
+
+
+def module(*tests: str) -> str:
+    bodies = "".join(
+        f"    #[test]\n    fn t{i}() {{\n        {body}\n    }}\n" for i, body in enumerate(tests)
+    )
+    return f"\n#[cfg(test)]\nmod tests {{\n    use super::*;\n{bodies}}}\n"
+
+
+def scores(answer: str, *, said: str | None = None, test: bool = True) -> dict[str, float]:
+    completion = Completion(
+        token_ids=[1],
+        logprobs=[0.0],
+        text=said if said is not None else f"```rust\n{answer}```",
+        finish_reason="eos",
+    )
+    rollout = Rollout(
+        task_id=TASK.id,
+        index=0,
+        seed=0,
+        prompt="",
+        answer=answer,
+        turns=[Turn(prompt_ids=[1], completion=completion)],
+    )
+    verdict = Verdict(
+        outcome=Outcome.PASSED if test else Outcome.FAILED,
+        stages=[
+            Stage(name="build", passed=True),
+            Stage(name="lint", passed=True),
+            Stage(name="test", passed=test),
+        ],
+    )
+    return {name: reward(TASK, rollout, verdict) for name, reward in BUILTIN.items()}  # type: ignore[misc]
+
+
+def test_an_honest_answer_earns_everything_by_both():
+    answer = CODE + module(
+        "assert_eq!(add(1, 2), 3);\n        assert_eq!(add(0, 0), 0);\n"
+        "        assert!(add(2, 2) > 3);\n        assert_ne!(add(1, 1), 3);"
+    )
+    found = scores(answer)
+    assert all(
+        found[name] == 1.0
+        for name in ("build", "clippy", "test", "non_empty", "code_block", "test_block", "asserts")
+    )
+    assert found["published_test"] == found["published_non_empty"] == found["published_test_block"] == 1.0
+    assert found["published_asserts"] == 0.75  # assert_ne! is not seen
+
+
+def test_the_original_stops_at_the_first_brace():
+    found = scores(CODE + module("assert_eq!(add(1, 2), 3);", "assert_eq!(add(2, 2), 4);"))
+    assert found["asserts"] == 0.5 and found["published_asserts"] == 0.25
+
+
+STUB = "fn add(a: i32, b: i32) -> i32 {\n    todo!()\n}\n"
+NO_TEST = "\n#[cfg(test)]\nmod tests {\n    fn helper() -> i32 {\n        1\n    }\n}\n"
+CANNOT_FAIL = module("assert!(true);\n        assert_eq!(1, 1);")
+COMMENT = "/*" + module("assert_eq!(add(1, 2), 3);") + "*/"
+
+
+@pytest.mark.parametrize(
+    ("answer", "closed"),
+    [
+        pytest.param(STUB + module("assert!(true);"), {"non_empty", "asserts"}, id="todo"),
+        pytest.param(CODE + NO_TEST, {"test_block", "non_empty"}, id="no test"),
+        pytest.param(CODE + CANNOT_FAIL, {"asserts"}, id="cannot fail"),
+        pytest.param(CODE + COMMENT, {"test_block", "asserts", "non_empty"}, id="comment"),
+    ],
+)
+def test_what_the_original_pays_for_and_the_parse_tree_does_not(answer, closed):
+    found = scores(answer)
+    paid = {name for name in ("non_empty", "test_block", "asserts") if found[f"published_{name}"] > 0}
+    assert {name for name in paid if found[name] == 0.0} == closed
+
+
+def test_no_tests_no_credit_for_tests():
+    found = scores(CODE)
+    assert (
+        found["published_test"]
+        == found["published_test_block"]
+        == found["test_block"]
+        == found["asserts"]
+        == 0.0
+    )
+
+
+def test_code_block_means_one_block_with_a_function():
+    assert scores(CODE)["code_block"] == 1.0
+    assert scores(CODE, said=f"```rust\n{CODE}```\n```rust\n{CODE}```")["code_block"] == 0.0
+    assert scores("let x = 1;")["code_block"] == 0.0
+    assert scores(CODE, said="\n    a + b")["code_block"] == 1.0, "the prompt began the program"
+
+
+def test_hostile_answers_do_not_stop_it():
+    for answer in (
+        "",
+        "}" * 5000,
+        "fn f" + "(" * 50_000,
+        "\x00",
+        "#[cfg(test)] mod tests {" * 3000,
+        "é" * 70_000,
+    ):
+        assert all(value is None or 0 <= value <= 1 for value in scores(answer).values())
