@@ -6,10 +6,9 @@ import pytest
 
 from strop.core.errors import TooManyErrors
 from strop.core.task import RustCheck, Task
-from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.core.verdict import Outcome
 from strop.curation.rust_fix.build import fixes
 from strop.curation.rust_fix.faults import BEHAVIOUR, CODES, KINDS
-from strop.curation.rust_fix.message import MOST_CHARACTERS, first_error, first_failure
 from strop.curation.rust_fix.rustc import open_rustc
 from strop.curation.rust_fix.tally import Tally
 from strop.sandbox.limits import Limits
@@ -72,11 +71,6 @@ def verifiers():
 def build(verifiers, tasks, **settings):
     tally = Tally()
     return list(fixes(tasks, *verifiers, tally, **settings)), tally
-
-
-def code_of(verdict):
-    build = verdict.stage("build")
-    return None if build.passed else (first_error(build.output) or [""])[0]
 
 
 @pytest.mark.cargo
@@ -156,64 +150,6 @@ def test_a_verifier_that_fails_ends_the_build():
     tasks = [clip(id=str(number)) for number in range(120)]
     with pytest.raises(TooManyErrors, match="no disk"):
         build((Broken(), Broken()), tasks)
-
-
-def test_the_first_error_without_warnings_and_without_this_machine():
-    output = """warning: unused variable: `x`
- --> src/lib.rs:1:4
-
-error[E0382]: use of moved value: `v`
-   --> src/lib.rs:4:5
-    |
-4   |     v.len()
-    |     ^ value used here after move
-    |
-note: `into_iter` takes ownership of the receiver `self`, which moves `v`
-   --> /home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/iter/traits/collect.rs:310:18
-    = note: the full name for the type has been written to 'libanswer.long-type-1.txt'
-
-error[E0425]: cannot find value `y` in this scope
-"""
-    code, message = first_error(output)
-    assert code == "E0382" and message.startswith(
-        "error[E0382]: use of moved value: `v`\n   --> src/lib.rs:4:5\n"
-    )
-    assert message.endswith("   --> library/core/src/iter/traits/collect.rs:310:18")
-    assert first_error("warning: unused\n") is None and first_error("") is None
-    assert first_error("error: expected one of `;`\n --> src/lib.rs:1:1\n")[0] == ""
-    long = "error[E0308]: mismatched types\n" + "\n".join("x" * 300 for _ in range(30))
-    assert len(first_error(long)[1]) <= MOST_CHARACTERS
-
-
-def failed(names, output):
-    tests = [
-        TestResult(id=f"tests::{name}", outcome=Outcome.FAILED if name in names else Outcome.PASSED)
-        for name in ("examples", "hidden")
-    ]
-    return Verdict(
-        outcome=Outcome.FAILED, tests=tests, output=output, stages=[Stage(name="build", passed=True)]
-    )
-
-
-def test_only_shown_examples_are_told():
-    both = {"examples", "hidden"}
-    lines = "a test failed at line 8\na test failed at line 13\n"
-    assert first_failure(clip(), failed(both, lines)).endswith('\n\nclip("", 3) == ""')
-    hidden = first_failure(clip(), failed({"hidden"}, "a test failed at line 13\n"))
-    assert hidden == "It builds. The examples hold, but a hidden test fails."
-    panic = "panicked at zq0003.rs:4:9:\nindex out of bounds: the len is 2\na test failed at line 13\n"
-    assert "src/lib.rs:4:\nindex out of bounds: the len is 2" in first_failure(clip(), failed(both, panic))
-    told = first_failure(
-        clip(), failed(both, "panicked at zq0003.rs:4:9:\nthe password\na test failed at line 13\n")
-    )
-    assert told == "It builds. An example panics at src/lib.rs:4"
-    # One record for two failures: whose it is, is not known.
-    assert (
-        first_failure(clip(), failed(both, "a test failed at line 13\n"))
-        == "It builds. An example does not hold."
-    )
-    unknown = clip(metadata={})
-    assert first_failure(unknown, failed(both, lines)) == "It builds. A hidden test fails."
 
 
 @pytest.mark.cargo

@@ -32,7 +32,7 @@ def test_tasks_and_manifest_are_written_and_can_be_listed_shown_and_trained_on(s
     assert count == sum(row["kept"] for row in manifest["operators"].values())
     for row in manifest["operators"].values():
         assert row["made"] >= row["tried"] == row["kept"] + sum(row["dropped"].values())
-    assert (manifest["seed"], manifest["per_task"], manifest["limit"]) == (7, 3, 4)
+    assert [manifest["settings"][name] for name in ("seed", "per_task", "limit")] == [7, 3, 4]
     listed = strop("tasks", "list", "fix.jsonl.gz").stdout.splitlines()
     assert len(listed) == count
     shown = strop("tasks", "show", listed[0].split("\t")[0], "-s", "fix.jsonl.gz", "--style", "chat").stdout

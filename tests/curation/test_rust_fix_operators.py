@@ -128,6 +128,8 @@ SAMPLES: dict[str, tuple[str, str]] = {
     "drop-clone": (JOIN, "parts.push(last);"),
     "loop-by-value": (JOIN.replace("parts.push(last.clone());", "for _ in &parts {}"), "for _ in parts {}"),
     "use-after-move": (JOIN, "let kept = last;\n    add("),
+    "move-out-of-borrow": (JOIN, "let kept = *list;"),
+    "move-into-closure": (WORDS, "let _size = move || found.len();\n    found\n"),
     "move-into-function": (JOIN, "drop(parts);\n    parts.push"),
     "change-while-borrowed": (
         WORDS,

@@ -78,9 +78,9 @@ def rust_fix(
 
         made = fixes(tasks, verifier, compiler, tally, seed=seed, per_task=per_task, kinds=wanted, done=done)
         write_tasks(_some(made, source, tally), out)
-    settings = {"source": source, "seed": seed, "per_task": per_task, "kinds_wanted": list(wanted), "limit": limit,
+    settings = {"source": source, "seed": seed, "per_task": per_task, "kinds": wanted, "limit": limit,
                 "topics": topic, "levels": level, "split": split}  # fmt: skip
-    files.write_json(manifest, {**settings, **tally.manifest()})
+    files.write_json(manifest, {"settings": settings, **tally.manifest()})
     _summarise(tally.manifest(), time.monotonic() - started, out)
 
 

@@ -24,7 +24,7 @@ _OPPOSITE = {
     "is_ascii_uppercase": "is_ascii_lowercase", "is_ascii_lowercase": "is_ascii_uppercase",
     "to_ascii_uppercase": "to_ascii_lowercase", "to_ascii_lowercase": "to_ascii_uppercase",
 }  # fmt: skip
-_NAMES = {
+_NAMES: dict[str, tuple[str, Kind]] = {
     "boundary": ("boundary", "off-by-one"), "range": ("range-end", "off-by-one"),
     "comparison": ("comparison", "logic"), "arithmetic": ("arithmetic", "logic"), "boolean": ("boolean", "logic"),
     "negated condition": ("negated-condition", "logic"),

@@ -1,5 +1,6 @@
-"""Operators whose faults are about ownership: moves, borrows, mutability, lifetimes."""
+"""Operators whose faults are about ownership: moves, borrows, mutability."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,20 +12,34 @@ from strop.curation.rust_fix.nodes import (
     parameters,
     replace,
     statements_with,
-    tails,
 )
 from strop.verification.strength.syntax import Source
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_OWNED = ("String", "Vec<", "Option<String", "Option<Vec", "Box<", "HashMap<", "BTreeMap<", "VecDeque<")
+_OWNED = (
+    "String",
+    "Vec<",
+    "Option<String",
+    "Option<Vec",
+    "BTreeSet<",
+    "HashSet<",
+    "Box<",
+    "HashMap<",
+    "BTreeMap<",
+    "VecDeque<",
+)
+_MADE = re.compile(
+    r"^(?:vec!|format!|(?:String|Vec|HashMap|BTreeMap|HashSet|BTreeSet|VecDeque|BinaryHeap)::)"
+    r"|\.(?:collect(?:::<.*>)?|to_vec|to_string|to_owned|to_uppercase|to_lowercase|repeat|concat|join)\([^()]*\)$",
+    re.S,
+)
+"""Values that are moved, not copied."""
 _CHANGING = (
     "push", "push_str", "insert", "extend", "sort", "sort_unstable", "dedup", "reverse", "truncate", "push_back",
     "push_front", "pop", "clear", "remove", "retain", "swap", "append", "pop_front", "entry", "drain",
 )  # fmt: skip
-_FRESH = ("to_string", "to_lowercase", "to_uppercase", "replace", "to_owned", "repeat", "to_ascii_lowercase",
-          "to_ascii_uppercase")  # fmt: skip
 
 
 @operator("drop-mut", "mutability")
@@ -63,33 +78,44 @@ def _loop_by_value(source: Source) -> Iterator[Edit]:
         inner = value.child_by_field_name("value") if value is not None else None
         if value is not None and inner is not None and value.type == "reference_expression":
             yield replace(value, source.string(inner))
+    owned = {name for _, name in _uses(source)}
     for method in methods(source, "iter", "iter_mut"):
-        yield method.receiver.end_byte, method.node.end_byte, ".into_iter()"
+        if source.string(method.receiver) in owned:
+            yield method.receiver.end_byte, method.node.end_byte, ".into_iter()"
 
 
 @operator("use-after-move", "moves")
 def _use_after_move(source: Source) -> Iterator[Edit]:
-    """`let kept = x;` in front of a use of `x`."""
+    """`let kept = x;` in front of a use of `x`, or behind a change of it."""
+    for node, name in _uses(source):
+        yield node.start_byte, node.start_byte, f"let kept = {name};\n{indent_of(source, node)}"
+    for node, name, end in _changed(source):
+        yield end, end, f"\n{indent_of(source, node)}let kept = {name};"
+
+
+@operator("move-out-of-borrow", "moves")
+def _move_out_of_borrow(source: Source) -> Iterator[Edit]:
+    """`let kept = *x;` of a reference to what cannot be copied."""
     for function, _, name, kind in parameters(source):
         body = function.child_by_field_name("body")
-        if body is None or not kind.startswith((*_OWNED, "&Vec<", "&String", "T")):
-            continue
-        star = "*" if kind.startswith("&") else ""
-        for node in statements_with(source, body, name):
-            line = f"let kept = {star}{name};\n{indent_of(source, node)}"
-            yield node.start_byte, node.start_byte, line
-    for method, name, end in _changed(source):
-        yield end, end, f"\n{indent_of(source, method)}let kept = {name};"
+        if body is not None and kind.startswith("&") and re.sub(r"^&(mut )?", "", kind).startswith(_OWNED):
+            for node in statements_with(source, body, name):
+                yield node.start_byte, node.start_byte, f"let kept = *{name};\n{indent_of(source, node)}"
 
 
 @operator("move-into-function", "moves")
 def _move_into_function(source: Source) -> Iterator[Edit]:
     """`drop(x);` in front of a use of `x`."""
-    for function, _, name, kind in parameters(source):
-        body = function.child_by_field_name("body")
-        if body is not None and kind.startswith(_OWNED):
-            for node in statements_with(source, body, name):
-                yield node.start_byte, node.start_byte, f"drop({name});\n{indent_of(source, node)}"
+    for node, name in _uses(source):
+        yield node.start_byte, node.start_byte, f"drop({name});\n{indent_of(source, node)}"
+
+
+@operator("move-into-closure", "moves")
+def _move_into_closure(source: Source) -> Iterator[Edit]:
+    """A closure that takes `x`, in front of a use of `x`."""
+    for node, name in _uses(source):
+        line = f"let _size = move || {name}.len();\n{indent_of(source, node)}"
+        yield node.start_byte, node.start_byte, line
 
 
 @operator("change-while-borrowed", "borrows")
@@ -125,38 +151,6 @@ def _assign_while_borrowed(source: Source) -> Iterator[Edit]:
         yield node.start_byte, node.end_byte, line
 
 
-@operator("short-lived-temporary", "borrows", "types")
-def _short_lived_temporary(source: Source) -> Iterator[Edit]:
-    """`let s = x.to_lowercase();` as `let s = x.to_lowercase().as_str();`."""
-    for node in source.all("let_declaration"):
-        value = node.child_by_field_name("value")
-        if value is None or node.child_by_field_name("type") is not None:
-            continue
-        made = next((m for m in methods(source, *_FRESH) if m.node.id == value.id), None)
-        formatted = value.type == "macro_invocation" and source.string(value).startswith("format!")
-        if made is not None or formatted:
-            yield value.end_byte, value.end_byte, ".as_str()"
-        if any(m.node.id == value.id for m in methods(source, "collect")):
-            yield value.end_byte, value.end_byte, ".as_slice()"
-
-
-@operator("borrow-of-inner", "borrows")
-def _borrow_of_inner(source: Source) -> Iterator[Edit]:
-    """`let v = make();` as `let v = { let inner = make(); &inner };`."""
-    for node in source.all("let_declaration"):
-        value, name = node.child_by_field_name("value"), node.child_by_field_name("pattern")
-        typed, mutable = (
-            node.child_by_field_name("type"),
-            any(c.type == "mutable_specifier" for c in node.children),
-        )
-        if value is None or name is None or typed is not None or mutable or name.type != "identifier":
-            continue
-        if value.type in ("call_expression", "macro_invocation"):
-            margin = indent_of(source, node)
-            inner = f"let inner = {source.string(value)};"
-            yield replace(value, f"{{\n{margin}    {inner}\n{margin}    &inner\n{margin}}}")
-
-
 @operator("drop-move", "borrows")
 def _drop_move(source: Source) -> Iterator[Edit]:
     """`move |x| ...` as `|x| ...`."""
@@ -165,44 +159,23 @@ def _drop_move(source: Source) -> Iterator[Edit]:
             yield node.start_byte, node.children[1].start_byte, ""
 
 
-@operator("drop-lifetime", "lifetimes")
-def _drop_lifetime(source: Source) -> Iterator[Edit]:
-    """`&'a str` as `&str`, `Words<'a>` as `Words`, and `fn f<'a>` as `fn f`."""
-    for node in source.all("reference_type"):
-        for child in node.children:
-            if child.type == "lifetime":
-                yield child.start_byte, child.end_byte + 1, ""
-    for node in source.all("type_parameters", "type_arguments"):
-        if all("'" in source.string(child) for child in node.named_children):
-            yield replace(node, "")
-
-
-@operator("borrowed-result", "lifetimes", "types")
-def _borrowed_result(source: Source) -> Iterator[Edit]:
-    """`-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`."""
-    for function in source.all("function_item"):
-        kind = function.child_by_field_name("return_type")
-        text = source.string(kind)
-        if kind is not None and text == "String":
-            yield replace(kind, "&str")
-        elif kind is not None and text.startswith("Vec<"):
-            yield replace(kind, f"&[{text[4:-1]}]")
-
-
-@operator("reference-to-local", "lifetimes")
-def _reference_to_local(source: Source) -> Iterator[Edit]:
-    """A function that returns a reference returns one to a value of its own."""
-    for function, tail in tails(source):
-        kind = source.string(function.child_by_field_name("return_type"))
-        if not kind.startswith("&"):
+def _uses(source: Source) -> "Iterator[tuple[Node, str]]":
+    """Statements that use what a function owns and cannot copy: a parameter or a local value. (statement, name)."""
+    for function, _, name, kind in parameters(source):
+        body = function.child_by_field_name("body")
+        if body is not None and (kind.startswith(_OWNED) or kind == "T"):
+            yield from ((node, name) for node in statements_with(source, body, name))
+    for made in source.all("let_declaration"):
+        pattern, value = made.child_by_field_name("pattern"), made.child_by_field_name("value")
+        block = source.parent(made)
+        if pattern is None or block is None or pattern.type != "identifier":
             continue
-        text = source.string(tail)
-        if kind.endswith("str"):
-            margin = indent_of(source, tail)
-            yield replace(tail, f"let found = {text}.to_string();\n{margin}&found")
-        elif kind.endswith("]"):
-            margin = indent_of(source, tail)
-            yield replace(tail, f"let found = {text}.to_vec();\n{margin}&found")
+        if value is not None and _MADE.search(source.string(value)):
+            name = source.string(pattern)
+            later = (
+                node for node in statements_with(source, block, name) if node.start_byte > made.start_byte
+            )
+            yield from ((node, name) for node in later)
 
 
 def _changed(source: Source) -> "Iterator[tuple[Node, str, int]]":

@@ -19,6 +19,7 @@ _FOREIGN = {
 }  # fmt: skip
 """Methods by the names that other languages, or guessing, would give them."""
 _SHORTEST = 3
+_NOT_A_USE = frozenset({"let_declaration", "parameter", "match_pattern", "macro_invocation"})
 
 
 @operator("drop-use", "names")
@@ -43,7 +44,7 @@ def _misspelt_name(source: Source) -> Iterator[Edit]:
     for body in (f.child_by_field_name("body") for f in source.all("function_item")):
         for node in source.inner(body, "identifier") if body is not None else ():
             text, parent = source.string(node), source.parent(node)
-            bound = parent is not None and parent.type in ("let_declaration", "parameter", "match_pattern")
+            bound = parent is not None and parent.type in _NOT_A_USE
             if len(text) >= _SHORTEST and text[0].islower() and not bound:
                 yield replace(node, text[:-2] + text[-1] + text[-2])
 
@@ -82,10 +83,9 @@ def _tail_semicolon(source: Source) -> Iterator[Edit]:
         if tail.type not in ("if_expression", "match_expression", "return_expression"):
             yield tail.end_byte, tail.end_byte, ";"
     for block in source.all("block"):
-        parent, tail = source.parent(block), tail_of(block)
-        branch = parent is not None and parent.type in ("if_expression", "else_clause")
-        if branch and tail is not None and not tail.type.endswith("_expression_statement"):
-            yield tail.end_byte, tail.end_byte, ";"
+        parent, last = source.parent(block), tail_of(block)
+        if parent is not None and parent.type in ("if_expression", "else_clause") and last is not None:
+            yield last.end_byte, last.end_byte, ";"
 
 
 @operator("drop-wrapper", "returns")
