@@ -99,7 +99,19 @@ def test_a_folder_of_something_else_of_another_build_or_in_use(built, prompts, t
 
 
 def test_a_dry_run_sends_and_writes_nothing(built, model, prompts, tmp_path) -> None:
-    code, said, _ = built(prompts(5), tmp_path / "out", "--dry-run", "--price-in", 1, "--price-out", 1)
+    code, said, _ = built(
+        prompts(5),
+        tmp_path / "out",
+        "--dry-run",
+        "--price-in",
+        1,
+        "--price-out",
+        1,
+        "--url",
+        "",
+        "--model",
+        "",
+    )
     assert code == 0 and "5 prompts, 10 calls" in said and "estimated cost: 0.0" in said
     assert not model.asked and not (tmp_path / "out").exists()
 

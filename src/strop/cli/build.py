@@ -80,6 +80,8 @@ def rust(
         timeout_seconds=timeout, api_key_env=api_key_env, price_in=price_in, price_out=price_out, max_cost=max_cost,
         parts=_parts(parts), workers=workers, jail=jail, allow_unsafe=allow_unsafe,
     )  # fmt: skip
+    if not dry_run:
+        settings.check_server()
     expected = estimate(settings)
     if dry_run:
         print("\n".join(expected.lines(Usage(), Prices(price_in, price_out))))

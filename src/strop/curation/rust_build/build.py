@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from strop import __version__
 from strop.core.errors import StropError, UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
@@ -87,6 +86,7 @@ def build(
     KeyboardInterrupt, saying how to go on, after the calls under way are in.
     """
     settings.check()
+    settings.check_server()
     for package, extra in (("openai", "eval"), ("tree_sitter_rust", "strength")):
         if find_spec(package) is None:
             raise UserError(
@@ -135,7 +135,9 @@ class _Run:
         tally = outputs.write(
             settings.folder, self._results, settings.parts, derive_seed("rust-build", settings.seed)
         )
-        manifest = self._manifest(tally, calls.usage)
+        manifest = outputs.manifest(
+            settings, tally, calls.usage, self._expected.rows, len(self._results.numbers), self._judge
+        )
         folder.write_whole(settings.folder / folder.MANIFEST, manifest)
         return Report(manifest, calls.out_of_money, self._cause)
 
@@ -227,32 +229,6 @@ class _Run:
             cost=calls.usage.cost(self._prices) if known else None,
             estimate=self._expected.refined(calls.usage, self._prices) if known else None,
         )
-
-    def _manifest(self, tally: outputs.Tally, usage: Usage) -> dict[str, Any]:
-        """Nothing in it depends on when, where, or in how many runs it was made."""
-        settings = self._settings
-        known = self._prices.known
-        prompts = self._expected.rows
-        return {
-            "format": 1,
-            "build": settings.identity(questions.templates_hash()),
-            "limit": settings.limit,
-            "parts": dict(zip(folder.PART_NAMES, settings.parts, strict=True)),
-            "complete": len(self._results.numbers) == prompts,
-            "prompts": prompts,
-            "unfinished": prompts - len(self._results.numbers),
-            "kept": {"total": tally.kept.total(), **{n: tally.kept[n] for n in folder.PART_NAMES}},
-            "dropped": {
-                "total": tally.dropped.total(),
-                "by_stage": {s: tally.dropped[s] for s in outputs.STAGES if tally.dropped[s]},
-            },
-            "stages": tally.stages(),
-            "usage": usage.summary(),
-            "cost": round(usage.cost(self._prices), 6) if known else None,
-            "prices_per_million": {"in": settings.price_in, "out": settings.price_out} if known else None,
-            "files": tally.hashes,
-            "versions": {"strop": __version__, "rust": self._judge.rpartition(":")[2]},
-        }
 
 
 def _askable(prompt: Prompt, seen: set[int]) -> Unfit | None:

@@ -15,7 +15,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.curation.rust_build import answer as answers
 from strop.curation.rust_build.answer import Parts, Unfit
 from strop.curation.rust_build.source import Prompt
-from strop.tasks.rust_from_python import tests_from
+from strop.tasks.rust_from_python import rust_tests
 from strop.verification.strength import count_assertions, judge, mutants, own_tests_hold
 from strop.verification.verifier import OpenVerifier
 
@@ -104,7 +104,7 @@ async def _agreed(verifier: OpenVerifier, prompt: Prompt, statement: str, found:
     if not head:
         return 0
     try:
-        tests = tests_from(head, prompt.cases)
+        tests = rust_tests(head, prompt.cases)
     except (ValueError, KeyError, IndexError, TypeError):  # other types than the cases have
         return 0
     task = Task(language="rust", statement=statement, check=RustCheck(tests=tests, edition=EDITION))

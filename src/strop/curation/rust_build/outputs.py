@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from strop import __version__
 from strop.core.task import Task
 from strop.curation.rust_build import folder
+from strop.curation.rust_build.cost import Prices, Usage
 from strop.curation.rust_build.parts import Member, assign, duplicates
+from strop.curation.rust_build.questions import templates_hash
 from strop.curation.rust_build.results import Results
+from strop.curation.rust_build.settings import Settings
 
 STAGES = (
     "prompt",
@@ -77,6 +81,36 @@ def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int)
                 tally.kept[sides[at]] += 1
     tally.hashes = {name: file.summary() for name, file in files.items()}
     return tally
+
+
+def manifest(
+    settings: Settings, tally: Tally, usage: Usage, prompts: int, done: int, judge: str
+) -> dict[str, Any]:
+    """What was made of what. Nothing in it depends on when, where, or in how many runs it was made.
+
+    prompts  of the source; done: those that have a result; judge: names the compiler
+    """
+    prices = Prices(settings.price_in, settings.price_out)
+    return {
+        "format": 1,
+        "build": settings.identity(templates_hash()),
+        "limit": settings.limit,
+        "parts": dict(zip(folder.PART_NAMES, settings.parts, strict=True)),
+        "complete": done == prompts,
+        "prompts": prompts,
+        "unfinished": prompts - done,
+        "kept": {"total": tally.kept.total(), **{n: tally.kept[n] for n in folder.PART_NAMES}},
+        "dropped": {
+            "total": tally.dropped.total(),
+            "by_stage": {s: tally.dropped[s] for s in STAGES if tally.dropped[s]},
+        },
+        "stages": tally.stages(),
+        "usage": usage.summary(),
+        "cost": round(usage.cost(prices), 6) if prices.known else None,
+        "prices_per_million": {"in": settings.price_in, "out": settings.price_out} if prices.known else None,
+        "files": tally.hashes,
+        "versions": {"strop": __version__, "rust": judge.rpartition(":")[2]},
+    }
 
 
 def _members(results: Results) -> tuple[list[int], list[Member]]:

@@ -47,14 +47,6 @@ class Settings:
 
     def check(self) -> None:
         """Raises UserError, one line, for what cannot work."""
-        if not self.url:
-            raise UserError("no server named: add --url, such as --url http://127.0.0.1:8000/v1")
-        if not self.url.startswith(("http://", "https://")):
-            raise UserError(
-                f"--url {self.url!r} is no address: it begins with http:// or https://, and ends in /v1"
-            )
-        if not self.model:
-            raise UserError("no model named: add --model NAME, as the server calls it")
         if (self.price_in is None) != (self.price_out is None):
             raise UserError("one price alone gives no cost: name both --price-in and --price-out")
         if self.max_cost is not None and self.price_in is None:
@@ -66,6 +58,17 @@ class Settings:
         unused = set(self.columns) - {"statement", "id"}
         if unused:
             raise UserError(f"--column {min(unused)}=...: only statement=COLUMN and id=COLUMN are used here")
+
+    def check_server(self) -> None:
+        """Raises UserError, one line, where no server or model is named."""
+        if not self.url:
+            raise UserError("no server named: add --url, such as --url http://127.0.0.1:8000/v1")
+        if not self.url.startswith(("http://", "https://")):
+            raise UserError(
+                f"--url {self.url!r} is no address: it begins with http:// or https://, and ends in /v1"
+            )
+        if not self.model:
+            raise UserError("no model named: add --model NAME, as the server calls it")
 
     def identity(self, templates: str) -> dict[str, Any]:
         """What two runs must have in common to be one build. `templates`: a hash of the texts that ask."""
