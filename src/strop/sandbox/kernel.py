@@ -31,16 +31,17 @@ _READING = 1 << _CAP_DAC_READ_SEARCH
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-raw_prctl = _libc.prctl
-"""prctl(2) with its five arguments; returns -1 when it fails, see `failure`."""
-raw_prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
+_prctl = _libc.prctl
+_prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
+lean_prctl = ctypes.PyDLL(None).prctl
+"""prctl(2) of five small ints or `ctypes` pointers, with the least that ctypes does; -1 when it fails."""
 
 
 def prctl(option: int, arg2: int = 0, arg3: int = 0) -> int:
     """prctl(2) with integer arguments; returns its result."""
-    result = int(raw_prctl(option, arg2, arg3, 0, 0))
+    result = int(_prctl(option, arg2, arg3, 0, 0))
     if result < 0:
-        raise failure(f"prctl({option}, {arg2})")
+        raise _error(f"prctl({option}, {arg2})")
     return result
 
 
@@ -49,14 +50,14 @@ def syscall(number: int, *args: int | bytes | ctypes.Array[ctypes.c_char] | None
     words = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in args]
     result = int(_libc.syscall(ctypes.c_long(number), *words))
     if result < 0:
-        raise failure(f"syscall {number}")
+        raise _error(f"syscall {number}")
     return result
 
 
 def mount(source: str, target: str, fstype: str, flags: int, data: str) -> None:
     """mount(2)."""
     if _libc.mount(source.encode(), target.encode(), fstype.encode(), ctypes.c_ulong(flags), data.encode()):
-        raise failure(f"mount {fstype or source} on {target}")
+        raise _error(f"mount {fstype or source} on {target}")
 
 
 def pivot_root(new: str) -> None:
@@ -70,13 +71,13 @@ def pivot_root(new: str) -> None:
 def unmount(target: str) -> None:
     """umount2(2), detached: it goes when its last user does."""
     if _libc.umount2(target.encode(), ctypes.c_int(2)):
-        raise failure(f"unmount {target}")
+        raise _error(f"unmount {target}")
 
 
 def unshare(flags: int) -> None:
     """unshare(2)."""
     if _libc.unshare(ctypes.c_int(flags)):
-        raise failure("unshare")
+        raise _error("unshare")
 
 
 def no_new_privs() -> None:
@@ -154,7 +155,7 @@ def _permitted() -> int:
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     data = (ctypes.c_uint32 * 6)()
     if _libc.capget(ctypes.byref(header), ctypes.byref(data)):
-        raise failure("capget")
+        raise _error("capget")
     return data[1] | data[4] << 32
 
 
@@ -164,7 +165,7 @@ def _capset(held: int, inheritable: int) -> None:
     low, high = held & 0xFFFFFFFF, held >> 32
     data = (ctypes.c_uint32 * 6)(low, low, inheritable, high, high, 0)
     if _libc.capset(ctypes.byref(header), ctypes.byref(data)):
-        raise failure("capset")
+        raise _error("capset")
 
 
 class Fprog(ctypes.Structure):
@@ -177,11 +178,10 @@ def install_filter(program: bytes) -> None:
     """Installs a seccomp filter given as packed `struct sock_filter`s on the calling thread."""
     buffer = ctypes.create_string_buffer(program, len(program))
     fprog = Fprog(len(program) // 8, ctypes.addressof(buffer))
-    if raw_prctl(PR_SET_SECCOMP, 2, ctypes.addressof(fprog), 0, 0):
-        raise failure("seccomp filter")
+    if _prctl(PR_SET_SECCOMP, 2, ctypes.addressof(fprog), 0, 0):
+        raise _error("seccomp filter")
 
 
-def failure(what: str) -> OSError:
-    """The error that the last call left behind."""
+def _error(what: str) -> OSError:
     number = ctypes.get_errno()
     return OSError(number, f"{what}: {os.strerror(number)}")

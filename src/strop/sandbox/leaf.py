@@ -17,6 +17,7 @@ from strop.sandbox import kernel, seccomp
 from strop.sandbox.limits import Limits, plan
 
 _MOST_FDS = 1 << 16
+_PUT_ID = struct.Struct("=I").pack_into
 _Calls = list[tuple[Callable[..., Any], tuple[Any, ...]]]
 
 
@@ -31,7 +32,7 @@ class Leaf:
     def __init__(self, limits: Limits, descriptors: Mapping[int, int], *, tolerant: bool) -> None:
         self._parent, self._tolerant = os.getpid(), tolerant
         self._calls: _Calls = [
-            (kernel.raw_prctl, (kernel.PR_SET_PDEATHSIG, signal.SIGKILL.value, 0, 0, 0)),
+            (kernel.lean_prctl, (kernel.PR_SET_PDEATHSIG, signal.SIGKILL.value, 0, 0, 0)),
             *((os.dup2, (source, target)) for target, source in descriptors.items()),
             (os.closerange, (len(descriptors), _MOST_FDS)),
             *((resource.setrlimit, pair) for pair in plan(limits, writes_files=False)),
@@ -43,17 +44,17 @@ class Leaf:
             self._filter = bytearray(program)
             self._view = (ctypes.c_char * len(program)).from_buffer(self._filter)
             self._fprog = kernel.Fprog(len(program) // 8, ctypes.addressof(self._view))
-            self._install = (kernel.PR_SET_SECCOMP, 2, ctypes.addressof(self._fprog), 0, 0)
+            self._install = (kernel.PR_SET_SECCOMP, 2, ctypes.pointer(self._fprog), 0, 0)
 
     def __call__(self) -> None:
         """Raises OSError when something is refused."""
         for function, arguments in self._calls:
             if function(*arguments) == -1:
-                raise kernel.failure(f"{function} {arguments}")
+                raise OSError(f"prctl{arguments} was refused")
         if os.getppid() != self._parent:
             os._exit(0)
         own = os.getpid()
         for place in self._places:
-            struct.pack_into("=I", self._filter, place, own)
-        if (not self._filter or kernel.raw_prctl(*self._install)) and not self._tolerant:
-            raise kernel.failure("seccomp filter")
+            _PUT_ID(self._filter, place, own)
+        if (not self._filter or kernel.lean_prctl(*self._install)) and not self._tolerant:
+            raise OSError("the seccomp filter was refused")

@@ -4,9 +4,9 @@ Threat model: code of the answer shares this process, so nothing here is trusted
 answer, the arguments of calls and its own end of a channel (descriptor 3); never an expected value, another answer or
 another process's descriptor. What it sends is data to be judged, and saying "passed" is not in its vocabulary.
 
-Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why},
-then for each call {"i", "a", "k"} (of helper number "f", if given) sends {"i", "v": value} or {"i", "x": [class, text]}
-or {"i", "u": why unencodable}.
+Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why}, then for each
+call {"i", "a"} (with "k" if it has keyword arguments, "f" for a helper's number, "m" to hear of changed arguments)
+sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}.
 """
 
 import builtins
@@ -68,7 +68,7 @@ def _serve(code: str, names: list[str], reader: FrameReader) -> None:
 
 def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     try:
-        args, kwargs = decode(call["a"]), decode(call["k"])
+        args, kwargs = decode(call["a"]), decode(call["k"]) if "k" in call else {}
         value = function(*args, **kwargs)
         reply = {"i": call["i"], "v": encode(value)}
         if call.get("m"):
@@ -129,7 +129,7 @@ def rehearse() -> None:
         near, far = socket.socketpair()
         os.dup2(far.fileno(), CHANNEL)
         far.close()
-        calls = [{"i": i, "a": [[1, 2, i], 3], "k": {"t": "dict", "v": []}, "m": True} for i in range(4)]
+        calls = [{"i": i, "a": [[1, 2, i], 3], "m": True} for i in range(4)]
         near.sendall(b"".join(map(frame, [{"code": _REHEARSAL, "entry": "solve", "helpers": []}, *calls])))
         near.shutdown(socket.SHUT_WR)
         with contextlib.suppress(Closed):

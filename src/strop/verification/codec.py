@@ -10,7 +10,7 @@ The wire form is a JSON value: None, bool, str, list and finite numbers stand fo
 
 import json
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 MAX_DEPTH = 100
@@ -149,14 +149,14 @@ def _key(value: Any) -> Hashable:
 
 def dumps(message: Any) -> bytes:
     """A message as UTF-8 JSON. Lone surrogates survive, NaN never occurs."""
-    return "".join(_CHUNKS(message, 0)).encode("ascii")
+    return "".join(_chunks(message, 0)).encode("ascii")
 
 
 def loads(data: bytes) -> Any:
     """A message from hostile bytes. Raises Malformed, whatever they are."""
     try:
         text = data.decode("utf-8")
-        message, end = _SCAN(text, 0)
+        message, end = _scan(text, 0)
     except (ValueError, RecursionError, MemoryError, StopIteration) as error:
         raise Malformed(f"not a message: {type(error).__name__}") from None
     if end != len(text):
@@ -168,12 +168,19 @@ def _no_constant(name: str) -> float:
     raise Malformed(f"{name} in a message")
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
-_CHUNKS = (
-    json.encoder.c_make_encoder(
-        None, _ENCODER.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
+def _encoder() -> Callable[[Any, int], Iterable[str]]:
+    """The C encoder, made once: `JSONEncoder` makes one a message. Messages are trees, so none looks for cycles."""
+    encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return lambda message, level: encoder.iterencode(message)
+    quote = json.encoder.encode_basestring_ascii
+    made: Callable[[Any, int], Iterable[str]] = make(
+        None, encoder.default, quote, None, ":", ",", False, False, False
     )
-    if json.encoder.c_make_encoder
-    else _ENCODER.iterencode
-)
-_SCAN = json.JSONDecoder(parse_constant=_no_constant).scan_once
+    return made
+
+
+_chunks = _encoder()
+_decoder: Any = json.JSONDecoder(parse_constant=_no_constant)
+_scan = _decoder.scan_once

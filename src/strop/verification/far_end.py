@@ -78,7 +78,9 @@ class Candidate:
         self.calls += 1
         try:
             mutable = any(isinstance(a, _MUTABLE) for a in args)
-            call = {"i": self.calls, "a": [encode(a) for a in args], "k": encode(kwargs), "m": mutable}
+            call = {"i": self.calls, "a": [encode(a) for a in args], "m": mutable}
+            if kwargs:
+                call["k"] = encode(kwargs)
             if function:
                 call["f"] = function
         except Unencodable as error:

@@ -12,6 +12,8 @@ from typing import Any
 _POOL, _POOL_HEADER = 1 << 14, 48
 """CPython keeps objects of up to `_SMALL` bytes, by size in steps of 16, in pools of this size."""
 _SMALL = 512
+_ENOUGH = 8
+"""Blocks in a row that a new pool gives, and one with holes hardly ever."""
 _BELOW_MMAP = 130_000
 """Bytes of a block that is too large for any hole, and that malloc still takes from the top of the heap."""
 _MOST_BYTES = 4 << 20
@@ -21,13 +23,15 @@ def fill_holes() -> None:
     """Takes the free blocks below the top of the heap for good, in Python's allocator and in the C library's."""
     take, give = _allocator(ctypes.pythonapi, "PyObject_Malloc", "PyObject_Free")
     for size in range(16, _SMALL + 1, 16):
-        _take_until(take, give, size, lambda block: block % _POOL == _POOL_HEADER, _MOST_BYTES // 32)
+        _fill_pools(take, give, size)
     take, give = _allocator(ctypes.CDLL(None), "malloc", "free")
     top = take(_BELOW_MMAP)
     give(top)
     left, size = _MOST_BYTES, 1 << 16
     while size >= 24 and left > 0:
-        left -= _take_until(take, give, size, lambda block: block >= top, left)
+        while left > 0 and (block := take(size)) and block < top:
+            left -= size
+        give(block)
         size = size * 7 // 8 if size > 2048 else size - 16
 
 
@@ -38,19 +42,16 @@ def _allocator(library: Any, take: str, give: str) -> tuple[Callable[[int], int]
     return take_block, give_block
 
 
-def _take_until(
-    take: Callable[[int], int],
-    give: Callable[[int], None],
-    size: int,
-    fresh: Callable[[int], bool],
-    most: int,
-) -> int:
-    """Takes blocks until one lies on fresh memory, which is given back; returns the bytes taken."""
-    taken = 0
-    while taken < most:
+def _fill_pools(take: Callable[[int], int], give: Callable[[int], None], size: int) -> None:
+    """Takes blocks until they come one after the other from the start of a pool, which is given back: it is new."""
+    row: list[int] = []
+    for _ in range(_MOST_BYTES // _SMALL * 16 // size):
         block = take(size)
-        if not block or fresh(block):
-            give(block)
+        if row and block == row[-1] + size:
+            row.append(block)
+        else:
+            row = [block] if block % _POOL == _POOL_HEADER else []
+        if len(row) == _ENOUGH:
             break
-        taken += size
-    return taken
+    for block in row:
+        give(block)
