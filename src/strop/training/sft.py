@@ -21,6 +21,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
+from strop.policies import release_memory
 from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
@@ -134,6 +135,7 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad(set_to_none=True)
+        release_memory()
         seconds = time.perf_counter() - started
         show({"step": step, "steps": steps, "loss": total, "grad_norm": norm, "seconds": seconds})
 
