@@ -31,6 +31,8 @@ _LARGEST = 256 << 20
 _FOLDER = "target/debug/deps"
 _BEFORE_MAIN = ("ctor", "inventory", "linkme", "static_init", "small_ctor")
 _RESERVED = ("test", "std", "core", "alloc", "proc_macro")
+_UNCLEAR = "cargo failed"
+"""What a reason starts with that the next try may not meet."""
 _lock = threading.Lock()
 _known: dict[tuple[str, str, tuple[str, ...]], "Offer"] = {}
 
@@ -94,9 +96,10 @@ def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequenc
         return Offer(missing={code_name(c): f"no folder of crates is given; {remedy}" for c in crates})
     key = (compiler.installation.identity, str(vendor), tuple(crates))
     with _lock:  # others wait: they need the same, and compilers are dear
-        if key not in _known:
-            _known[key] = _build(work, compiler, vendor, crates)
-        return _known[key]
+        found = _known.get(key) or _build(work, compiler, vendor, crates)
+        if not any(reason.startswith(_UNCLEAR) for reason in found.missing.values()):
+            _known[key] = found
+        return found
 
 
 def _build(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]) -> Offer:
@@ -172,22 +175,21 @@ def _externs(said: str) -> dict[str, str]:
 def _cause(said: str, expired: str, vendor: Path) -> str:
     """Why cargo failed, in one line with the remedy."""
     if expired:
-        return f"building it passed the {expired} limit"
+        return f"{_UNCLEAR}: building it passed the {expired} limit"
     remedy = f"add it with `cargo vendor` to {vendor}"
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error")]
-    first = errors[0] if errors else (lines[-1] if lines else "cargo failed")
+    first = next((line.removeprefix("error: ") for line in lines if line.startswith("error")), "")
     versions = re.search(r"candidate versions found which didn't match: ([^\n]+)", said)
     if versions:
         return f"{first}; the folder has {versions[1]}; {remedy}"
-    failed = re.search(r"could not compile `([^`]+)`", said)
     if first.startswith("no matching package"):
         return f"it is not in the folder; {remedy}"
+    failed = re.search(r"could not compile `([^`]+)`", said)
     if failed:
         return (
             f"{failed[1]} does not build with this toolchain: {first}; put a version into {vendor} that does"
         )
-    return f"{first}; {remedy}"
+    return f"{_UNCLEAR}: {first or 'without a word'}: {lines[-1] if lines else ''}"
 
 
 def _constructors(work: "Work", compiler: Compiler, found: Offer) -> int:

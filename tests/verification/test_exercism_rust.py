@@ -1,0 +1,184 @@
+"""Exercism's Rust track: examples pass the strict verifier, stubs do not, cargo mode says what plain cargo says."""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from strop.core.errors import VerificationError
+from strop.core.task import RustCheck, Task
+from strop.core.verdict import Outcome, Verdict
+from strop.tasks import load_tasks
+from strop.verification.rust import RustToolchain
+from strop.verification.rust.cargo import package
+from strop.verification.rust.case import Case
+from strop.verification.rust.crates import source_config
+from strop.verification.rust.installation import find_installation
+from strop.verification.rust.intake import take_in
+
+try:
+    find_installation()
+    _missing = ""
+except VerificationError as error:
+    _missing = str(error)
+
+DATA = Path(os.environ.get("STROP_DATA", "../shared/data")) / "exercism-rust.jsonl"
+VENDOR = Path(os.environ.get("STROP_RUST_VENDOR", "/usr/share/cargo/registry"))
+DEBIAN = ("itertools", "rand", "anyhow", "time")
+UNFIT = {"doubly-linked-list": "the task lacks src/pre_implemented.rs"}
+pytestmark = [
+    pytest.mark.cargo,
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(_missing), reason=_missing),
+    pytest.mark.skipif(not DATA.exists(), reason=f"{DATA} is not there"),
+]
+_no_crates = [name for name in DEBIAN if not list(VENDOR.glob(f"{name}-[0-9]*")) + list(VENDOR.glob(name))]
+needs_crates = pytest.mark.skipif(
+    bool(_no_crates),
+    reason=f"{VENDOR} lacks {', '.join(_no_crates)}; apt-get install librust-{{{','.join(DEBIAN)}}}-dev",
+)
+
+
+def exercises() -> dict[str, Task]:
+    return {task.source.rpartition("/")[2]: task for task in load_tasks(f"exercism-rust:{DATA}")}
+
+
+def judged(verdict: str, vendor: Path | None, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+    toolchain = RustToolchain(verdict=verdict, vendor=vendor, audit=0)  # type: ignore[arg-type]
+    try:
+        found: list[Verdict] = []
+        for start in range(0, len(jobs), toolchain.batch):
+            found += toolchain.judge(jobs[start : start + toolchain.batch])
+    finally:
+        toolchain.close()
+    return found
+
+
+def unexplained(tasks: dict[str, Task], verdicts: list[Verdict], *, without: set[str]) -> dict[str, str]:
+    """Examples that do not pass, with no reason in task or machine; `without`: crates that may be missing."""
+    found = {}
+    for (slug, task), verdict in zip(tasks.items(), verdicts, strict=True):
+        check = task.check
+        assert isinstance(check, RustCheck)
+        named = {entry.partition("=")[0].strip().replace("-", "_") for entry in check.crates}
+        excused = verdict.outcome is Outcome.ERROR and (
+            (slug in UNFIT and verdict.detail.startswith(UNFIT[slug]))
+            or any(verdict.detail.startswith(f"the crate {name} cannot be used") for name in named & without)
+        )
+        if not (verdict.passed or excused):
+            found[slug] = f"{verdict.outcome}: {verdict.detail}"
+    return found
+
+
+def test_examples_pass_strictly_or_say_which_crate_is_missing() -> None:
+    tasks = exercises()
+    verdicts = judged("strict", None, [(task, task.reference) for task in tasks.values()])
+    crates = {"itertools", "rand", "anyhow", "time", "regex_lite"}
+    assert unexplained(tasks, verdicts, without=crates) == {}
+    assert sum(v.passed for v in verdicts) >= len(tasks) - 7
+
+
+@needs_crates
+def test_examples_with_crates_pass_strictly() -> None:
+    tasks = {slug: task for slug, task in exercises().items() if getattr(task.check, "crates", [])}
+    verdicts = judged("strict", VENDOR, [(task, task.reference) for task in tasks.values()])
+    # simple-cipher wants rand 0.10, and pig-latin regex-lite: newer than Debian's
+    assert unexplained(tasks, verdicts, without={"rand", "regex_lite"}) == {}
+    passed = {slug for slug, verdict in zip(tasks, verdicts, strict=True) if verdict.passed}
+    assert passed >= {"alphametics", "bottle-song", "gigasecond", "grep", "pov"}
+
+
+@pytest.mark.parametrize("verdict", ["strict", "cargo"])
+def test_stubs_and_empty_files_fail(verdict: str) -> None:
+    tasks = exercises()
+    jobs = [(task, text) for task in tasks.values() for text in (task.signature, "", "// nothing\n")]
+    verdicts = judged(verdict, None if _no_crates else VENDOR, jobs)
+    assert not any(v.passed or (v.stages and v.stages[2].passed) for v in verdicts)
+    errors = {
+        job[0].source: v.detail for job, v in zip(jobs, verdicts, strict=True) if v.outcome is Outcome.ERROR
+    }
+    assert {
+        source: detail
+        for source, detail in errors.items()
+        if source.rpartition("/")[2] not in UNFIT and "cannot be used" not in detail
+    } == {}
+
+
+def mutated(text: str) -> str:
+    """The text with one small fault, or with an error where there is nothing to change."""
+    for old, new in ((" == ", " != "), (" < ", " >= "), (" + ", " - "), ("true", "false"), (" % ", " / ")):
+        if old in text:
+            return text.replace(old, new, 1)
+    return text + "\nfn unfinished( {"
+
+
+@needs_crates
+def test_cargo_mode_says_what_cargo_says(tmp_path: Path) -> None:
+    tasks = exercises()
+    changed = {slug: mutated(task.reference) for slug, task in list(tasks.items())[::6]}
+    assert all(text != tasks[slug].reference for slug, text in changed.items())
+    kinds: dict[str, dict[str, str]] = {
+        "examples": {slug: task.reference for slug, task in tasks.items()},
+        "stubs": {slug: task.signature for slug, task in tasks.items()},
+        "mutants": changed,
+    }
+    jobs = [(kind, slug, answer) for kind, answers in kinds.items() for slug, answer in answers.items()]
+    verdicts = judged("cargo", VENDOR, [(tasks[slug], answer) for _, slug, answer in jobs])
+    ours = {
+        (kind, slug): tuple(stage.passed for stage in verdict.stages)
+        for (kind, slug, _), verdict in zip(jobs, verdicts, strict=True)
+        if verdict.outcome is not Outcome.ERROR
+    }
+    errors = {
+        (k, s): v.detail for (k, s, _), v in zip(jobs, verdicts, strict=True) if v.outcome is Outcome.ERROR
+    }
+    assert {key[1] for key in errors} <= {*UNFIT, "pig-latin", "simple-cipher"}, errors
+    theirs: dict[tuple[str, str], tuple[bool, ...]] = {}
+    for kind in kinds:
+        cases = {s: take_in(0, tasks[s], a, strict=False) for k, s, a in jobs if k == kind and (k, s) in ours}
+        for slug, signals in plain_cargo(tmp_path / kind, tmp_path / "target", cases).items():
+            theirs[kind, slug] = signals
+    assert {k: (ours[k], theirs[k]) for k in ours if ours[k] != theirs[k]} == {}
+    assert sum(all(signals) for (kind, _), signals in theirs.items() if kind == "examples") >= 60
+
+
+def plain_cargo(folder: Path, target: Path, cases: dict[str, Case]) -> dict[str, tuple[bool, ...]]:
+    """What cargo build, clippy and test say of each package, in one workspace and outside of any jail."""
+    for slug, case in cases.items():
+        for name, text in package(case).items():
+            (folder / slug / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / slug / name).write_text(text)
+    (folder / ".cargo").mkdir()
+    (folder / ".cargo/config.toml").write_text(source_config(VENDOR))
+    members = json.dumps(sorted(cases))
+    (folder / "Cargo.toml").write_text(f'[workspace]\nresolver = "3"\nmembers = {members}\n')
+    quick = {"CARGO_INCREMENTAL": "0", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
+    environment = {**os.environ, **quick, "CARGO_TARGET_DIR": str(target)}
+
+    def run(*command: str, cwd: Path = folder) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=900)  # fmt: skip
+
+    def made(*command: str) -> list[tuple[str, str]]:
+        done = run("cargo", *command, "--workspace", "--offline", "--keep-going", "--message-format=json")
+        messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        assert messages, done.stderr
+        artifacts = [m for m in messages if m["reason"] == "compiler-artifact"]
+        return [(Path(m["manifest_path"]).parent.name, m["executable"]) for m in artifacts]
+
+    built, linted = ({slug for slug, _ in made(step)} for step in ("build", "clippy"))
+    programs = made("build", "--tests")
+
+    def tested(slug: str, case: Case) -> bool:
+        mine = [program for owner, program in programs if owner == slug and program]
+        if len(mine) < 1 + case.integration:  # of the library, and of the tests
+            return False
+        if any(run(program, cwd=folder / slug).returncode for program in mine):
+            return False
+        examples = "```" in case.answer + "".join(case.check.files.values())
+        return not examples or run("cargo", "test", "--doc", "--offline", "-p", case.crate).returncode == 0
+
+    return {slug: (slug in built, slug in linted, tested(slug, case)) for slug, case in cases.items()}
