@@ -106,7 +106,7 @@ class RustCheck(_Terse):
 
     dependencies of Cargo.toml (`rand = "0.10"`)."""
     files: dict[str, str] = Field(default_factory=dict)
-    """Further trusted files of the package by relative path (`src/helpers.rs`, which the answer declares: `mod helpers;`)."""
+    """Further trusted files of the package by relative path (`src/helpers.rs`: the answer says `mod helpers;`)."""
 
 
 class CommandStep(Record):
