@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import threading
 
 import pytest
 
@@ -206,3 +207,14 @@ def test_a_prompt_column_is_continued_by_its_solution(tmp_path):
     assert task.reference == row["p"] + row["s"] and task.signature == "def f(x):" and task.prompt == row["p"]
     (task,) = load_tasks(str(lines(tmp_path / "b.jsonl", {**row, "s": ""})), columns=columns)
     assert task.reference == "" and task.check.entry_point == "f"
+
+
+def test_a_device_is_written_to_and_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    seen: list[bytes] = []
+    reader = threading.Thread(target=lambda: seen.append(pipe.read_bytes()))
+    reader.start()
+    write_tasks(load_tasks("humaneval", limit=2), pipe)
+    reader.join(timeout=20)
+    assert pipe.is_fifo() and seen[0].count(b"\n") == 2

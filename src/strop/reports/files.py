@@ -33,8 +33,13 @@ def writing(path: Path) -> Iterator[None]:
 def atomic(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name only when the block ends well, after an fsync; nothing is left behind otherwise.
 
-    The folder must exist. Raises UserError for what the system refuses; other errors of the block pass through.
+    The folder must exist. Raises UserError for what the system refuses; other errors of the block pass through. What is
+    no regular file, such as /dev/null or a pipe, is written to, never replaced.
     """
+    if path.exists() and not path.is_file():
+        with writing(path), path.open("wb") as device:
+            yield device
+        return
     part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
     with writing(path):
         file = part.open("wb")

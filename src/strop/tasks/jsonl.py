@@ -29,19 +29,19 @@ def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def write_tasks(tasks: Iterable[Task], path: Path | str) -> None:
     """Writes one task a line; the file appears whole or, when anything fails, not at all.
 
-    A path that ends in .gz is compressed. Raises UserError when the folder cannot be written to.
+    A path that ends in .gz is compressed. What is no regular file, such as /dev/null or a pipe, is written to, never
+    replaced. Raises UserError when the folder cannot be written to.
     """
     target = Path(path)
     temporary: str | None = None
     try:
+        if target.exists() and not target.is_file():
+            with target.open("wb") as device:
+                _write(tasks, device, packed=False)
+            return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as raw:
-            body = (task.model_dump_json().encode() + b"\n" for task in tasks)
-            if target.suffix == ".gz":
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                    packed.writelines(body)
-            else:
-                raw.writelines(body)
+            _write(tasks, raw, packed=target.suffix == ".gz")
             raw.flush()
             os.fsync(raw.fileno())
         os.chmod(temporary, 0o644)
@@ -52,6 +52,15 @@ def write_tasks(tasks: Iterable[Task], path: Path | str) -> None:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def _write(tasks: Iterable[Task], raw: IO[bytes], *, packed: bool) -> None:
+    body = (task.model_dump_json().encode() + b"\n" for task in tasks)
+    if packed:
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+            file.writelines(body)
+    else:
+        raw.writelines(body)
 
 
 def _open(path: Path) -> IO[str]:
