@@ -8,7 +8,8 @@ from strop.core.rollout import Completion
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.tasks.prompt import Prompt
-from strop.tasks.prompts import AnswerForm, render
+from strop.tasks.prompts import render
+from strop.tasks.rust_prompts import AnswerForm
 
 
 class SingleTurn:

@@ -86,7 +86,8 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm) -> str:
         return ""
     text = body.removeprefix("{").rstrip()
     if answer == "function":
-        return f"{text.partition(END)[0]}{END}"
+        inside, _, below = text.partition(END)
+        return "" if below.strip() else f"{inside}{END}"  # a helper below the function is out of reach
     return f"{text}\n```" if isinstance(prompt, PrefilledPrompt) else text
 
 
