@@ -88,7 +88,9 @@ def _split(parameters: str) -> list[str]:
 def _task(topic: str, name: str, comment: str, code: str, original: Task) -> Task:
     check = original.check
     assert isinstance(check, CasesCheck)
-    statement = " ".join(line[3:].strip() for line in comment.splitlines()) or " ".join(original.statement.split())
+    statement = " ".join(line[3:].strip() for line in comment.splitlines()) or " ".join(
+        original.statement.split()
+    )
     if check.any_order or check.checker:
         raise ValueError("a case is more than a value to equal")
     match = _HEAD.match(code)

@@ -193,7 +193,9 @@ def main() -> NoReturn:
         data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
         if not data:
             os._exit(0)
-        for fd in held:  # not before: a candidate that hears the end of its channel wakes up, and it is to be killed
+        for fd in (
+            held
+        ):  # not before: a candidate that hears the end of its channel wakes up, and it is to be killed
             os.close(fd)
         channel, held = fds[0], fds
         try:
