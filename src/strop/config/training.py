@@ -113,7 +113,8 @@ class SftConfig(Section):
     warm_start: bool = False
     """Let `strop train` begin with it; the model is then evaluated once more in between, as "warm"."""
     source: str | None = None
-    """Where the examples come from, written like tasks.source; null takes the references of the training tasks."""
+    """Where the examples come from, written like tasks.source; null takes the references of the training tasks. Of a
+    source its training side, split as tasks are: what is held out there is never learnt."""
     epochs: float = Field(default=1.0, gt=0)
     """Passes over the examples; unused when steps is given."""
     steps: int | None = Field(default=None, ge=1)

@@ -97,8 +97,15 @@ def step_count(recipe: Recipe, examples: int) -> int:
 
 
 def examples_of(recipe: Recipe, train: list[Task], tokenizer: HubTokenizer) -> list[Example]:
-    """Examples from sft.source, else from the training tasks. Raises UserError when no task has a reference."""
-    tasks = load_tasks(recipe.sft.source) if recipe.sft.source else train
+    """Examples from the training side of sft.source, else from the training tasks.
+
+    The split is by content, so a set that holds the recipe's own tasks keeps those that are held out on that side.
+    Raises UserError when no task has a reference.
+    """
+    tasks = train
+    if recipe.sft.source:
+        found = load_tasks(recipe.sft.source, held_out_fraction=recipe.tasks.held_out_fraction)
+        tasks = [task for task in found if task.split != "held-out"]
     examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
     if not examples:
         raise UserError(

@@ -1,0 +1,51 @@
+"""Where the examples of a warm start come from, and what never gets into them."""
+
+from pathlib import Path
+
+import torch
+
+from strop.config.load import load_recipe
+from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.tokenizer import HubTokenizer
+from strop.tasks import load_tasks
+from strop.training.sft import _loss, examples_of
+from strop.training.tasks import split_tasks
+
+
+def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:
+    options = [
+        f"model.name={tiny_model}",
+        "tasks.source=rust-functions",
+        "tasks.style=continue",
+        "tasks.levels=[1]",
+        "tasks.held_out_fraction=0.3",
+    ]
+    tokenizer = HubTokenizer(load_tokenizer(str(tiny_model), None))
+    recipe = load_recipe([], [*options, "sft.source=rust-functions"])
+    train, held_out = split_tasks(recipe)
+    examples = examples_of(recipe, train, tokenizer)
+    side = [task for task in load_tasks("rust-functions", held_out_fraction=0.3) if task.split == "train"]
+    assert len(train) < len(examples) <= len(side)
+    prompts = {tuple(prompt) for prompt, _ in examples}
+    asked = {tuple(tokenizer.encode(str(task.prompt))) for task in held_out}
+    assert not prompts & asked and len(asked) > 100
+
+
+def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path) -> None:
+    model = load_model(str(tiny_model), dtype=torch.float32)
+    batch = [([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13]), ([3, 2, 9, 8, 7, 6], [5])]
+    expected = torch.zeros(())
+    for prompt, completion in batch:
+        logits = model(input_ids=torch.tensor([[*prompt, *completion]])).logits[0, len(prompt) - 1 : -1]
+        expected = expected + torch.nn.functional.cross_entropy(
+            logits, torch.tensor(completion), reduction="sum"
+        )
+    expected.backward()
+    gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+    model.zero_grad()
+    loss = _loss(model, batch, bfloat16=False)
+    loss.backward()
+    assert torch.allclose(loss, expected, rtol=1e-5)
+    ours = [p.grad for p in model.parameters() if p.grad is not None]
+    for mine, theirs in zip(ours, gradients, strict=True):
+        assert mine is not None and torch.allclose(mine, theirs, rtol=1e-3, atol=1e-5)
