@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from strop.config.load import load_recipe
+
 from .conftest import strop
 
 ROOT = Path(__file__).parents[2]
@@ -23,3 +25,17 @@ def test_two_steps(recipe: Path, tiny_model: Path, tmp_path: Path, monkeypatch: 
     assert done.returncode == 0, done.stderr
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["steps"] == 2
+
+
+@pytest.mark.parametrize(
+    "overlay", sorted((ROOT / "recipes" / "rubrics").glob("*.yaml")), ids=lambda p: p.stem
+)
+@pytest.mark.parametrize("recipe", sorted((ROOT / "recipes").glob("rust-*.yaml")), ids=lambda path: path.stem)
+def test_a_rubric_lies_over_every_rust_recipe(recipe: Path, overlay: Path) -> None:
+    merged = load_recipe([recipe, overlay], [])
+    assert merged.tasks.answer == "function-and-tests" and merged.tasks.judge == "own"
+    published = overlay.stem == "rust-published"
+    assert (merged.sandbox.rust_verdict == "cargo") is published
+    names = {reward.name for reward in merged.rewards if reward.weight}
+    assert {"build", "clippy"} < names and any(n.startswith("published_") for n in names) is published
+    assert sum(reward.weight for reward in merged.rewards) == 6.5
