@@ -101,6 +101,7 @@ def test_own_tests_show_the_examples_and_nothing_hidden():
 def test_own_judge_takes_the_trusted_tests_away_and_keeps_the_id():
     judged = judged_by_own_tests(TASK)
     assert judged.check == RustCheck() and judged.id == TASK.id
+    assert own_tests(judged) == own_tests(TASK) != "", "examples of a warm start bring tests all the same"
     python = Task(statement="x", check=CasesCheck(entry_point="f", cases=[Case(expected=1)]))
     assert judged_by_own_tests(python) is python
 

@@ -7,6 +7,8 @@ from textwrap import wrap
 from strop.core.task import RustCheck, Task
 
 _FUNCTION = re.compile(r"^ *(?:pub(?:\([^)]*\))? )?(?:const )?(?:unsafe )?fn \w+", re.M)
+_KEPT = "example_tests"
+"""Where a task whose trusted tests are left out keeps the test of its examples."""
 _TEST = re.compile(r"^( *)#\[test\]\n(?:\1#\[.*\n)*\1fn (\w+)\(.*?^\1\}\n", re.M | re.S)
 
 
@@ -32,6 +34,8 @@ def own_tests(task: Task) -> str:
 
     Empty where the task has no trusted tests in a module of their own.
     """
+    if task.metadata.get(_KEPT):
+        return str(task.metadata[_KEPT])
     check = task.check
     if not isinstance(check, RustCheck):
         return ""
@@ -43,7 +47,11 @@ def own_tests(task: Task) -> str:
 
 
 def judged_by_own_tests(task: Task) -> Task:
-    """The task with its trusted tests left out: an answer's own tests judge it, as in the published Rust recipe."""
+    """The task with its trusted tests left out: an answer's own tests judge it, as in the published Rust recipe.
+
+    What `own_tests` says of it stays the same.
+    """
     if not isinstance(task.check, RustCheck):
         return task
-    return task.model_copy(update={"check": task.check.model_copy(update={"tests": "", "crate": ""})})
+    check = task.check.model_copy(update={"tests": "", "crate": ""})
+    return task.model_copy(update={"check": check, "metadata": {**task.metadata, _KEPT: own_tests(task)}})
