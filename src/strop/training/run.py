@@ -120,7 +120,10 @@ class _Job:
 
         def note(metrics: dict[str, Any]) -> None:
             losses.append(metrics["loss"])
-            self._status(f"update {metrics['step']} of {updates}, loss {metrics['loss']:.3f}")
+            step, said = metrics["step"], f"update {metrics['step']} of {updates}, loss {metrics['loss']:.3f}"
+            self._status(said)
+            if step < updates and step % max(1, updates // 4) == 0:
+                self._say(f"warm start: {said}")
 
         fit(self._recipe, parts.model, examples, note)
         self._status("")
