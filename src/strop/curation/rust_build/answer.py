@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from strop.core.rust_syntax import parse, text_of, walk
 from strop.tasks.answers import extract_code, without_thinking
 from strop.verification.rust.scan import LONGEST
-from strop.verification.rust.syntax import parse, text_of, walk
 
 _NAMES = ("identifier", "type_identifier", "field_identifier")
 _TYPES = ("struct_item", "enum_item", "union_item", "type_item", "trait_item", "const_item", "static_item")

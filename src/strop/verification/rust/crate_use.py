@@ -5,9 +5,9 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from strop.core.rust_syntax import parse, text_of, walk
 from strop.verification.rust.equality import ANY, STANDARD_MACROS, plain
 from strop.verification.rust.names import leaves
-from strop.verification.rust.syntax import parse, text_of, walk
 
 _DERIVES = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"}
 _ATTRIBUTES = {"derive", "allow", "expect", "warn", "deny", "doc", "repr", "non_exhaustive", "must_use", "default",

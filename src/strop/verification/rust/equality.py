@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from strop.core.rust_syntax import text_of, walk
 from strop.verification.rust.names import leaves
-from strop.verification.rust.syntax import text_of, walk
 
 ANY = "*"
 STANDARD_MACROS = frozenset(

@@ -8,8 +8,8 @@ answer stands above them.
 
 from collections.abc import Sequence
 
+from strop.core.rust_syntax import parse, text_of, walk
 from strop.verification.rust.case import Case
-from strop.verification.rust.syntax import parse, text_of, walk
 
 TRUSTED = "zt_trusted_tests"
 """Name of the module of trusted tests within an answer's; an answer that says it is refused."""

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from strop.verification.rust.syntax import parse, text_of, walk
+from strop.core.rust_syntax import parse, text_of, walk
 
 
 def trait_methods(text: str) -> set[str]:

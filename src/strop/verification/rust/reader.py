@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from strop.verification.rust.syntax import first_names, rest_of_path, text_of, walk
+from strop.core.rust_syntax import text_of, walk
+from strop.verification.rust.paths import first_names, rest_of_path
 
 _ALONE_ATTRIBUTES = {
     "path", "macro_use", "macro_export", "no_mangle", "export_name", "link_section", "link", "global_allocator",

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from strop.core.rust_syntax import parse, text_of
 from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.equality import own_equality
 from strop.verification.rust.reader import Reader, Scan
-from strop.verification.rust.syntax import parse, text_of
 
 __all__ = ["LONGEST", "Scan", "scan"]
 

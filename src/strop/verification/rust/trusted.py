@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
+from strop.core.rust_syntax import parse, text_of, walk
 from strop.verification.rust.names import (
     defined,
     imported,
@@ -27,7 +28,6 @@ from strop.verification.rust.names import (
     trait_methods,
 )
 from strop.verification.rust.scan import scan
-from strop.verification.rust.syntax import parse, text_of, walk
 
 _ASSERTS = {"assert_eq": "assert_eq", "assert_ne": "assert_ne",
             "debug_assert_eq": "assert_eq", "debug_assert_ne": "assert_ne"}  # fmt: skip
