@@ -98,7 +98,8 @@ def published_test_block(task: Task, rollout: Rollout, verdict: Verdict) -> floa
 def published_asserts(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     """A quarter for each different line of the test module that begins with an assertion, up to 1."""
     found = _TEST_BLOCK.search(rollout.answer)
-    lines = {line.strip() for line in found[1].splitlines()} if found else set()
+    block: str = found[1] if found else ""
+    lines = {line.strip() for line in block.splitlines()}
     count = sum(line.startswith(("assert!(", "assert_eq!(")) for line in lines)
     return min(1.0, PER_ASSERTION * count)
 

@@ -34,7 +34,7 @@ from strop.training.tasks import split_tasks
 MICRO_BATCH = 8
 """Examples, of like length, in one forward pass."""
 
-RELEASE_EVERY = 8
+RELEASE_EVERY = 2
 """Updates after which freed memory goes back to the kernel; each time costs about a second of page faults."""
 
 Example = tuple[list[int], list[int]]
@@ -136,7 +136,7 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
         batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
         tokens = sum(len(completion) for _, completion in batch)
         total = 0.0
-        batch.sort(key=lambda example: len(example[0]) + len(example[1]))
+        batch.sort(key=lambda example: len(example[0]) + len(example[1]), reverse=True)
         for start in range(0, len(batch), MICRO_BATCH):
             loss = _loss(model, batch[start : start + MICRO_BATCH], computes_in_bfloat16(recipe)) / tokens
             loss.backward()
@@ -158,6 +158,7 @@ def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
     """
     device = next(model.parameters()).device
     width = max(len(prompt) + len(completion) for prompt, completion in batch)
+    width = math.ceil(width / 16) * 16  # few different sizes, so that freed memory fits again
     ids = torch.zeros(len(batch), width, dtype=torch.long)
     predictors: list[int] = []
     for row, (prompt, completion) in enumerate(batch):
