@@ -141,7 +141,7 @@ def test_a_prompt_that_does_not_fit_is_the_users(engines):
 
 def test_new_weights_are_sampled_from(engines):
     """Runs last: it changes the weights, and puts them back."""
-    from strop.policies.vllm_engine import named_weights
+    from strop.policies.weights import named_weights
 
     model, _, ours = engines
     before = play(ours, GREEDY)
@@ -164,7 +164,7 @@ def test_new_weights_are_sampled_from(engines):
 def test_lora_weights_are_merged_by_name(engines):
     peft = pytest.importorskip("peft", reason="peft is not installed")
     from strop.policies.loading import EMBEDDED, load_model
-    from strop.policies.vllm_engine import named_weights
+    from strop.policies.weights import named_weights
 
     model, _, ours = engines
     torch.manual_seed(0)

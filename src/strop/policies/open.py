@@ -71,6 +71,7 @@ def _transformers(recipe: Recipe, config: TransformersPolicy, model: Any) -> Pol
 
 def _vllm(recipe: Recipe, config: VllmPolicy, model: Any) -> Policy:
     from strop.policies import loading, vllm_engine
+    from strop.policies.weights import named_weights
 
     policy = vllm_engine.VllmPolicy(
         loading.model_path(recipe.model.name),
@@ -82,7 +83,7 @@ def _vllm(recipe: Recipe, config: VllmPolicy, model: Any) -> Policy:
         name=recipe.model.name,
     )
     if model is not None:
-        policy.update(0, vllm_engine.named_weights(model))
+        policy.update(0, named_weights(model))
     return policy
 
 

@@ -16,6 +16,7 @@ from strop.policies.attention import SharedPrompts, attend_in_groups
 from strop.policies.choose import choose, uniforms
 from strop.policies.kv_cache import RowCache
 from strop.policies.tokenizer import HubTokenizer
+from strop.policies.weights import named_weights
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
 """Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""
@@ -76,8 +77,9 @@ class TransformersPolicy:
         """Takes over the trained model's weights; `version` is the number of updates that it has seen."""
         self.version = version
         if not self._shares_weights:
-            for ours, theirs in zip(self._model.parameters(), self._source.parameters(), strict=True):
-                ours.copy_(theirs)
+            ours = dict(self._model.named_parameters())
+            for name, weight in named_weights(self._source):
+                ours[name].copy_(weight)
 
     def sample(
         self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams

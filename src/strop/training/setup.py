@@ -84,7 +84,7 @@ def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int]
         policy = open_policy(recipe, model=model)
         return policy, policy.update
     if isinstance(recipe.policy, VllmSection):
-        from strop.policies.vllm_engine import named_weights
+        from strop.policies.weights import named_weights
 
         policy = open_policy(recipe, model=model)
         return policy, lambda version: policy.update(version, named_weights(model))
