@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -58,10 +59,11 @@ def test_literals_have_their_types(pairs):
         assert parse_type(parsed.text) == parsed
         result = kind.replace("&str", "&'static str")
         lines.append(f"pub fn f{i}() -> {result} {{ {literal(value, parsed)} }}")
-    done = subprocess.run(
-        ["rustc", "--edition", "2021", "--crate-type", "lib", "--emit", "metadata", "-o", "/dev/null", "-"],
-        input="\n".join(lines), text=True, capture_output=True, timeout=60,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            ["rustc", "--edition", "2021", "--crate-type", "lib", "--emit", "metadata", "-o", f"{folder}/x", "-"],
+            input="\n".join(lines), text=True, capture_output=True, timeout=60,
+        )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
 
