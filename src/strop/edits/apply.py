@@ -1,0 +1,214 @@
+"""Changes -> files. All is found in the files as they were, then done at once: the order of changes does not matter.
+
+Renames and deletions come first, and the other changes speak of the new names. Nothing is ever guessed: what is
+not certain of its place, meets another change or leads to no change at all is an EditError.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from strop.edits.changes import (
+    EXACT,
+    HOLE,
+    MOST_CHANGES,
+    Change,
+    Create,
+    Delete,
+    EditError,
+    Files,
+    Fill,
+    Parsed,
+    Rename,
+    Replace,
+    ReplaceLines,
+    Tolerance,
+    Whole,
+)  # fmt: skip
+from strop.edits.lines import starts
+from strop.edits.paths import check_path
+from strop.edits.places import Source, levels, place
+
+
+def apply_changes(parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
+    """The files after an edit. Raises EditError: a fatal fault of the text, or one of applying (docs/edits.md)."""
+    if parsed.fatal:
+        raise EditError(parsed.fatal.code, parsed.fatal.text)
+    if not parsed.changes:
+        raise EditError("no-edit", "the answer holds no edit")
+    if len(parsed.changes) > MOST_CHANGES:
+        raise EditError(
+            "too-many", f"{len(parsed.changes)} changes in one edit, at most {MOST_CHANGES} are applied"
+        )
+    changes = [_named(change, files) for change in dict.fromkeys(parsed.changes)]
+    tree = _moved(changes, files, tolerance)
+    edits: dict[str, list[Change]] = {}
+    for change in changes:
+        if not isinstance(change, Delete | Rename):
+            edits.setdefault(change.path, []).append(change)
+    after = dict(tree)
+    for path, found in edits.items():
+        after[path] = _edited(path, tree.get(path), found, tolerance)
+    if after == dict(files):
+        raise EditError("no-change", "the edit leaves every file as it was")
+    _no_folder_is_a_file(after)
+    return after
+
+
+def _named(change: Change, files: Files) -> Change:
+    """The change with its path: the only file's where it names none."""
+    if isinstance(change, Rename):
+        check_path(change.to)
+    if change.path:
+        check_path(change.path)
+        return change
+    if len(files) != 1:
+        raise EditError(
+            "no-path", f"the change at line {change.at} of the edit names no file; there are {len(files)}"
+        )
+    return replace(change, path=next(iter(files)))
+
+
+def _moved(changes: Sequence[Change], files: Files, tolerance: Tolerance) -> dict[str, str]:
+    """The tree after deletions and renames, which all happen at once, so that two files can change names."""
+    tree = dict(files)
+    arrived: dict[str, str] = {}
+    for change in changes:
+        if not isinstance(change, Delete | Rename):
+            continue
+        if change.path not in files:
+            raise EditError("no-file", f"there is no file {change.path!r} to delete or rename")
+        if change.path not in tree:
+            raise EditError("overlap", f"{change.path!r} is deleted or renamed twice")
+        text = tree.pop(change.path)
+        if isinstance(change, Rename):
+            if change.to in arrived:
+                raise EditError("file-exists", f"two files are renamed to {change.to!r}")
+            arrived[change.to] = text
+        elif change.text is not None and not _same(change.text, text, tolerance):
+            raise EditError(
+                "not-found", f"{change.path!r}, which is deleted, holds another text than the edit shows"
+            )
+    for path, text in arrived.items():
+        if path in tree:
+            raise EditError("file-exists", f"there is a file {path!r} already")
+        tree[path] = text
+    return tree
+
+
+def _same(shown: str, text: str, tolerance: Tolerance) -> bool:
+    return any(
+        [level.key(line) for line in Source(shown).lines] == [level.key(line) for line in Source(text).lines]
+        for level in levels(tolerance)
+    )
+
+
+def _edited(path: str, text: str | None, edits: list[Change], tolerance: Tolerance) -> str:
+    """A file after its edits; None = there is no such file yet."""
+    only = edits[0]
+    if len(edits) == 1:
+        if isinstance(only, Whole):
+            return only.text
+        if isinstance(only, Create) or (isinstance(only, Replace) and not only.search):
+            return _created(path, text, only)
+        if isinstance(only, Fill) and text is not None:
+            return _filled(path, text, only)
+    if text is None:
+        raise EditError("no-file", f"there is no file {path!r}")
+    source = Source(text)
+    spans: list[tuple[int, int, str, int]] = []
+    for edit in edits:
+        if isinstance(edit, ReplaceLines):
+            spans.append((*_range(path, source, edit), edit.at))
+        elif isinstance(edit, Replace) and edit.search:
+            spans.append((*place(source, edit, tolerance), edit.at))
+        elif isinstance(edit, Replace):
+            _created(path, text, edit)
+        else:
+            raise EditError("overlap", f"{path!r} is written as a whole and changed again")
+    return _joined(path, source, sorted(spans))
+
+
+def _created(path: str, text: str | None, change: Create | Replace) -> str:
+    """The text of a file that was not there, or was empty."""
+    if isinstance(change, Create):
+        if text is not None:
+            raise EditError("file-exists", f"there is a file {path!r} already")
+        return change.text
+    if text:
+        shown = f"the change at line {change.at} of the edit searches for nothing, which is only right for a new file"
+        raise EditError("empty-search", f"{shown}; {path!r} has a text: show lines of it")
+    return change.replace
+
+
+def _range(path: str, source: Source, edit: ReplaceLines) -> tuple[int, int, str]:
+    """The lines of a range, from 0, the end not included, and their new text."""
+    count = len(source.lines)
+    if not (1 <= edit.first <= count + 1 and edit.first - 1 <= edit.last <= count):
+        raise EditError(
+            "out-of-range", f"lines {edit.first} to {edit.last} are not in {path!r}, which has {count}"
+        )
+    if edit.text and not edit.text.endswith("\n") and edit.last != count:
+        raise EditError("not-at-end", f"line {edit.last} of {path!r} is not its last and needs a line end")
+    return edit.first - 1, edit.last, edit.text
+
+
+def _joined(path: str, source: Source, spans: list[tuple[int, int, str, int]]) -> str:
+    """The file with each span replaced; spans that share a line, or a place between lines, are an overlap."""
+    out: list[str] = []
+    done, previous = 0, -1
+    for first, last, text, at in spans:
+        if first < done or (first == last == previous):
+            where = f"{path!r}, line {first + 1}"
+            raise EditError("overlap", f"the change at line {at} of the edit meets another in {where}")
+        out += source.lines[done:first]
+        if text and out and not out[-1].endswith("\n"):
+            out.append("\n")
+        if text:
+            out.append(text)
+        done, previous = last, last if first == last else -1
+    return "".join([*out, *source.lines[done:]])
+
+
+def _filled(path: str, text: str, change: Fill) -> str:
+    """The text with its hole filled."""
+    before, after = _around(path, text, change)
+    literal = change.literal or keeps_end(before, after)
+    return before + (change.text if literal else change.text.removesuffix("\n")) + after
+
+
+def keeps_end(before: str, behind: str) -> bool:
+    """Whether the last line end of a fenced text is part of what fills a hole.
+
+    It is at the end of the file, and between whole lines; it is not where the line goes on or ends behind the hole.
+    """
+    return not behind or ((not before or before.endswith("\n")) and behind[0] not in "\n\r")
+
+
+def _around(path: str, text: str, change: Fill) -> tuple[str, str]:
+    """What stands before and behind the hole."""
+    if change.span is None:
+        if text.count(HOLE) != 1:
+            code = "ambiguous" if HOLE in text else "not-found"
+            raise EditError(code, f"{path!r} has {text.count(HOLE)} places {HOLE}, there must be one")
+        before, _, after = text.partition(HOLE)
+        return before, after
+    lines = Source(text).lines
+    offsets = starts(lines)
+    ends = []
+    for line, column in (change.span[:2], change.span[2:]):
+        last = line == len(lines) + 1 and column == 1
+        if not last and not (1 <= line <= len(lines) and 1 <= column <= len(lines[line - 1]) + 1):
+            raise EditError("out-of-range", f"line {line}, column {column} is not in {path!r}")
+        ends.append(offsets[line - 1] + column - 1)
+    if ends[0] > ends[1]:
+        raise EditError("out-of-range", f"the hole in {path!r} ends before it begins")
+    return text[: ends[0]], text[ends[1] :]
+
+
+def _no_folder_is_a_file(after: Files) -> None:
+    folders = set()
+    for path in after:
+        names = path.split("/")
+        folders |= {"/".join(names[:depth]) for depth in range(1, len(names))}
+    for path in sorted(folders & after.keys()):
+        raise EditError("bad-path", f"{path!r} would be a file and a folder")

@@ -1,0 +1,187 @@
+"""What an edit is: changes to named texts, what is wrong with how they were written, and why they do not apply.
+
+A file is its text; a path that is not there is no file. Only `\\n` ends a line; a `\\r` before it belongs to the line,
+and nothing else (form feed, U+0085, U+2028) ends one. A text whose last line has no line end keeps it so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Protocol, TypeAlias
+
+from strop.core.errors import StropError
+
+Files: TypeAlias = Mapping[str, str]
+"""Path -> text. Paths are relative, with `/`."""
+
+Span: TypeAlias = tuple[int, int, int, int]
+"""First line, first column, last line, last column: from 1, in code points, the end not included."""
+
+MOST_CHANGES = 10_000
+"""Changes, or faults, in one edit; with more it is refused."""
+
+HOLE = "<FILL>"
+"""What stands in a file where the middle is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    path: str
+    """File that is changed; "" = the only file there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replace(_Change):
+    """Whole lines `search`, which are found once in the file, become `replace`.
+
+    Either is a text whose lines end in `\\n`; one without the last line end stands for the file's very end.
+    """
+
+    search: str
+    """Empty: the file is new or empty."""
+    replace: str
+    line: int | None = None
+    """Where the first line of `search` stands, from 1; None = not said."""
+    at: int = field(default=0, compare=False)
+    """Line of the parsed text, from 1, where the change is written; so in all changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Create(_Change):
+    """A file that must not be there yet."""
+
+    text: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(_Change):
+    """A file goes; where the edit shows its text, it must be that."""
+
+    text: str | None = None
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rename(_Change):
+    """A file gets another name, before any other change; those speak of it by the new one."""
+
+    to: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceLines(_Change):
+    """Lines `first` to `last`, from 1, both included, become `text`; `last` = `first` - 1 puts it before `first`."""
+
+    first: int
+    last: int
+    text: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(_Change):
+    """The file's text, new or not."""
+
+    text: str
+    at: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill(_Change):
+    """Text for a hole: at `span`, or where the file says `HOLE`."""
+
+    text: str
+    span: Span | None = None
+    literal: bool = False
+    """Whether the last line end of `text` counts in any case; else only where a line ends there."""
+    at: int = field(default=0, compare=False)
+
+
+Change: TypeAlias = Replace | Create | Delete | Rename | ReplaceLines | Whole | Fill
+
+
+class EditError(StropError):
+    """An edit that does not apply. `code` is one of those in docs/edits.md, `text` one line for a reader."""
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code = code
+        self.text = text
+        super().__init__(f"{code}: {text}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with how an edit is written."""
+
+    code: str
+    text: str
+    line: int
+    """Of the parsed text, from 1."""
+    fatal: bool = False
+    """Whether the edit cannot be applied because of it; else it only costs marks."""
+
+
+def too_many(line: int) -> Fault:
+    """The fault of an edit that goes on and on; nothing behind the line is read."""
+    return Fault("too-many", f"more than {MOST_CHANGES} changes or faults in one edit", line, fatal=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What an answer says: the changes in its order, and its faults."""
+
+    changes: tuple[Change, ...]
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def fatal(self) -> Fault | None:
+        """The first fault that keeps the edit from being applied."""
+        return next((fault for fault in self.faults if fault.fatal), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Where an edit may differ from the file and still be applied: tried in this order, if nothing is exact."""
+
+    line_ends: bool = False
+    """`\\r\\n` and `\\n` are the same; new lines get the ends of their place."""
+    trailing_space: bool = False
+    """Blanks and tabs at the end of a line do not count."""
+    indentation: bool = False
+    """All lines may be shifted by the same blanks or tabs; new lines are shifted back."""
+    offset: bool = False
+    """A hunk of a diff may stand on other lines than it says, if its lines are found only once."""
+
+    @classmethod
+    def of(cls, *names: str) -> "Tolerance":
+        """The tolerance with these switches on; ValueError for a name that is none."""
+        known = [f.name for f in fields(cls)]
+        for name in names:
+            if name not in known:
+                raise ValueError(f"no tolerance is called {name!r}; there are {', '.join(known)}")
+        return cls(**dict.fromkeys(names, True))
+
+
+EXACT = Tolerance()
+LENIENT = Tolerance(line_ends=True, trailing_space=True, indentation=True, offset=True)
+
+
+class Format(Protocol):
+    """A way to write an edit down."""
+
+    @property
+    def name(self) -> str:
+        """As in `FORMATS`."""
+
+    def render(self, before: Files, after: Files) -> str:
+        """The smallest edit that turns `before` into `after`: apply(parse(it), before) == after.
+
+        Raises EditError `no-change` when they are equal and `bad-path` for a path that an edit may not name.
+        """
+
+    def parse(self, text: str) -> Parsed:
+        """What the text says, in time linear in its length. Never raises."""
+
+    def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
+        """The files after the edit. Raises EditError; what is not certain of its place is never applied."""

@@ -1,0 +1,150 @@
+"""Header lines `### path (notes)` and fenced sections, which three formats share. Grammar: docs/edits.md."""
+
+from typing import NamedTuple
+
+from strop.edits.changes import MOST_CHANGES, Change, Delete, Fault, Rename
+from strop.edits.lines import split
+from strop.edits.paths import looks_like_path, read_path, write_path
+
+_MARK = "###"
+
+
+class Header(NamedTuple):
+    """A header line: the path ("" = none), and the notes in parentheses behind it."""
+
+    path: str
+    notes: tuple[str, ...]
+    renamed_to: str | None = None
+
+
+class Section(NamedTuple):
+    """A fenced block, or a header that needs none: a file deleted or renamed."""
+
+    header: Header | None
+    text: str | None
+    """The lines between the fences, verbatim; None without fences."""
+    line: int
+    """Of the header or else the opening fence, from 1."""
+    closed: bool = True
+
+
+def write_header(path: str, *notes: str) -> str:
+    """A header line, without its end."""
+    words = [_MARK, *([write_path(path)] if path else []), *([f"({', '.join(notes)})"] if notes else [])]
+    return " ".join(words)
+
+
+def renamed_to(path: str) -> str:
+    """The note of a renamed file."""
+    return f"renamed to {write_path(path)}"
+
+
+def read_header(line: str) -> Header | None:
+    """The header that a line is; None if it is none."""
+    if not line.startswith(_MARK + " "):
+        return None
+    text = line[len(_MARK) :].strip()
+    found = ("", text) if text.startswith("(") else read_path(text)
+    if found is None:
+        return None
+    path, rest = found
+    if not rest:
+        return Header(path, ())
+    if not (rest.startswith("(") and rest.endswith(")")):
+        return None
+    notes = rest[1:-1].strip()
+    if notes.startswith("renamed to "):
+        to = read_path(notes.removeprefix("renamed to ").strip())
+        return Header(path, (), to[0]) if to and not to[1] else None
+    return Header(path, tuple(note.strip() for note in notes.split(",")))
+
+
+def moved(header: Header, line: int) -> Change | None:
+    """The change that a header alone says: its file is deleted or renamed; None for other headers."""
+    if header.renamed_to is not None:
+        return Rename(header.path, header.renamed_to, at=line)
+    return Delete(header.path, at=line) if header.notes == ("deleted",) else None
+
+
+def fence_of(line: str) -> str:
+    """The fence that opens a block on this line; "" if none does."""
+    inner = line.lstrip(" ")
+    mark = inner[:1]
+    if mark not in ("`", "~") or len(line) - len(inner) > 3:
+        return ""
+    behind = inner.lstrip(mark)
+    return mark * width if (width := len(inner) - len(behind)) >= 3 and "`" not in behind else ""
+
+
+def fenced(text: str) -> str:
+    """The text, whose lines all have ends, between fences that are longer than any that it holds."""
+    longest = max((len(line) - len(line.lstrip("`")) for line in split(text) if line[:1] == "`"), default=0)
+    longest = max(longest, max((_indented(line) for line in split(text) if line[:1] == " "), default=0))
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text}{fence}\n"
+
+
+def _indented(line: str) -> int:
+    inner = line.lstrip(" ")
+    return len(inner) - len(inner.lstrip("`"))
+
+
+def sections(text: str) -> list[Section]:
+    """The fenced blocks of a text in order, each with the header above it, blank lines between them allowed.
+
+    A header whose path is a plain word is one only if that is surely a path, so that headings of prose are none.
+    Reading stops when there are too many.
+    """
+    found: list[Section] = []
+    header: Header | None = None
+    header_line, fence, first = 0, "", 0
+    body: list[str] = []
+    for number, line in enumerate(split(text), start=1):
+        if fence:
+            if _closes(line, fence):
+                found.append(Section(header, "".join(body), header_line or first))
+                header, header_line, fence = None, 0, ""
+            else:
+                body.append(line)
+            continue
+        fence = fence_of(line) if line[0] in " `~" else ""
+        if len(found) > MOST_CHANGES:
+            break
+        if fence:
+            body, first = [], number
+        elif not line.isspace():
+            header = sure_header(line) if line[0] == "#" else None
+            header_line = number if header else 0
+            if header and moved(header, number):
+                found.append(Section(header, None, number))
+                header, header_line = None, 0
+    if fence:
+        found.append(Section(header, "".join(body), header_line or first, closed=False))
+    return found
+
+
+def sure_header(line: str) -> Header | None:
+    """The header that a line is, if no heading of prose reads like it."""
+    header = read_header(line.rstrip("\r\n"))
+    if header is None or not header.path:
+        return header
+    quoted = line[len(_MARK) :].lstrip().startswith('"')
+    return header if quoted or looks_like_path(header.path) else None
+
+
+def _closes(line: str, fence: str) -> bool:
+    bare = line.strip(" \t\r\n")
+    return len(bare) >= len(fence) and not bare.strip(fence[0]) and not line.startswith(("    ", "\t"))
+
+
+def without_end(text: str, header: Header | None) -> tuple[str, tuple[str, ...]]:
+    """A section's text, its last line end gone where the header notes it, and the notes that are left."""
+    notes = header.notes if header else ()
+    if "no newline" in notes:
+        return text.removesuffix("\n"), tuple(note for note in notes if note != "no newline")
+    return text, notes
+
+
+def unclosed(line: int) -> Fault:
+    """The fault of a block that the answer's end cut off."""
+    return Fault("unclosed", "the fence is not closed, so the text may be cut off", line, fatal=True)

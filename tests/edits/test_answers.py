@@ -1,0 +1,52 @@
+"""The edit in an answer: thinking and tags go, code that holds tags stays."""
+
+import random
+
+from strop.core.text import without_thinking
+from strop.edits import apply_answer, edit_in
+
+BLOCK = "<<<<<<< SEARCH\n<answer>\n=======\n</answer>\n>>>>>>> REPLACE\n"
+
+
+def test_tags_around_the_edit():
+    for answer in (
+        f"<answer>\n{BLOCK}</answer>",
+        f"<think>\nhm\n</think>\n<answer>\n{BLOCK}</answer>\n",
+        f"hm\n</think>\nSo:\n<solution>\n```\n{BLOCK}```\n</solution>\nDone.",
+        f"<answer>\r\n{BLOCK}</answer>",
+        BLOCK,
+        f"```\n{BLOCK}```\n</answer>\n",
+    ):
+        assert apply_answer(answer, {"x": "<answer>\n"}, "search-replace") == {"x": "</answer>\n"}, answer
+
+
+def test_the_end_may_be_missing():
+    assert edit_in("So:\n<answer>\n```\nx\n") == "```\nx\n"
+    assert edit_in("<solution>x") == "x"
+
+
+def test_tags_in_code_are_code():
+    html = "<html>\n<answer>\n42\n</answer>\n</html>\n"
+    assert apply_answer(f"Here:\n```html\n{html}```\n", {"x": ""}, "whole-file") == {"x": html}
+    assert edit_in("x = '<answer>'") == "x = '<answer>'"
+
+
+def test_an_unfinished_thought_has_no_edit():
+    assert edit_in(f"<think>\n{BLOCK}") == ""
+
+
+def test_thinking_goes_as_it_always_did():
+    def plain(text: str) -> str:
+        while text.lstrip().startswith("<think>"):
+            text = text.partition("</think>")[2].lstrip("\r\n")
+        before, close, after = text.partition("</think>")
+        if close and "<think>" not in before and after[:1] in ("", "\n", "\r"):
+            return after.lstrip("\r\n")
+        return text
+
+    rng = random.Random(1)
+    for _ in range(5000):
+        text = "".join(
+            rng.choice(["<think>", "</think>", "\n", "\r\n", " ", "a"]) for _ in range(rng.randrange(9))
+        )
+        assert without_thinking(text) == plain(text), repr(text)

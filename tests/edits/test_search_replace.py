@@ -1,0 +1,166 @@
+"""Search/replace blocks: the forms that models write, what is ambiguous, and what is wrong with a block."""
+
+import pytest
+
+from strop.edits import EXACT, FORMATS, LENIENT, Create, Delete, EditError, Rename, Replace, Tolerance
+
+FORM = FORMATS["search-replace"]
+FILE = "def f(x):\n    y = x\n\n    return y\n\n\ndef g(x):\n    y = x\n    return -y\n"
+
+
+def block(search: str, replace: str) -> str:
+    return f"<<<<<<< SEARCH\n{search}=======\n{replace}>>>>>>> REPLACE\n"
+
+
+def applied(text: str, files: dict[str, str], tolerance: Tolerance = EXACT) -> dict[str, str]:
+    return FORM.apply(FORM.parse(text), files, tolerance)
+
+
+def codes(text: str) -> list[str]:
+    return [fault.code for fault in FORM.parse(text).faults]
+
+
+def test_a_block_with_blank_lines_in_one_file():
+    text = "```python\n" + block("    y = x\n\n    return y\n", "    return x\n") + "```\n"
+    assert applied(text, {"a.py": FILE}) == {
+        "a.py": FILE.replace("    y = x\n\n    return y\n", "    return x\n")
+    }
+    assert FORM.parse(text).faults == ()
+
+
+def test_headers_as_in_swe_rl_and_paths_above_the_fence():
+    files = {"a.py": "1\n", "src/b.py": "1\n", "Makefile": "1\n", "d.py": "1\n"}
+    text = (
+        "```python\n### src/b.py\n" + block("1\n", "2\n") + "```\n\n"
+        "```\n### Makefile\n" + block("1\n", "3\n") + "```\n\n"
+        "`d.py`:\n```python\n" + block("1\n", "4\n") + "```\n"
+    )  # fmt: skip
+    assert applied(text, files) == {"a.py": "1\n", "src/b.py": "2\n", "Makefile": "3\n", "d.py": "4\n"}
+
+
+def test_a_block_without_header_belongs_to_the_file_of_the_block_before():
+    text = "```\n### a.py\n" + block("1\n", "2\n") + "\n" + block("3\n", "4\n") + "```\n"
+    assert applied(text, {"a.py": "1\n3\n", "b.py": "1\n3\n"})["a.py"] == "2\n4\n"
+
+
+def test_prose_above_a_block_is_no_path():
+    for prose in (
+        "### Change 1",
+        "### Solution",
+        "### The fix (short)",
+        "Done.",
+        "e.g. this:",
+        "Fix:",
+        "The fix is in a.py",
+        "---",
+    ):
+        assert FORM.parse(prose + "\n```\n" + block("1\n", "2\n") + "```\n").changes[0].path == ""
+
+
+def test_new_deleted_renamed():
+    text = (
+        "```\n### new.py\n" + block("", "1\n") + "```\n```\n### old.py (deleted)\n```\n"
+        "```\n### a.py (renamed to b/c.py)\n" + block("1\n", "2\n") + "```\n"
+    )  # fmt: skip
+    assert set(FORM.parse(text).changes) == {
+        Replace("new.py", "", "1\n"), Delete("old.py"), Rename("a.py", "b/c.py"), Replace("b/c.py", "1\n", "2\n")
+    }  # fmt: skip
+    assert applied(text, {"old.py": "x", "a.py": "1\n"}) == {"new.py": "1\n", "b/c.py": "2\n"}
+    assert Create("x", "1") != Create("x", "2")
+
+
+def test_the_file_end_stays_as_it_is_unless_a_note_says_otherwise():
+    assert applied(block("b\n", "c\n"), {"a": "a\nb"}) == {"a": "a\nc"}
+    assert applied(block("b\n", "c\n").replace("=\n", "= (no newline)\n"), {"a": "a\nb"}) == {"a": "a\nc\n"}
+    assert applied(block("b\n", "c\n").replace("REPLACE", "REPLACE (no newline)"), {"a": "b\n"}) == {"a": "c"}
+    with pytest.raises(EditError, match="not-at-end"):
+        applied(block("b\n", "c\n").replace("REPLACE", "REPLACE (no newline)"), {"a": "b\nx\n"})
+    with pytest.raises(EditError, match="not-found"):
+        applied(block("b\n", "c\n").replace("=\n", "= (no newline)\n"), {"a": "b\n"})
+
+
+def test_whole_lines_only():
+    with pytest.raises(EditError, match="not-found"):
+        applied(block("y = x\n", "y = 1\n"), {"a.py": FILE})
+    with pytest.raises(EditError, match="not-found"):
+        applied(block("    y\n", "    z\n"), {"a.py": FILE})
+
+
+def test_several_places_are_ambiguous_and_named():
+    with pytest.raises(EditError, match=r"ambiguous: .* lines 2, 8: ") as caught:
+        applied(block("    y = x\n", "    y = 1\n"), {"a.py": FILE}, LENIENT)
+    assert caught.value.code == "ambiguous"
+    with pytest.raises(EditError, match=r"lines 1, 2, 3, 4, 5 and more"):
+        applied(block("x\n", "y\n"), {"a.py": "x\n" * 9})
+    with pytest.raises(EditError, match=r"lines 1, 2: "):
+        applied(block("x\nx\n", "y\n"), {"a.py": "x\nx\nx\n"})
+
+
+def test_overlapping_and_repeated_blocks():
+    with pytest.raises(EditError, match="overlap"):
+        applied(block("a\nb\n", "1\n") + block("b\nc\n", "2\n"), {"x": "a\nb\nc\n"})
+    twice = block("a\n", "1\n") * 2
+    assert applied(twice, {"x": "a\nb\n"}) == {"x": "1\nb\n"}
+    assert "repeated" in codes(twice)
+    assert applied(block("b\n", "2\n") + block("a\n", "1\n"), {"x": "a\nb\n"}) == {"x": "1\n2\n"}
+    with pytest.raises(EditError, match="not-found"):  # no block sees what another wrote
+        applied(block("a\n", "1\n") + block("1\n", "2\n"), {"x": "a\n"})
+
+
+def test_nothing_changed():
+    assert "no-change" in codes(block("a\n", "a\n"))
+    with pytest.raises(EditError, match="no-change"):
+        applied(block("a\n", "a\n"), {"x": "a\n"})
+    assert applied(block("a\n", "a\n") + block("b\n", "c\n"), {"x": "a\nb\n"}) == {"x": "a\nc\n"}
+
+
+def test_marker_look_alikes():
+    rst = "Title\n=======\n\ntext\n"
+    ambiguous = block("Title\n=======\n", "Name\n=======\n")
+    assert codes(ambiguous)[:1] == ["ambiguous-marker"]
+    with pytest.raises(EditError, match="ambiguous-marker"):
+        applied(ambiguous, {"a.rst": rst})
+    rendered = FORM.render({"a.rst": rst}, {"a.rst": "Name\n=======\n"})
+    assert "<<<<<<<< SEARCH" in rendered
+    assert applied(rendered, {"a.rst": rst}) == {"a.rst": "Name\n=======\n"}
+    conflict = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n"
+    longer = f"<<<<<<<< SEARCH\n{conflict}========\nboth\n>>>>>>>> REPLACE\n"
+    assert applied(longer, {"x": conflict + "end\n"}) == {"x": "both\nend\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "no-edit"),
+        ("I would change nothing.", "no-edit"),
+        ("<<<<<<< SEARCH\na\n=======\nb\n", "bad-syntax"),
+        ("<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n", "bad-syntax"),
+        ("<<<<<<< SEARCH\na\n" + block("a\n", "b\n"), "bad-syntax"),
+        ("a\n=======\nb\n>>>>>>> REPLACE\n", "stray-marker"),
+        (block("a\n", "b\n") + ">>>>>>> REPLACE\n", "stray-marker"),
+    ],
+)
+def test_what_cannot_be_read_is_not_applied_in_part(text, code):
+    fatal = FORM.parse(text).fatal
+    assert fatal is not None and fatal.code == code
+    with pytest.raises(EditError, match=code):
+        applied(text, {"x": "a\n"})
+
+
+def test_small_faults_cost_marks_only():
+    assert codes("```\n" + block("a\n", "b\n").replace("=======", "========") + "```") == ["marker-width"]
+    assert codes("```\n" + block("a\n", "b\n").replace("=======", "======= ") + "```") == ["untidy-marker"]
+    assert codes(block("a\n", "b\n")) == ["no-fence"]
+    for text in (block("a\n", "b\n").replace(">>>>>>>", ">>>>>>"), block("a\n", "b\n").replace("\n", "\r\n")):
+        assert applied(text, {"x": "a\n"}, LENIENT) == {"x": "b\n"}
+
+
+def test_which_file():
+    with pytest.raises(EditError, match="no-path"):
+        applied(block("a\n", "b\n"), {"x": "a\n", "y": ""})
+    with pytest.raises(EditError, match="no-file"):
+        applied("### z\n" + block("a\n", "b\n"), {"x": "a\n"})
+    with pytest.raises(EditError, match="empty-search"):
+        applied(block("", "b\n"), {"x": "a\n"})
+    assert applied(block("", "b\n"), {"x": ""}) == {"x": "b\n"}
+    assert applied(block("a\n", ""), {"x": "a\n"}) == {"x": ""}
