@@ -1,4 +1,4 @@
-"""The built-in rewards, each a pure function in [0, 1] of (task, rollout, verdict).
+"""The built-in rewards, each a pure function of (task, rollout, verdict), in [0, 1] but for `published_swe_rl` (-1).
 
 None means "not scored". An *error* verdict never reaches them: the rubric answers None for it.
 """
@@ -7,6 +7,8 @@ from strop.core.protocols import Reward
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
+from strop.rewards.cites import cites_fix
+from strop.rewards.edits import EDITS
 from strop.rewards.rust import RUST
 
 
@@ -50,7 +52,9 @@ def brevity(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     return float(min(1.0, max(0.0, 1 - excess / 2)))
 
 
-BUILTIN: dict[str, Reward] = {
-    f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity)
-} | RUST
+BUILTIN: dict[str, Reward] = (
+    {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
+    | RUST
+    | EDITS
+)
 """Every built-in reward by the name that a recipe uses."""

@@ -1,0 +1,126 @@
+"""`cites_fix`: do the lines that an answer cites lie where the fix of a vulnerability is.
+
+For tasks to label whose metadata has `lines` (where the pair differs, see `strop.tasks.adapters.sven`), `code_lines`
+(how many lines are shown) and `vulnerable`; None ("not scored") for any other, and where the pair does not differ.
+
+An answer cites on one line that begins with `Lines:`: numbers and ranges with commas between them, or `none`. C are the
+cited lines, U the changes: every line that the fix changes or removes, and for lines that only the fix has one place
+between the lines n and n + 1, at n + 1/2.
+
+    vulnerable   F1 = 2PR / (P + R);  P = share of C within TOLERANCE of some change,
+                                      R = share of U within TOLERANCE of some cited line
+    safe         1 for `none`, else 0: there is nothing to cite
+
+0 for an answer without such a line, with several, with one that cannot be read, and for one that cites a line which is
+not shown. So citing everything earns twice a small share, and a fixed answer is right on one side of a pair at most.
+"""
+
+import re
+from typing import NamedTuple
+
+from strop.core.rollout import Rollout
+from strop.core.task import LabelCheck, Task
+from strop.core.text import without_thinking
+from strop.core.verdict import Verdict
+from strop.rewards.edits import said
+
+TOLERANCE = 1
+"""Lines by which a citation may miss a change."""
+MOST_PARTS = 1000
+"""Numbers and ranges that one answer may cite."""
+_LINES = re.compile(r"^[ \t*_#>`-]*lines?[ \t*_`]*:([^\n]*)$", re.IGNORECASE | re.MULTILINE)
+_PART = re.compile(r"[ \t]*([0-9]{1,7})(?:[ \t]*[-\u2013][ \t]*([0-9]{1,7}))?[ \t]*")
+_MARKS = " \t\r*_`."
+
+
+class Shown(NamedTuple):
+    """What a task says of its code."""
+
+    changes: list[tuple[int, int]]
+    """(first, last) line, both included, from 1; (n + 1, n) is the place between n and n + 1."""
+    total: int
+    """Lines that are shown."""
+    vulnerable: bool
+
+
+def cites_fix(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
+    """How well the cited lines are those of the fix, in [0, 1]; see above."""
+    shown = _shown(task)
+    return None if shown is None else score(without_thinking(said(rollout)), shown)
+
+
+def score(text: str, shown: Shown) -> float:
+    """The number for an answer without its thinking."""
+    cited = cited_lines(text, shown.total)
+    if cited is None:
+        return 0.0
+    if not shown.vulnerable:
+        return float(not cited)
+    near = [_near(change) for change in _units(shown)]
+    right = len(cited & set().union(*near))
+    if not right:
+        return 0.0
+    precision = right / len(cited)
+    recall = sum(not cited.isdisjoint(lines) for lines in near) / len(near)
+    return 2 * precision * recall / (precision + recall)
+
+
+def cited_lines(text: str, count: int) -> set[int] | None:
+    """The lines that an answer cites, empty for `none`; None where that cannot be read or a line is not there.
+
+    text   the answer without its thinking
+    count  lines that there are
+    """
+    found = _LINES.findall(text)
+    if len(found) != 1:
+        return None
+    said_lines = found[0].strip(_MARKS)
+    if said_lines.casefold() == "none":
+        return set()
+    cited: set[int] = set()
+    parts = said_lines.split(",", MOST_PARTS)
+    if len(parts) > MOST_PARTS:
+        return None
+    for part in parts:
+        match = _PART.fullmatch(part)
+        if match is None:
+            return None
+        first, last = int(match[1]), int(match[2] or match[1])
+        if not 1 <= first <= last <= count:
+            return None
+        cited.update(range(first, last + 1))
+    return cited
+
+
+def _units(shown: Shown) -> list[float]:
+    """Every change as a line, or as the half between two."""
+    units: list[float] = []
+    for first, last in shown.changes:
+        units += range(first, last + 1) if last >= first else [last + 0.5]
+    return units
+
+
+def _near(change: float) -> set[int]:
+    """The lines within TOLERANCE of a change."""
+    around = range(int(change) - TOLERANCE, int(change) + TOLERANCE + 2)
+    return {line for line in around if abs(line - change) <= TOLERANCE}
+
+
+def _shown(task: Task) -> Shown | None:
+    lines, count = task.metadata.get("lines"), task.metadata.get("code_lines")
+    vulnerable = task.metadata.get("vulnerable")
+    if not (isinstance(task.check, LabelCheck) and isinstance(lines, list) and lines):
+        return None
+    if not (isinstance(count, int) and isinstance(vulnerable, bool) and all(map(_is_range, lines))):
+        return None
+    # Lines behind the last one that is shown are blank.
+    changes = [(first, min(last, count)) for first, last in lines if first <= count + 1]
+    return Shown(changes, count, vulnerable) if changes else None
+
+
+def _is_range(value: object) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == 2
+        and all(isinstance(number, int) for number in value)
+    )

@@ -1,0 +1,107 @@
+"""Numbers in [0, 1] about an answer that is an edit, from texts alone: what `rewards/edits.py` gives to recipes.
+
+Unlike the published forms (`rewards/code_repair.py`, `rewards/swe_rl.py`) they are alive for answers of many lines and
+of many blocks, and look at what an edit does, not at how it is written.
+"""
+
+import re
+from collections.abc import Mapping
+
+from strop.edits import EXACT, EditError, Files, Replace, Tolerance, edit_in, format_of
+from strop.rewards.change_overlap import change_overlap
+from strop.rewards.code_repair import sr_similarity
+from strop.rewards.published_blocks import Block
+
+UNREADABLE = 0.25
+"""What a block counts that can be seen but not read."""
+PER_FAULT = 0.1
+"""Taken off for each smaller fault of the format, half of the score at most."""
+PER_TAG = 0.25
+PER_STRAY = 0.001
+"""Taken off for each character outside of the thought and the answer, white space aside."""
+
+_ORDER = ("<think>", "</think>", "<answer>", "</answer>")
+_TAG = re.compile(f"({'|'.join(_ORDER)})")
+
+
+def format_score(answer: str, format: str) -> float:
+    """How well an edit is written: 0 where there is none, 1 where nothing is wrong with it.
+
+    A change that is read counts 1, one that is not .25; their mean loses .1 for each smaller fault, half of it at most.
+    """
+    parsed = format_of(format).parse(edit_in(answer))
+    fatal = [fault for fault in parsed.faults if fault.fatal]
+    if any(fault.code == "no-edit" for fault in fatal) or not (parsed.changes or fatal):
+        return 0.0
+    mean = (len(parsed.changes) + UNREADABLE * len(fatal)) / (len(parsed.changes) + len(fatal))
+    return mean * max(0.5, 1 - PER_FAULT * (len(parsed.faults) - len(fatal)))
+
+
+def files_after(
+    answer: str, files: Files, format: str, tolerance: Tolerance = EXACT
+) -> dict[str, str] | None:
+    """The files after the edit of an answer; None where it cannot be read, does not apply or changes nothing."""
+    chosen = format_of(format)
+    try:
+        return chosen.apply(chosen.parse(edit_in(answer)), files, tolerance)
+    except EditError:
+        return None
+
+
+def oracle_after(files: Files, oracle: Mapping[str, str | None]) -> dict[str, str]:
+    """All files after the oracle's edit, from the texts after of those that it changes; None = deleted."""
+    return {path: text for path, text in {**files, **oracle}.items() if text is not None}
+
+
+def similarity(answer: str, files: Files, oracle: Files, format: str, tolerance: Tolerance = EXACT) -> float:
+    """How much of the oracle's change the edit makes (`change_overlap`); 0 where it does not apply.
+
+    `files` and `oracle` are all files before and after.
+    """
+    after = files_after(answer, files, format, tolerance)
+    return 0.0 if after is None else change_overlap(files, after, oracle)
+
+
+def blocks_similarity(answer: str, files: Files, oracle: Files) -> float:
+    """The published mean over blocks in order (`sr_similarity`), of an answer in search/replace blocks.
+
+    Blocks are read by the format's own parser, and the oracle's are its smallest edit.
+    """
+    return sr_similarity(_blocks(edit_in(answer)), _blocks(format_of("search-replace").render(files, oracle)))
+
+
+def partial_reasoning(text: str) -> float:
+    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` that is there once, behind those before it.
+
+    A thousandth is taken off for each character, white space aside, in front of the first, between the middle two and
+    behind the last. `<solution>` is `<answer>` by another name.
+    """
+    text = _plain(text)
+    places = dict.fromkeys(_ORDER, -1)
+    for tag in _ORDER:
+        if text.count(tag) == 1 and text.index(tag) > max(places.values()):
+            places[tag] = text.index(tag)
+    think, done, answer, end = places.values()
+    stray = text[:think] if think >= 0 else ""
+    stray += text[done + len("</think>") : answer] if done >= 0 and answer >= 0 else ""
+    stray += text[end + len("</answer>") :] if end >= 0 else ""
+    score = PER_TAG * sum(place >= 0 for place in places.values())
+    return max(0.0, score - PER_STRAY * len("".join(stray.split())))
+
+
+def strict_reasoning(text: str) -> float:
+    """1 for a thought and an answer of any number of lines in their tags, each there once, and nothing else; else 0."""
+    parts = _TAG.split(_plain(text))
+    if tuple(parts[1::2]) != _ORDER:
+        return 0.0
+    before, thought, between, answer, behind = (part.strip() for part in parts[::2])
+    return float(bool(thought and answer) and not (before or between or behind))
+
+
+def _plain(text: str) -> str:
+    return text.replace("<solution>", "<answer>").replace("</solution>", "</answer>")
+
+
+def _blocks(text: str) -> list[Block]:
+    changes = format_of("search-replace").parse(text).changes
+    return [(change.search, change.replace) for change in changes if isinstance(change, Replace)]

@@ -1,0 +1,183 @@
+"""The rewards of edits by the names that a recipe uses: ours, and the published ones for comparison.
+
+Those of reasoning are for every task. The others are for tasks whose check is of kind `edit`, and None ("not scored")
+for any other, and where they need an oracle that the task has not. The execution reward of an edit is `passed`, as for
+any answer. What each number is stands in docs/rewards.md, `edit_scores.py`, `swe_rl.py` and `code_repair.py`.
+
+Where the prompt ends in `<think>`, the completion is taken as going on from it. The published forms of answers that
+are diffs of a workspace compare what the edit does to the files, as git would show it, but for `index` lines and notes
+on line ends.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+
+from strop.core.protocols import Reward
+from strop.core.rollout import Rollout
+from strop.core.task import EditCheck, Task
+from strop.core.verdict import Verdict
+from strop.edits import Tolerance
+from strop.rewards import code_repair, edit_scores, swe_rl
+from strop.rewards.ratio import unified_diff
+
+Score = Callable[[EditCheck, str], float]
+"""A number from (check, the whole of what was said)."""
+
+
+def of_edits(score: Score, *, oracle: bool = True) -> Reward:
+    """The reward of edit tasks that a score is; with `oracle`, only of those that have one."""
+
+    @wraps(score)
+    def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
+        check = task.check
+        if not isinstance(check, EditCheck) or (oracle and not check.oracle):
+            return None
+        return score(check, said(rollout, task))
+
+    return reward
+
+
+def said(rollout: Rollout, task: Task | None = None) -> str:
+    """The last turn's text, with the `<think>` that its prompt may have begun.
+
+    For an edit it is the answer: all of the text, with what else of it the prompt has begun.
+    """
+    text = rollout.turns[-1].completion.text if rollout.turns else rollout.answer
+    if task is not None and isinstance(task.check, EditCheck):
+        text = rollout.answer or text
+    begun = len(rollout.turns) == 1 and rollout.prompt.rstrip().endswith("<think>")
+    if begun and not text.startswith("<think>"):
+        return "<think>" + ("" if text.startswith("\n") else "\n") + text
+    return text
+
+
+def edit_similarity(check: EditCheck, text: str) -> float:
+    """How much of the oracle's change the answer's edit makes; 0 where it does not apply."""
+    return edit_scores.similarity(text, check.files, _oracle(check), check.format, _tolerance(check))
+
+
+def edit_applies(check: EditCheck, text: str) -> float:
+    """1 when the edit can be read, applies and changes something."""
+    return float(edit_scores.files_after(text, check.files, check.format, _tolerance(check)) is not None)
+
+
+def edit_format(check: EditCheck, text: str) -> float:
+    """How well the edit is written, graded."""
+    return edit_scores.format_score(text, check.format)
+
+
+def partial_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+    """A quarter for each tag of thought and answer that is there once and in its place."""
+    return edit_scores.partial_reasoning(said(rollout, task))
+
+
+def strict_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+    """1 for nothing but a thought and an answer, of any number of lines, in their tags."""
+    return edit_scores.strict_reasoning(said(rollout, task))
+
+
+def sr_diff_similarity(check: EditCheck, text: str) -> float:
+    """CodeRepairRL's mean over search/replace blocks, which are read by the format's parser."""
+    return edit_scores.blocks_similarity(text, check.files, _oracle(check))
+
+
+def published_swe_rl(check: EditCheck, text: str) -> float:
+    """SWE-RL's reward: -1 for a bad format, else in [0, 1]."""
+    return swe_rl.search_replace_reward(check.files, _changed(check), text)
+
+
+def published_swe_rl_unidiff(check: EditCheck, text: str) -> float:
+    """SWE-RL's reward of unified diffs, in [0, 1]; an edit that does not apply changes nothing."""
+    return swe_rl.unidiff_reward([_git_diff(check, _oracle(check))], [_made_diff(check, text)])
+
+
+def published_partial_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+    """CodeRepairRL's partial reasoning format."""
+    return code_repair.partial_reasoning(said(rollout, task))
+
+
+def published_strict_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+    """CodeRepairRL's strict reasoning format, for answers of one line."""
+    return code_repair.strict_reasoning(said(rollout, task))
+
+
+def published_sr_diff_format(check: EditCheck, text: str) -> float:
+    """CodeRepairRL's graded format of search/replace blocks."""
+    return code_repair.sr_format(code_repair.answer_of(text))
+
+
+def published_sr_diff_similarity(check: EditCheck, text: str) -> float:
+    """CodeRepairRL's mean over search/replace blocks, read by its parser; the oracle's blocks have no context."""
+    wanted = [
+        block
+        for path, after in sorted(_changed(check).items())
+        for block in code_repair.blocks_between(check.files.get(path, ""), after)
+    ]
+    return code_repair.published_sr_similarity(code_repair.answer_of(text), code_repair.blocks_text(wanted))
+
+
+def published_unified_diff_similarity(check: EditCheck, text: str) -> float:
+    """CodeRepairRL's similarity of unified diffs, file by file."""
+    return code_repair.unified_diff_similarity(_git_diff(check, _oracle(check)), _made_diff(check, text))
+
+
+def _oracle(check: EditCheck) -> dict[str, str]:
+    return edit_scores.oracle_after(check.files, check.oracle)
+
+
+def _changed(check: EditCheck) -> dict[str, str]:
+    """The texts after of the files that the oracle changes; a deleted one is empty, as the published form has it."""
+    return {path: text or "" for path, text in check.oracle.items()}
+
+
+def _tolerance(check: EditCheck) -> Tolerance:
+    return Tolerance.of(*check.tolerance)
+
+
+def _made_diff(check: EditCheck, text: str) -> str:
+    after = edit_scores.files_after(text, check.files, check.format, _tolerance(check))
+    return "" if after is None else _git_diff(check, after)
+
+
+def _git_diff(check: EditCheck, after: Mapping[str, str]) -> str:
+    """What changed, as `git diff` writes it."""
+    return "".join(
+        f"diff --git a/{path} b/{path}\n{_names(path, check.files, after)}\n{hunks}\n"
+        for path in sorted({*check.files, *after})
+        if (hunks := unified_diff(check.files.get(path, ""), after.get(path, "")))
+    )
+
+
+def _names(path: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    if path not in before:
+        return f"new file mode 100644\n--- /dev/null\n+++ b/{path}"
+    if path not in after:
+        return f"deleted file mode 100644\n--- a/{path}\n+++ /dev/null"
+    return f"--- a/{path}\n+++ b/{path}"
+
+
+EDITS: dict[str, Reward] = {
+    score.__name__: of_edits(score)
+    for score in (
+        edit_similarity,
+        sr_diff_similarity,
+        published_swe_rl,
+        published_swe_rl_unidiff,
+        published_sr_diff_similarity,
+        published_unified_diff_similarity,
+    )
+}
+EDITS |= {
+    score.__name__: of_edits(score, oracle=False)
+    for score in (edit_applies, edit_format, published_sr_diff_format)
+}
+EDITS |= {
+    reward.__name__: reward
+    for reward in (
+        partial_reasoning,
+        strict_reasoning,
+        published_partial_reasoning,
+        published_strict_reasoning,
+    )
+}
+"""The rewards of this file by the names that a recipe uses."""
