@@ -1,4 +1,4 @@
-"""`strop tasks`: the contract of the export, and that hostile text reaches the terminal escaped."""
+"""`strop tasks`: the contract of the import, and that hostile text reaches the terminal escaped."""
 
 import json
 
@@ -15,9 +15,9 @@ def invoke(*arguments: str):
     return CliRunner().invoke(app, list(arguments), catch_exceptions=True)
 
 
-def test_export_writes_the_lines_of_the_contract(tmp_path):
+def test_import_writes_the_lines_of_the_contract(tmp_path):
     file = tmp_path / "h.jsonl"
-    result = invoke("export", "humaneval", "-o", str(file))
+    result = invoke("import", "humaneval", "-o", str(file))
     assert result.exit_code == 0 and "164 tasks" in result.output
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert len(rows) == 164
@@ -38,7 +38,7 @@ def test_list_and_show():
 def test_mistakes_are_user_errors(tmp_path):
     for arguments, wanted in (
         (["show", "revers_text"], "did you mean 'reverse_text'"),
-        (["export", "humaneval", "-o", str(tmp_path / "no" / "x")], "cannot write"),
+        (["import", "humaneval", "-o", str(tmp_path / "no" / "x")], "cannot write"),
         (["list", "x.jsonl", "-c", "tests"], "PART=COLUMN"),
     ):
         result = invoke(*arguments)

@@ -7,7 +7,7 @@ import pytest
 from strop.core.errors import UserError
 from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
 from strop.tasks import STYLES, load_tasks, render
-from strop.tasks.prompts import CONTINUE_STOP
+from strop.tasks.prompts import CONTINUE_STOP, PROGRAM_STOP, solution
 
 SIGNATURE = "from typing import Any\n\n\ndef pick(items: list[Any], at: int = 0) -> Any:"
 
@@ -106,8 +106,46 @@ def test_programs_are_asked_for_in_chat():
     )
     content = render(task, "chat").messages[0].content
     assert "Input:\n1 2\nOutput:\n3" in content and "standard input" in content
+
+
+PROGRAM = Task(
+    family="program",
+    statement='Print the """sum""".',
+    reference="a, b = map(int, input().split())\nprint(a + b)\n",
+    check=StdioCheck(cases=[StdioCase(stdin="1 2\n", stdout="3\n", shown=True)]),
+)
+
+
+def test_a_program_is_continued_from_a_docstring_that_is_no_part_of_it():
+    prompt = render(PROGRAM, "continue")
+    assert prompt.text == "\"\"\"\nPrint the '''sum'''.\n\nInput:\n1 2\nOutput:\n3\n\"\"\""
+    assert prompt.head == "" and prompt.stop == PROGRAM_STOP
+    target = solution(PROGRAM, prompt)
+    assert target == "\n" + PROGRAM.reference.strip()
+    assert prompt.assemble(target) == target and not [s for s in PROGRAM_STOP if s in target]
+    slashed = PROGRAM.model_copy(update={"statement": r"Print \n."})
+    assert ast.get_docstring(ast.parse(render(slashed, "continue").text), clean=False).startswith(
+        "\nPrint \\n."
+    )
+
+
+def test_a_prefilled_chat_begins_a_program_with_its_fence_alone():
+    prompt = render(PROGRAM, "chat-prefilled")
+    assert prompt.prefill == "```python" and prompt.messages == render(PROGRAM, "chat").messages
+    target = solution(PROGRAM, prompt)
+    assert target.endswith("\n```") and prompt.assemble(target).strip() == PROGRAM.reference.strip()
+
+
+def test_only_python_programs_can_be_continued():
     with pytest.raises(UserError, match="no signature"):
-        render(task, "continue")
+        render(PROGRAM.model_copy(update={"language": "c"}), "continue")
+
+
+def test_a_program_in_a_users_template(tmp_path):
+    shot = tmp_path / "shot.txt"
+    shot.write_text("# {statement}\n{examples}\n# Program:\n")
+    prompt = render(PROGRAM, "continue", shot)
+    assert prompt.text.endswith("3\n# Program:") and prompt.assemble("\nprint(1)") == "\nprint(1)"
 
 
 def test_a_users_template_with_shots_and_a_system_message(tmp_path):
@@ -126,7 +164,7 @@ def test_a_users_template_with_shots_and_a_system_message(tmp_path):
     ("content", "wanted"),
     [
         ("a\n{statment}", r"t.txt:2: unknown placeholder {statment} \(did you mean 'statement'\?\)"),
-        ("{language}", r"unknown placeholder \{language\}"),
+        ("{dialect}", r"unknown placeholder \{dialect\}"),
         ("  \n", "is empty"),
         (None, "cannot read the prompt template"),
     ],

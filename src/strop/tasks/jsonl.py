@@ -1,83 +1,120 @@
-"""Task files: JSON lines, plain or gzip, read one line at a time and written atomically."""
+"""JSON lines, plain or compressed: rows read one line at a time, and tasks written whole or not at all.
 
-import gzip
+A name that ends in `.json` may also hold one JSON array of rows.
+"""
+
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.tasks.adapters.bounded import MAX_DEPTH, MAX_ROW, check_value, parse_json, size, unique_keys
+from strop.tasks.lines import Report, fail, read_lines
+from strop.tasks.output import whole_file
+
+SUFFIXES = (".jsonl", ".ndjson", ".json")
+"""Endings of names, each alone or with .gz or .zst."""
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields (`file:line`, object) for every line that is not blank. Raises UserError at the first bad one."""
-    try:
-        with _open(path) as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    where = f"{path}:{number}"
-                    yield where, _object(line, where)
-    except FileNotFoundError as error:
-        raise UserError(f"no such file: {path}") from error
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
+def is_jsonl(path: Path) -> bool:
+    """Whether the name says that a file holds JSON lines."""
+    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    return name.endswith(SUFFIXES)
 
 
-def write_tasks(tasks: Iterable[Task], path: Path | str) -> None:
-    """Writes one task a line; the file appears whole or, when anything fails, not at all.
+def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields (`file:line`, object) for every line that is not blank.
 
-    A path that ends in .gz is compressed. What is no regular file, such as /dev/null or a pipe, is written to, never
-    replaced. Raises UserError when the folder cannot be written to.
+    A bad line is reported, one line of text, and left out; without `report` the first one raises UserError. Bad are:
+    what is no JSON object, key given twice, not UTF-8, deeper than 100, half of a surrogate pair, more than 256 MiB,
+    NaN and infinities inside; a column that is NaN is taken as missing, which is how data frames are often written.
     """
-    target = Path(path)
-    temporary: str | None = None
+    if ".json" in path.suffixes[-2:] and _starts_with_bracket(path):
+        yield from _array(path, report)
+        return
+    for number, line in read_lines(path, report):
+        where = f"{path}:{number}"
+        try:
+            row = _object(line, where)
+        except UserError as error:
+            report(str(error))
+            continue
+        yield where, row
+
+
+def write_tasks(tasks: Iterable[Task], path: Path | str) -> int:
+    """Writes one task a line and returns how many; the file appears whole or, when anything fails, not at all.
+
+    A path that ends in .gz or .zst is compressed. What is no regular file, such as /dev/null or a pipe, is written to,
+    never replaced. Raises UserError when the folder cannot be written to.
+    """
+    count = 0
+    with whole_file(Path(path)) as file:
+        for task in tasks:
+            file.write(task.model_dump_json().encode() + b"\n")
+            count += 1
+    return count
+
+
+def write_rows(rows: Iterable[dict[str, Any]], path: Path | str) -> int:
+    """The same for rows of any format. Raises UserError; ValueError for values that are not JSON."""
+    count = 0
+    with whole_file(Path(path)) as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+            count += 1
+    return count
+
+
+def _object(line: bytes, where: str) -> dict[str, Any]:
+    unusual: list[str] = []
+
+    def constant(name: str) -> float:
+        unusual.append(name)
+        return float(name.replace("Infinity", "inf"))
+
     try:
-        if target.exists() and not target.is_file():
-            with target.open("wb") as device:
-                _write(tasks, device, packed=False)
-            return
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as raw:
-            _write(tasks, raw, packed=target.suffix == ".gz")
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-        temporary = None
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-
-
-def _write(tasks: Iterable[Task], raw: IO[bytes], *, packed: bool) -> None:
-    body = (task.model_dump_json().encode() + b"\n" for task in tasks)
-    if packed:
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-            file.writelines(body)
-    else:
-        raw.writelines(body)
-
-
-def _open(path: Path) -> IO[str]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8")
-    return path.open(encoding="utf-8")
-
-
-def _object(line: str, where: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-        if "\\ud" in line.lower():
-            json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise UserError(f"{where}: bad JSON: half of a surrogate pair in a string") from error
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: bad JSON: {error}") from error
+        row = json.loads(line, parse_constant=constant, object_pairs_hook=unique_keys)
+    except RecursionError as error:
+        raise UserError(f"{where}: bad JSON: nested deeper than {MAX_DEPTH}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: not UTF-8: {error.reason} at byte {error.start}") from error
+    except ValueError as error:
+        raise UserError(f"{where}: bad JSON: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(row, dict):
         raise UserError(f"{where}: bad line: a task is a JSON object, this is {type(row).__name__}")
+    if unusual:
+        row = {key: value for key, value in row.items() if value == value}
+    if unusual or b"\\ud" in line or b"\\uD" in line or line.count(b"[") + line.count(b"{") > MAX_DEPTH:
+        check_value(row, f"{where}: bad JSON")
     return row
+
+
+def _starts_with_bracket(path: Path) -> bool:
+    for _, line in read_lines(path):
+        return line.lstrip()[:1] == b"["
+    return False
+
+
+def _array(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
+    text, length = [], 0
+    for _, line in read_lines(path, report):
+        text.append(line)
+        length += len(line)
+        if length > MAX_ROW:
+            report(
+                f"{path}: a JSON array of more than {size(MAX_ROW)}: write it as JSON lines, one row a line"
+            )
+            return
+    try:
+        rows = parse_json(b"\n".join(text), str(path))
+    except UserError as error:
+        report(str(error))
+        return
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            yield f"{path}:[{number}]", row
+        else:
+            report(f"{path}:[{number}]: bad item: a task is a JSON object, this is {type(row).__name__}")

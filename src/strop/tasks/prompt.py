@@ -10,8 +10,8 @@ from pydantic import Field
 
 from strop.core.records import Record
 from strop.core.rollout import Message
-from strop.core.task import AssertsCheck, CasesCheck, RustCheck, StdioCheck, Task
-from strop.tasks.answers import extract_code, until_fence
+from strop.core.task import AssertsCheck, CasesCheck, LabelCheck, RustCheck, StdioCheck, Task
+from strop.tasks.answers import extract_code, until_fence, without_thinking
 
 
 class Prompt(Record):
@@ -32,10 +32,10 @@ class Prompt(Record):
 
 
 class ContinuePrompt(Prompt):
-    """Text that ends inside a function; the completion is the rest of its body."""
+    """Text that ends inside a function, or above a program; the completion is the rest of the code."""
 
     def assemble(self, completion: str) -> str:
-        """The function's start with the completion behind it."""
+        """The function's start, if there is one, with the completion behind it."""
         return self.head + completion
 
 
@@ -50,8 +50,16 @@ class ChatPrompt(Prompt):
         return f"{self.head}\n\n\n{code}" if self.head and code.strip() else code
 
 
+class TextPrompt(Prompt):
+    """A question; the answer is a text, not code."""
+
+    def assemble(self, completion: str) -> str:
+        """The answer without the reasoning in front of it."""
+        return without_thinking(completion)
+
+
 class PrefilledPrompt(Prompt):
-    """A question with an answer that is begun: an open fence and the signature."""
+    """A question with an answer that is begun: an open fence and the signature, where the task has one."""
 
     def assemble(self, completion: str) -> str:
         """The signature with the completion behind it, up to the end of the fenced block."""
@@ -66,6 +74,10 @@ def values(task: Task) -> dict[str, str]:
         "signature": task.signature.rstrip(),
         "examples": examples(task),
         "tests": _tests(task),
+        "stub": str(task.metadata.get("stub") or task.signature).strip("\n"),
+        "language": task.language,
+        "choices": _choices(task),
+        "hole": _hole(task),
         **{name: str(task.metadata.get(name, "")).strip("\n") for name in ("broken", "message")},
     }
 
@@ -88,6 +100,23 @@ def examples(task: Task) -> str:
     if isinstance(task.check, RustCheck):
         return "\n".join(task.metadata.get("examples", ()))
     return ""
+
+
+def _hole(task: Task) -> str:
+    """The code around what is to be filled in, with a mark in its place; "" for tasks of other families."""
+    prefix, suffix = task.metadata.get("prefix"), task.metadata.get("suffix")
+    return (
+        f"{prefix}<FILL>{suffix}".strip("\n") if isinstance(prefix, str) and isinstance(suffix, str) else ""
+    )
+
+
+def _choices(task: Task) -> str:
+    """One label a line, with what it means where the metadata says so."""
+    if not isinstance(task.check, LabelCheck):
+        return ""
+    meanings = task.metadata.get("choices")
+    known = meanings if isinstance(meanings, dict) else {}
+    return "\n".join(f"- {c}: {known[c]}" if c in known else f"- {c}" for c in task.check.choices)
 
 
 def _tests(task: Task) -> str:

@@ -5,14 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.tasks import rust_prompts, templating
+from strop.core.task import EditCheck, LabelCheck, StdioCheck, Task
+from strop.tasks import edit_prompts, label_prompts, rust_prompts, templating
 from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
 from strop.tasks.rows import suggestion
 from strop.tasks.rust_prompts import AnswerForm
 
 CONTINUE_STOP = (*(f"\n{c}" for c in f"{string.ascii_letters}#@`>\"'"), "\n\n\n")
 """What ends a function's body: a line that starts at the margin, or two empty lines."""
+
+PROGRAM_STOP = ("\n\n\n", '\n"""', "\n'''", "\n```", "\nInput:", "\nOutput:")
+"""What ends a program: two empty lines, the next docstring, a fence, or another example."""
 
 
 def render(
@@ -30,6 +33,10 @@ def render(
     if not (task.statement.strip() or task.prompt):
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
     text = None if template is None else templating.load(template)
+    if isinstance(task.check, LabelCheck):
+        return label_prompts.STYLES[style](task, text)
+    if isinstance(task.check, EditCheck):
+        return edit_prompts.STYLES[style](task, text)
     if task.language == "rust":
         return _RUST[style](task, text, answer)
     if answer != "function":
@@ -39,14 +46,19 @@ def render(
 
 def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str:
     """What the model should have answered to the prompt, from the task's reference; "" when there is none that fits."""
+    if isinstance(task.check, EditCheck):
+        return edit_prompts.solution(task, prompt)
     if not task.reference.strip():
         return ""
+    if isinstance(task.check, LabelCheck):
+        return label_prompts.solution(task, prompt)
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)
     if isinstance(prompt, ContinuePrompt | PrefilledPrompt):
         # What stands behind the signature in the reference; imports above it are out of reach of a continued function.
-        _, found, body = task.reference.partition(task.signature.strip())
-        text = "\n" + body.strip("\n") if found else "\n" + task.reference
+        head = task.signature.strip()
+        body = task.reference.partition(head)[2] if head and head in task.reference else task.reference
+        text = "\n" + body.strip("\n")
         return f"{text}\n```" if isinstance(prompt, PrefilledPrompt) else text
     return f"```{task.language}\n{task.reference.strip()}\n```"
 
@@ -56,10 +68,9 @@ def _continue(task: Task, template: str | None) -> Prompt:
         text = task.prompt.rstrip()
         return ContinuePrompt(text=text, head=text, stop=CONTINUE_STOP)
     if not task.signature:
-        raise UserError(f"task {task.id!r} has no signature to continue: use style 'chat'")
+        return _continued_program(task, template)
     template = templating.packaged("continue") if template is None else template
-    shown = {name: value.replace('"""', "'''") for name, value in values(task).items() if name != "signature"}
-    shown["signature"] = task.signature
+    shown = {**_in_docstring(task), "signature": task.signature}
     at = max(template.rfind("{signature}"), 0)
     before, head = template[:at], templating.fill(template[at:], shown)
     start = len(task.signature)
@@ -70,24 +81,42 @@ def _continue(task: Task, template: str | None) -> Prompt:
     return ContinuePrompt(text=front + head, head=head, stop=CONTINUE_STOP)
 
 
+def _continued_program(task: Task, template: str | None) -> Prompt:
+    """A file that begins with the statement as its docstring; the completion is the whole program."""
+    if not (isinstance(task.check, StdioCheck) and task.language == "python"):
+        raise UserError(f"task {task.id!r} has no signature to continue: use style 'chat'")
+    text = templating.fill(template or templating.packaged("continue-program"), _in_docstring(task))
+    if template is None and "\\" in text:
+        text = f"r{text}"
+    return ContinuePrompt(text=text, stop=PROGRAM_STOP)
+
+
+def _in_docstring(task: Task) -> dict[str, str]:
+    """What the placeholders stand for, fit to stand between triple quotes."""
+    return {name: value.replace('"""', "'''") for name, value in values(task).items()}
+
+
 def _chat(task: Task, template: str | None) -> Prompt:
+    template = template or templating.packaged_for("chat", task.family)
     packaged = "chat" if task.signature else "chat-program"
     messages = templating.messages(template or templating.packaged(packaged), values(task))
     return ChatPrompt(messages=messages, head=_above(task.signature), language=task.language)
 
 
 def _chat_prefilled(task: Task, template: str | None) -> Prompt:
-    if not task.signature:
-        raise UserError(f"task {task.id!r} has no signature to begin an answer with: use style 'chat'")
-    messages = templating.messages(template or templating.packaged("chat"), values(task))
     signature = task.signature.rstrip()
-    prefill = f"```{task.language}\n{signature}"
-    return PrefilledPrompt(messages=messages, prefill=prefill, head=signature, stop=CONTINUE_STOP)
+    if not (signature or isinstance(task.check, StdioCheck)):
+        raise UserError(f"task {task.id!r} has no signature to begin an answer with: use style 'chat'")
+    packaged = "chat" if signature else "chat-program"
+    messages = templating.messages(template or templating.packaged(packaged), values(task))
+    prefill = f"```{task.language}\n{signature}".rstrip()
+    stop = CONTINUE_STOP if signature else ("\n```",)
+    return PrefilledPrompt(messages=messages, prefill=prefill, head=signature, stop=stop)
 
 
 def _above(signature: str) -> str:
-    """Imports and helpers that stand above the last function header."""
-    position = signature.rfind("\ndef ")
+    """Imports and helpers that stand above the last function or class at the margin."""
+    position = max(signature.rfind(f"\n{word} ") for word in ("def", "class"))
     return signature[:position].rstrip() if position > 0 else ""
 
 
@@ -96,7 +125,9 @@ STYLES: dict[str, Callable[[Task, str | None], Prompt]] = {
     "chat": _chat,
     "chat-prefilled": _chat_prefilled,
 }
-"""Prompt styles by name. "continue" suits small base models; "chat-prefilled" begins the answer with the signature."""
+"""Prompt styles by name. "continue" suits small base models; "chat-prefilled" begins the answer with the signature, or,
+
+of a program, with its fence."""
 
 _RUST: dict[str, Callable[[Task, str | None, AnswerForm], Prompt]] = {
     "continue": rust_prompts.continued,

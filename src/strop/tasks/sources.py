@@ -1,6 +1,7 @@
-"""Where tasks come from: one name for every source, one function to load them."""
+"""Where tasks come from: one name for every source, read one task at a time or loaded as a whole."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from strop.core.errors import UserError
@@ -8,16 +9,17 @@ from strop.core.task import Split, Task
 from strop.tasks import (
     builtin,
     builtin_rust,
-    exercism,
-    hub,
+    edit_tasks,
     humaneval,
-    humaneval_rust,
-    jsonl,
-    parquet,
+    places,
     rust_from_python,
     splits,
+    stdio_problems,
 )
-from strop.tasks.rows import Row, check_columns, mapped_task, own_task, suggestion
+from strop.tasks.adapters import ADAPTERS, Adapter
+from strop.tasks.formats import guessed, tasks_of
+from strop.tasks.lines import Report, fail
+from strop.tasks.rows import Row, check_columns, mapped_task, suggestion
 
 NAMED: dict[str, Callable[[], list[Task]]] = {
     "python-functions": builtin.load,
@@ -26,23 +28,49 @@ NAMED: dict[str, Callable[[], list[Task]]] = {
 }
 """Sources that are a name alone."""
 
-READERS: dict[str, Callable[[str], Iterator[tuple[str, Row]]]] = {
-    "jsonl": lambda rest: jsonl.read_rows(Path(rest).expanduser()),
-    "parquet": lambda rest: parquet.read_rows(Path(rest).expanduser()),
-    "hub": hub.read_rows,
-    "exercism-rust": lambda rest: exercism.read_rows(Path(rest).expanduser()),
-    "humaneval-rust": lambda rest: humaneval_rust.read_rows(Path(rest).expanduser()),
-}
-"""Sources written KIND:REST, as readers of (where, row)."""
+GENERATED: dict[str, Callable[[str], Iterator[Task]]] = {"stdio-problems": stdio_problems.load}
+"""Sources that are a name, alone or with a colon and what is asked for behind it."""
 
-SUFFIXES = {
-    ".jsonl": "jsonl",
-    ".jsonl.gz": "jsonl",
-    ".json.gz": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
-"""How a bare path's end names its kind."""
+
+def iter_tasks(
+    source: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    on_bad: Report | None = None,
+    on_guess: Report | None = None,
+) -> Iterator[Task]:
+    """The tasks of a source, one after the other, in its order; splits are not assigned, duplicates not looked for.
+
+    source    "python-functions", "rust-functions", "humaneval", "stdio-problems[:COUNT[@SEED][/kinds]]" (see
+              `strop.tasks.stdio_problems.generate`); or FORMAT:PLACE, where FORMAT is one of `ADAPTERS` and PLACE a
+              file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see `strop.tasks.places`); or a PLACE alone; or
+              "edits:[FORMAT:]SOURCE", another source's tasks as edits (see `strop.tasks.edit_tasks`)
+    columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
+    on_bad    takes one line for each row that makes no task and for damage to a file; the rest goes through. Without
+              it the first such row raises UserError.
+    on_guess  takes one line when the format of a PLACE alone, or of a file of a folder, was told by its first row
+
+    Raises UserError, one line, for a source that is unknown or cannot be opened.
+    """
+    name, _, rest = source.partition(":")
+    if name == edit_tasks.PREFIX:
+        form, inner = edit_tasks.named(rest)
+        found = iter_tasks(inner, columns=columns, on_bad=on_bad, on_guess=on_guess)
+        return edit_tasks.wrapped(found, form, on_bad or fail)
+    if source in NAMED or name in GENERATED:
+        if columns:
+            raise UserError(f"{source!r} takes no column mapping: its tasks are complete")
+        return GENERATED[name](rest) if name in GENERATED else iter(NAMED[source]())
+    report = on_bad or fail
+    adapter, rows = _opened(source, report)
+    if columns:
+        if adapter:
+            raise UserError(f"{source!r} takes no column mapping: its format says what the columns are")
+        check_columns(columns)
+        return _mapped(rows, columns, report)
+    if adapter is None:
+        return chain.from_iterable(_guessed(part, report, on_guess) for part in places.parts(source))
+    return tasks_of(adapter, rows, report)
 
 
 def load_tasks(
@@ -55,18 +83,13 @@ def load_tasks(
     split: Split | None = None,
     held_out_fraction: float = 0.35,
 ) -> list[Task]:
-    """Loads, checks and splits a source, then keeps the tasks of the topics, levels and split asked for.
+    """Loads, checks and splits a source (see `iter_tasks`), then keeps the tasks of the topics, levels and split.
 
-    source   "python-functions", "rust-functions", "humaneval", "jsonl:PATH", "parquet:PATH",
-             "hub:ID[:CONFIG][@SPLIT]", "exercism-rust:PATH", "humaneval-rust:PATH" (JSONL files of those sets), or a
-             bare path that ends in .jsonl, .jsonl.gz or .parquet
-    columns  for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
-    limit    keep at most so many tasks, the first ones
-
-    Splits are assigned before anything is left out, so that filters do not move a task to the other side. Raises
-    UserError, one line, for whatever is wrong with the source or leaves no task.
+    limit: keep at most so many tasks, the first ones. Splits are assigned before anything is left out, so that filters
+    do not move a task to the other side. Raises UserError, one line, for whatever is wrong with the source, for a bad
+    row, for two tasks with one id, and when no task is left.
     """
-    tasks = _load(source, columns)
+    tasks = _all_of(source, columns, held_out_fraction)
     if not tasks:
         raise UserError(f"the data set {source!r} is empty: it holds no task")
     _refuse_duplicates(tasks, source)
@@ -88,38 +111,66 @@ def load_tasks(
     return kept
 
 
-def _load(source: str, columns: Mapping[str, str] | None) -> list[Task]:
-    if source in NAMED:
-        if columns:
-            raise UserError(f"{source!r} takes no column mapping: its tasks are complete")
-        return NAMED[source]()
-    rows = read_rows(source)
-    if columns:
-        check_columns(columns)
-        return [mapped_task(row, columns, where) for where, row in rows]
-    return [own_task(row, where) for where, row in rows]
-
-
 def read_rows(source: str) -> Iterator[tuple[str, Row]]:
     """(where, row) of each row of a source that is not a name alone, read as they are asked for.
 
     Raises UserError, one line, for a source that is unknown; the rows raise it for one that cannot be read.
     """
-    kind, colon, rest = source.partition(":")
-    if not (colon and kind in READERS):
-        kind, rest = _kind_of_path(source), source
-    if not rest:
-        raise UserError(f"{source!r} names no data set: write {kind}:{'ID' if kind == 'hub' else 'PATH'}")
-    return READERS[kind](rest)
+    return _opened(source, fail)[1]
 
 
-def _kind_of_path(source: str) -> str:
-    for suffix, kind in SUFFIXES.items():
-        if source.endswith(suffix):
-            return kind
-    known = [*NAMED, *(f"{kind}:{'ID' if kind == 'hub' else 'PATH'}" for kind in READERS)]
-    hint = suggestion(source, [*NAMED, *READERS]) or suggestion(source.partition(":")[0], [*NAMED, *READERS])
-    raise UserError(f"unknown task source {source!r}{hint}: one of {', '.join(known)}")
+def _all_of(source: str, columns: Mapping[str, str] | None, held_out_fraction: float) -> list[Task]:
+    """The tasks of a source; edits have the split of what they are made from."""
+    name, _, rest = source.partition(":")
+    if name != edit_tasks.PREFIX:
+        return list(iter_tasks(source, columns=columns))
+    form, inner = edit_tasks.named(rest)
+    originals = _all_of(inner, columns, held_out_fraction)
+    return list(edit_tasks.wrapped(splits.assign_splits(originals, held_out_fraction), form))
+
+
+def _opened(source: str, report: Report) -> tuple[Adapter | None, Iterator[tuple[str, Row]]]:
+    """The format that a source names, and its rows."""
+    name, colon, place = source.partition(":")
+    adapter = ADAPTERS.get(name) if colon else None
+    if adapter is None:
+        if not places.is_place(source):
+            raise _unknown(source)
+        return None, places.read_place(source, report)
+    path = Path(place).expanduser()
+    if not place:
+        raise UserError(f"{source!r} names no data set: write {name}:PATH or {name}:hub:ID")
+    if adapter.folder and path.is_dir() and not places.has_files(path):
+        return adapter, adapter.folder(path)
+    return adapter, places.read_place(place, report)
+
+
+def _guessed(place: str, report: Report, on_guess: Report | None) -> Iterator[Task]:
+    """The tasks of a place whose format its first row tells."""
+    adapter, rows = guessed(places.read_place(place, report))
+    if on_guess and adapter.name != "strop":
+        on_guess(f"{place}: read as format {adapter.name!r} ({adapter.about})")
+    return tasks_of(adapter, rows, report)
+
+
+def _mapped(rows: Iterable[tuple[str, Row]], columns: Mapping[str, str], report: Report) -> Iterator[Task]:
+    for where, row in rows:
+        try:
+            task = mapped_task(row, columns, where)
+        except UserError as error:
+            report(str(error))
+            continue
+        yield task
+
+
+def _unknown(source: str) -> UserError:
+    words = [*NAMED, *GENERATED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS]
+    hint = suggestion(source, words) or suggestion(source.partition(":")[0], words)
+    return UserError(
+        f"unknown task source {source!r}{hint}: one of {', '.join([*NAMED, *GENERATED])}, edits:SOURCE, a path "
+        "that ends in .jsonl or .parquet, a folder of such files, hub:ID, or FORMAT:PLACE with one of the formats "
+        f"{', '.join(ADAPTERS)}"
+    )
 
 
 def _refuse_duplicates(tasks: Iterable[Task], source: str) -> None:

@@ -32,6 +32,8 @@ def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: 
     joins clusters. A split that a task already has stays, and its cluster follows: held-out wins over train.
     """
     result = list(tasks)
+    if all(task.split for task in tasks):
+        return result
     for cluster in clusters(tasks):
         declared = {tasks[i].split for i in cluster}
         side: Split
@@ -49,7 +51,10 @@ def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: 
 
 
 def clusters(tasks: Sequence[Task]) -> list[list[int]]:
-    """Positions of the tasks, grouped: near-duplicates of each other, directly or through others, share a group."""
+    """Positions of the tasks, grouped: near-duplicates of each other, directly or through others, share a group.
+
+    So do tasks with the same `metadata["pair"]`.
+    """
     parent = list(range(len(tasks)))
 
     def root(i: int) -> int:
@@ -58,12 +63,21 @@ def clusters(tasks: Sequence[Task]) -> list[list[int]]:
             i = parent[i]
         return i
 
-    for a, b in near_duplicates(tasks):
+    for a, b in (*declared_pairs(tasks), *near_duplicates(tasks)):
         parent[max(root(a), root(b))] = min(root(a), root(b))
     groups: dict[int, list[int]] = defaultdict(list)
     for i in range(len(tasks)):
         groups[root(i)].append(i)
     return list(groups.values())
+
+
+def declared_pairs(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
+    """Pairs of positions of tasks that say that they belong together, by `metadata["pair"]`, a text."""
+    first: dict[str, int] = {}
+    for i, task in enumerate(tasks):
+        pair = task.metadata.get("pair")
+        if isinstance(pair, str) and pair and first.setdefault(pair, i) != i:
+            yield first[pair], i
 
 
 def near_duplicates(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
@@ -77,15 +91,38 @@ def similar_pairs(sets: Sequence[frozenset[str]], threshold: float) -> Iterator[
     counts = Counter(item for s in sets for item in s)
     index: dict[str, list[int]] = defaultdict(list)
     for b, current in enumerate(sets):
-        rare_first = sorted(current, key=lambda item: (counts[item], item))
-        # Two sets that share so much share at least one of each other's rarest items.
-        prefix = rare_first[: len(current) - ceil(threshold * len(current)) + 1]
+        prefix = _rarest(current, counts, threshold)
         candidates = sorted({a for item in prefix for a in index[item]})
         for a in candidates:
             if len(current & sets[a]) >= threshold * len(current | sets[a]):
                 yield a, b
         for item in prefix:
             index[item].append(b)
+
+
+def similar_across(
+    sets: Sequence[frozenset[str]], others: Sequence[frozenset[str]], threshold: float
+) -> list[int]:
+    """Positions in `sets` of those that have a Jaccard index of at least `threshold` > 0 with one of `others`."""
+    counts = Counter(item for some in (sets, others) for s in some for item in s)
+    index: dict[str, list[int]] = defaultdict(list)
+    for number, other in enumerate(others):
+        for item in _rarest(other, counts, threshold):
+            index[item].append(number)
+    found = []
+    for position, current in enumerate(sets):
+        candidates = {
+            number for item in _rarest(current, counts, threshold) for number in index.get(item, ())
+        }
+        if any(len(current & others[n]) >= threshold * len(current | others[n]) for n in candidates):
+            found.append(position)
+    return found
+
+
+def _rarest(items: frozenset[str], counts: Counter[str], threshold: float) -> list[str]:
+    """The rarest items of a set: two sets that share so much share at least one of each other's."""
+    rare_first = sorted(items, key=lambda item: (counts[item], item))
+    return rare_first[: len(items) - ceil(threshold * len(items)) + 1]
 
 
 def statement_shingles(statement: str) -> frozenset[str]:

@@ -15,8 +15,15 @@ from strop.core.errors import UserError
 from strop.core.rollout import Message
 from strop.tasks.rows import suggestion
 
-PLACEHOLDERS = ("statement", "signature", "examples", "tests", "broken", "message")
-"""`tests` are a task's trusted tests; `broken` and `message` come from the metadata of a task to repair."""
+PLACEHOLDERS = (
+    "statement", "signature", "examples", "tests", "broken", "message", "stub", "language", "choices", "hole", "files",
+    "rule", "header", "where",
+)  # fmt: skip
+"""`tests` are a task's trusted tests; `broken` and `message` come from the metadata of a task to repair, `stub` is the
+
+file that an exercise starts from, `choices` are labels, `hole` is code with a mark to fill in; of tasks to edit
+
+`files` are the files, and `rule` says how the edit is written (`header` and `where` stand for its file in there)."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
 _SECTION = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
@@ -31,13 +38,21 @@ def packaged(name: str) -> str:
 def packaged_for(style: str, family: str) -> str | None:
     """The packaged template of a task family, None where it has none of its own."""
     name = f"{style}-{family}"
-    known = resources.files("strop.tasks").joinpath("templates", f"{name}.txt").is_file()
-    return packaged(name) if known else None
+    return packaged(name) if _is_packaged(name) else None
+
+
+def _is_packaged(name: str) -> bool:
+    return resources.files("strop.tasks").joinpath("templates", f"{name}.txt").is_file()
 
 
 def load(path: str | Path) -> str:
-    """The text of a user's template; UserError when it cannot be read or names a placeholder that there is not."""
+    """The text of a user's template, or of a packaged one that is named without a folder and an ending.
+
+    Raises UserError when it cannot be read or names a placeholder that there is not.
+    """
     file = Path(path).expanduser()
+    if str(path) == file.stem and not file.exists() and _is_packaged(file.name):
+        return packaged(file.name)
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,0 +1,159 @@
+"""Tests that are a list of assert statements (AceCode, MBPP), made a check: which names of the answer they call.
+
+Plain calls are an *asserts* check. Tests that handle objects of the answer's classes are a *pytest* suite, one function
+a text, because objects do not cross into plain test code.
+"""
+
+import ast
+import builtins
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from strop.core.errors import UserError
+from strop.core.task import AssertsCheck, PytestCheck
+from strop.tasks import pysource
+
+SUITE = "test_answer.py"
+_VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind)}
+
+
+def check_of(tests: Sequence[str], setup: str, reference: str, where: str) -> AssertsCheck | PytestCheck:
+    """The check of assert statements with test code that comes first; `reference`, if known, tells what is a class.
+
+    Raises UserError for what is no Python, asserts nothing, or calls nothing of an answer.
+    """
+    if not tests:
+        raise UserError(f"{where}: the task has no tests")
+    bodies = [_parsed(test, f"{where}: test {number}") for number, test in enumerate(tests, start=1)]
+    for number, body in enumerate(bodies, start=1):
+        if not any(isinstance(node, ast.Assert) for node in _walk(body)):
+            raise UserError(f"{where}: test {number} asserts nothing: {tests[number - 1].strip()[:60]!r}")
+    before = _parsed(setup, f"{where}: set-up code")
+    everything = [*before, *(line for body in bodies for line in body)]
+    modules = _modules(everything)
+    setup = "".join(f"import {name}\n" for name in modules) + setup
+    names = _called(everything, set(modules), reference)
+    if not names:
+        raise UserError(f"{where}: the tests call no function of an answer")
+    if _has_objects(everything, names, reference):
+        return _suite(names, setup, bodies)
+    code = "\n".join(filter(None, [setup.strip("\n"), *(test.strip("\n") for test in tests)])) + "\n"
+    helpers = [name for name in names[1:] if not hasattr(builtins, name)]
+    return AssertsCheck(entry_point=names[0], helpers=helpers, code=code)
+
+
+def count(tests: Sequence[str]) -> int:
+    """How many top-level statements of the texts hold an assert: tests of an *asserts* check."""
+    lines = (line for test in tests for line in ast.parse(test).body)
+    return sum(any(isinstance(node, ast.Assert) for node in ast.walk(line)) for line in lines)
+
+
+def statements(code: str) -> tuple[str, list[str]]:
+    """(set-up, tests) of an *asserts* check's code: what stands before the first assert, and each assert after it.
+
+    Code between asserts goes to the assert that follows.
+    """
+    setup, tests, pending = "", [], ""
+    lines = code.splitlines()
+    for node in ast.parse(code).body:
+        text = "\n".join(lines[node.lineno - 1 : node.end_lineno]) + "\n"
+        if isinstance(node, ast.Assert):
+            tests.append((pending + text).rstrip("\n"))
+            pending = ""
+        elif tests:
+            pending += text
+        else:
+            setup += text
+    return setup, tests
+
+
+def _parsed(code: str, where: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(code).body
+    except SyntaxError as error:
+        raise UserError(f"{where}: no Python: {error.msg}: {code.strip()[:60]!r}") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"{where}: no Python: {error}") from error
+
+
+def _walk(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    for line in body:
+        yield from ast.walk(line)
+
+
+def _bound(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that the code binds anywhere: variables, arguments, imports, functions and classes."""
+    names: set[str] = set()
+    for node in _walk(body):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.stmt):
+            names |= pysource.bound_names(node)
+    return names
+
+
+def _modules(body: Sequence[ast.stmt]) -> list[str]:
+    """Modules of the standard library that the code uses and does not import; the original runs it below the answer."""
+    bound = _bound(body)
+    used = {n.value.id for n in _walk(body) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)}
+    return sorted(name for name in used - bound if name in sys.stdlib_module_names)
+
+
+def _called(body: Sequence[ast.stmt], modules: set[str], reference: str) -> list[str]:
+    """Names of an answer that the code calls, the most called first, of equals the first.
+
+    One like a builtin's (`sum`) is the answer's where the reference defines it.
+    """
+    known = _bound(body) | modules | (set(dir(builtins)) - _defined(reference, ast.FunctionDef))
+    calls = (n.func.id for n in _walk(body) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    passed = (n.id for n in _walk(body) if isinstance(n, ast.Name))  # such as map(f, values)
+    counted = Counter(name for name in calls if name not in known)
+    counted.update({name: 0 for name in passed if name not in known})
+    return [name for name, _ in counted.most_common()]
+
+
+def _has_objects(body: Sequence[ast.stmt], names: Sequence[str], reference: str) -> bool:
+    classes = _defined(reference, ast.ClassDef)
+    for node in _walk(body):
+        if (
+            isinstance(node, ast.Name)
+            and node.id in names
+            and (node.id in classes or _like_a_class(node.id, reference))
+        ):
+            return True
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            if isinstance(function, ast.Name) and function.id in names and node.attr not in _VALUES:
+                return True
+    return False
+
+
+def _like_a_class(name: str, reference: str) -> bool:
+    """By its name, where there is no reference that could tell."""
+    return not reference and name[0].isupper() and not name.isupper()
+
+
+def _defined(source: str, kind: type[ast.ClassDef] | type[ast.FunctionDef]) -> set[str]:
+    """Names of the source's classes or functions at the margin; none where it is no Python."""
+    try:
+        return {node.name for node in ast.parse(source).body if isinstance(node, kind)}
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+
+
+def _suite(names: Sequence[str], setup: str, bodies: Sequence[list[ast.stmt]]) -> PytestCheck:
+    parts = [f"from solution import {', '.join(sorted(names))}", setup.strip("\n")]
+    for number, body in enumerate(bodies):
+        function = ast.parse(f"def test_{number}():\n    pass").body[0]
+        parts.append(ast.unparse(ast.Module([_with_body(function, body)], [])))
+    text = "\n\n\n".join(filter(None, parts)) + "\n"
+    return PytestCheck(files={SUITE: text}, tests=[f"{SUITE}::test_{n}" for n in range(len(bodies))])
+
+
+def _with_body(function: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
+    if isinstance(function, ast.FunctionDef):
+        function.body = body
+    return function

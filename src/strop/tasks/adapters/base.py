@@ -1,0 +1,45 @@
+"""What an adapter is: a data set's schema, read into tasks and, where the schema allows it, written again.
+
+One small module a schema; it defines `ADAPTER`. The rows come from anywhere (see `strop.tasks.places`): an adapter only
+knows one row, or one folder for sets that are folders. It never runs what it reads.
+
+Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
+`date` the day of publication ("YYYY-MM-DD"), `base_tests` how many of the first tests are the base set, `references`
+further answers that pass, `original` the fields of the row that a task cannot hold otherwise and that writing needs.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strop.core.task import Task
+from strop.tasks.rows import Row
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """One schema of code tasks."""
+
+    name: str
+    """As in the source `NAME:PLACE`; the module's name with `-` for `_`."""
+    about: str
+    """One line: what it is and whose format."""
+    read: Callable[[Row, str], Iterator[Task]]
+    """The tasks of one row, mostly one; the text says where the row stands. Raises UserError for a bad row."""
+    fits: Callable[[Row], bool]
+    """Whether a row looks like one of this schema: cheap, and never raises."""
+    write: Callable[[Task], dict[str, Any]] | None = None
+    """The row of a task, JSON values only. Raises UserError for a task that the schema cannot hold."""
+    sample: Callable[[], list[dict[str, Any]]] | None = None
+    """Made-up rows of the schema, every variant of it at least once."""
+    folder: Callable[[Path], Iterator[tuple[str, Row]]] | None = None
+    """(where, row) of each task of a set that is a folder. Raises UserError."""
+    write_folder: Callable[[Iterable[Task], Path], None] | None = None
+    """Writes tasks as such a folder. Raises UserError."""
+    as_json: tuple[str, ...] = ()
+    """Fields that a table (parquet) holds as JSON text, because their objects differ from row to row. Reading accepts
+
+    the text in their place anywhere."""
+    holds_all: bool = False
+    """Whether a row holds the whole task, `metadata.original` of other formats included."""

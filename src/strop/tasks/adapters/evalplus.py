@@ -1,0 +1,138 @@
+"""EvalPlus: HumanEval+ and MBPP+, the original problems with many more tests, in both published forms.
+
+Reference: github.com/evalplus/evalplus; Liu et al. 2023, arXiv:2305.01210. Rows of the releases (JSONL): task_id,
+prompt, entry_point, canonical_solution, base_input, plus_input, atol, contract. Rows on the Hub
+(evalplus/humanevalplus, evalplus/mbppplus): HumanEval's or MBPP's fields with `test`, code with inputs and results.
+
+1. One input is one test: a top-level `assert strop_agrees(...)`. Base inputs come first, `metadata.base_tests` counts
+   them; the Hub's rows do not say where they end, but MBPP+ has them as `test_list`.
+2. The releases bring no expected values: the trusted test code runs the canonical solution beside the answer.
+3. Comparison as in EvalPlus (see `evalplus_rules`), without numpy: test code has the standard library only.
+4. Inputs of MBPP+ are stored as JSON; where the function takes tuples, sets or complex numbers they are made again.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import AssertsCheck, Task
+from strop.tasks import pysource
+from strop.tasks.adapters import evalplus_inputs, evalplus_sample
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.evalplus_rules import preamble
+from strop.tasks.adapters.evalplus_tests import parsed_tests
+from strop.tasks.adapters.fields import has, items, name_of, text
+from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.rows import Row
+
+_TAKEN = ("exec", "inf", "nan")
+_RELEASE = ("task_id", "prompt", "entry_point", "canonical_solution")
+
+
+def _read(row: Row, where: str) -> Iterator[Task]:
+    try:
+        yield _release(row, where) if "base_input" in row else _hub(row, where)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"{where}: solution or tests are no Python: {error}") from error
+
+
+def _release(row: Row, where: str) -> Task:
+    name, prompt, entry, solution = (text(row, field, where) for field in _RELEASE)
+    base, plus = items(row, "base_input", where), items(row, "plus_input", where, default=[])
+    atol = row.get("atol", 0)
+    if isinstance(atol, bool) or not isinstance(atol, int | float):
+        raise UserError(f"{where}: field 'atol' must hold a number, not {atol!r:.60}")
+    whole = _joined(prompt, solution)
+    _require(whole, entry, where)
+    lines = []
+    for number, args in enumerate([*base, *plus], start=1):
+        if not isinstance(args, list):
+            raise UserError(f"{where}: input {number} must be a list of arguments, not {type(args).__name__}")
+        lines.append(f"assert strop_agrees({entry}, {evalplus_inputs.literal(name, args)})")
+    if not lines:
+        raise UserError(f"{where}: the task has no tests: base_input and plus_input are empty")
+    code = "\n".join([preamble(entry, atol, solution=whole), *lines]) + "\n"
+    task = _task(name, prompt, whole, entry, code, len(base))
+    return with_original(task, row, _RELEASE, base_input=base, canonical_solution=solution)
+
+
+def _hub(row: Row, where: str) -> Task:
+    form = "code" if "code" in row else "canonical_solution"
+    prompt, solution, test = (text(row, field, where) for field in ("prompt", form, "test"))
+    name = name_of(row.get("task_id"), "")
+    whole = solution if form == "code" else _joined(prompt, solution)
+    tests = parsed_tests(test, where)
+    entry = text(row, "entry_point", where, default="") or tests.entry_point
+    _require(whole, entry, where)
+    base = row.get("test_list")
+    atol = tests.atol
+    lines = [f"assert strop_agrees({entry}, {args}, {expected})" for args, expected in tests.cases]
+    code = "\n".join([preamble(entry, atol, extra=tests.helpers), *lines]) + "\n"
+    task = _task(
+        f"Mbpp/{name}" if form == "code" else name, prompt, whole, entry, code,
+        min(len(base), len(lines)) if isinstance(base, list) else None,
+    )  # fmt: skip
+    known = ("prompt",) if form == "code" else _RELEASE
+    return with_original(task, row, known, **({} if form == "code" else {"canonical_solution": solution}))
+
+
+def _task(name: str, prompt: str, whole: str, entry: str, code: str, base: int | None) -> Task:
+    node = pysource.find_function(ast.parse(whole), entry)
+    doc = ast.get_docstring(node) if node is not None else None
+    continued = whole.startswith(prompt) and f"def {entry}" in prompt
+    stated = doc if continued else prompt.strip().strip("\"'").strip()
+    return Task(
+        id=name,
+        statement=stated or doc or "",
+        signature=pysource.signature_of(whole, entry),
+        reference=whole,
+        check=AssertsCheck(entry_point=entry, code=code),
+        source=f"evalplus/{name}",
+        prompt=prompt if continued else None,
+        metadata={"prompt": prompt} | ({} if base is None else {"base_tests": base}),
+    )
+
+
+def _joined(prompt: str, solution: str) -> str:
+    """The whole program: a prompt of MBPP+ is a docstring alone, which a solution of its own follows."""
+    return (
+        prompt + solution if prompt.endswith("\n") or solution.startswith("\n") else f"{prompt}\n{solution}"
+    )
+
+
+def _require(whole: str, entry: str, where: str) -> None:
+    if entry in _TAKEN or entry.startswith("strop_"):
+        raise UserError(f"{where}: an entry point named {entry!r} would hide what the test code needs")
+    if not entry.isidentifier() or pysource.find_function(ast.parse(whole), entry) is None:
+        raise UserError(f"{where}: the canonical solution does not define {entry!r}")
+
+
+def _fits(row: Row) -> bool:
+    if has(row, base_input=list, canonical_solution=str, entry_point=str):
+        return True
+    test = row.get("test")
+    return isinstance(test, str) and "inputs = " in test and ("canonical_solution" in row or "code" in row)
+
+
+def _write(task: Task) -> dict[str, Any]:
+    kept = original(task)
+    if "base_input" not in kept and "test" not in kept:
+        raise UserError(f"task {task.id!r} is not one of EvalPlus: its inputs are not known")
+    row = {"prompt": task.metadata.get("prompt", ""), **kept}
+    if "code" not in kept:
+        row |= {"task_id": task.id}
+        if isinstance(task.check, AssertsCheck):
+            row.setdefault("entry_point", task.check.entry_point)
+    return row
+
+
+ADAPTER = Adapter(
+    name="evalplus",
+    about="EvalPlus: HumanEval+ and MBPP+, releases and Hub form, base and plus tests",
+    read=_read,
+    fits=_fits,
+    write=_write,
+    sample=evalplus_sample.rows,
+    as_json=("base_input", "plus_input"),
+)

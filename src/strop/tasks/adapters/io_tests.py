@@ -1,0 +1,147 @@
+"""Tests as lists of inputs and outputs, the form that APPS made common: `{"inputs", "outputs", "fn_name"}`.
+
+Without `fn_name` they are stdin and stdout of a program, each a text or a list of lines. With it they are calls:
+
+1. An input is a list of positional arguments, or a text with one JSON value a line.
+2. An output is the returned value. Where every output of a task is a list of one item, as in Codewars' problems of APPS
+   and TACO, that item is the value; not so where the starter code says that a list is returned. The data sets'
+   own harness takes either, test by test, which lets a wrong answer pass.
+3. Keys of objects are texts, as in JSON; the harness of APPS turns numerals into integers.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.tasks.adapters.bounded import parse_json
+
+_RETURNS_LIST = re.compile(r"->\s*['\"]?(?:typing\.)?(?:list|List|tuple|Tuple|Sequence|Optional\[\s*List)\b")
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a data set wrote tests that a task holds in one way only: what writing them back needs."""
+
+    lines: bool = False
+    """Input and output of programs are lists of lines."""
+    text: bool = False
+    """A call's arguments are JSON values in one text, one a line, and so is its output."""
+    wrapped: bool = False
+    """A call's output is a list with the value as its only item."""
+
+    def named(self) -> dict[str, bool]:
+        """What is not as usual, for `metadata.original`."""
+        return {name: True for name in ("lines", "text", "wrapped") if getattr(self, name)}
+
+
+def form_of(kept: Mapping[str, Any]) -> Form:
+    """The form out of `metadata.original`."""
+    return Form(**{name: kept.get(name) is True for name in ("lines", "text", "wrapped")})
+
+
+def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | CasesCheck, Form]:
+    """The check of `{"inputs", "outputs"}`, perhaps with `fn_name`. Raises UserError."""
+    if not isinstance(tests, Mapping):
+        raise UserError(
+            f"{where}: tests must be an object with inputs and outputs, not {type(tests).__name__}"
+        )
+    inputs, outputs = tests.get("inputs"), tests.get("outputs")
+    if not isinstance(inputs, list) or not isinstance(outputs, list):
+        raise UserError(f"{where}: tests must hold the lists inputs and outputs")
+    if len(inputs) != len(outputs):
+        raise UserError(f"{where}: {len(inputs)} inputs but {len(outputs)} outputs")
+    if not inputs:
+        raise UserError(f"{where}: the task has no tests: inputs is empty")
+    name = tests.get("fn_name")
+    if name is None or name == "":
+        return _programs(inputs, outputs, where)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise UserError(f"{where}: fn_name must be the name of a function, not {str(name)[:60]!r}")
+    return _calls(name, inputs, outputs, starter, where)
+
+
+def write_tests(task: Task, form: Form) -> dict[str, Any]:
+    """`{"inputs", "outputs"}` of a task, with `fn_name` for a function. Raises UserError for other checks."""
+    check = task.check
+    if isinstance(check, StdioCheck) and not check.checker:
+        pairs = [(case.stdin, case.stdout) for case in check.cases]
+        if form.lines:
+            split = [(given.split("\n"), wanted.split("\n")) for given, wanted in pairs]
+            return {"inputs": [s[0] for s in split], "outputs": [s[1] for s in split]}
+        return {"inputs": [p[0] for p in pairs], "outputs": [p[1] for p in pairs]}
+    if not isinstance(check, CasesCheck) or check.checker or any(case.kwargs for case in check.cases):
+        raise UserError(
+            f"task {task.id!r}: the format holds stdin and stdout, or calls with positional arguments, and no checker; "
+            f"this is a check of kind {check.kind!r}"
+        )
+    inputs: list[Any] = [case.args for case in check.cases]
+    outputs: list[Any] = [case.expected for case in check.cases]
+    if form.text:
+        inputs, outputs = ["\n".join(map(_json, args)) for args in inputs], [_json(o) for o in outputs]
+    elif form.wrapped or _wrapped(outputs, task.signature):  # plain ones would be read as wrapped
+        outputs = [[output] for output in outputs]
+    return {"inputs": inputs, "outputs": outputs, "fn_name": check.entry_point}
+
+
+def _programs(inputs: list[Any], outputs: list[Any], where: str) -> tuple[StdioCheck, Form]:
+    both = inputs + outputs
+    cases = [
+        StdioCase(stdin=_program_text(i, where, number), stdout=_program_text(o, where, number))
+        for number, (i, o) in enumerate(zip(inputs, outputs, strict=True), start=1)
+    ]
+    return StdioCheck(cases=cases), Form(lines=all(isinstance(item, list) for item in both))
+
+
+def _program_text(value: Any, where: str, number: int) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(value)
+    raise UserError(
+        f"{where}: test {number}: stdin and stdout are text or lists of lines, not {_kind(value)}"
+    )
+
+
+def _calls(
+    name: str, inputs: list[Any], outputs: list[Any], starter: str, where: str
+) -> tuple[CasesCheck, Form]:
+    text = all(isinstance(given, str) for given in inputs)
+    if text and all(isinstance(output, str) for output in outputs):
+        values = [parse_json(output, f"{where}: output {n}") for n, output in enumerate(outputs, start=1)]
+        form = Form(text=True)
+    elif _wrapped(outputs, starter):
+        values, form = [output[0] for output in outputs], Form(wrapped=True)
+    else:
+        values, form = outputs, Form()
+    cases = [
+        Case(args=_arguments(given, f"{where}: input {n}"), expected=value)
+        for n, (given, value) in enumerate(zip(inputs, values, strict=True), start=1)
+    ]
+    return CasesCheck(entry_point=name, cases=cases), form
+
+
+def _arguments(given: Any, where: str) -> list[Any]:
+    if isinstance(given, list):
+        return given
+    if isinstance(given, str):
+        return [parse_json(line, where) for line in given.split("\n") if line.strip()]
+    raise UserError(f"{where}: a call needs a list of arguments, not {_kind(given)}")
+
+
+def _wrapped(outputs: list[Any], starter: str) -> bool:
+    alone = all(isinstance(output, list) and len(output) == 1 for output in outputs)
+    return alone and not _RETURNS_LIST.search(starter)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _kind(value: Any) -> str:
+    return {"NoneType": "null", "dict": "an object", "list": "a list", "str": "a text"}.get(
+        type(value).__name__, repr(value)[:40]
+    )

@@ -1,0 +1,202 @@
+"""LiveCodeBench, code generation: contest problems with their dates, as stdin/stdout programs or functions.
+
+Reference: github.com/LiveCodeBench/LiveCodeBench; Jain et al. 2024, arXiv:2403.07974. Rows: question_title,
+question_content, platform, question_id, contest_id, contest_date (ISO), starter_code, difficulty, public_test_cases
+(JSON text), private_test_cases (JSON text, or that packed: see `livecodebench_packed`), metadata (JSON text, with
+func_name).
+A test is {"input", "output", "testtype": "stdin" or "functional"}; a functional one has a JSON value a line as its
+arguments and a JSON value as its output.
+
+1. Public tests come first and are shown; `metadata.base_tests` counts them.
+2. The day of `contest_date` is `metadata.date`, for windows by date.
+3. Outputs are compared as text, without white space at the ends of lines; numbers written differently ("1" and "1.0")
+   differ, where the original harness compares lines that are all numbers as decimals.
+4. A function is looked for by its name, or as a method of the answer's class `Solution`. The signature is the starter
+   code below the imports of `typing` that it needs: nothing is imported for the answer.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.bounded import parse_json
+from strop.tasks.adapters.fields import decoded, has, text
+from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.livecodebench_packed import packed, unpacked
+from strop.tasks.adapters.solutions import starter_signature
+from strop.tasks.rows import Row
+
+FIELDS = (
+    "question_title", "question_content", "question_id", "contest_date", "starter_code",
+    "difficulty", "public_test_cases", "private_test_cases", "metadata",
+)  # fmt: skip
+LEVELS = {"easy": 2, "medium": 3, "hard": 4}
+
+
+def _read(row: Row, where: str) -> Iterator[Task]:
+    public = _tests(decoded(row, "public_test_cases", where), f"{where}: public_test_cases")
+    private, coded = _private(row, where)
+    about = decoded(row, "metadata", where) or {}
+    if not isinstance(about, Mapping):
+        raise UserError(f"{where}: metadata must be an object, not {type(about).__name__}")
+    tests = [(test, True) for test in public] + [(test, False) for test in private]
+    if not tests:
+        raise UserError(f"{where}: the task has no tests: public and private ones are empty")
+    kinds = {test["testtype"] for test, _ in tests}
+    if len(kinds) > 1 or not kinds <= {"stdin", "functional"}:
+        raise UserError(
+            f"{where}: testtype must be 'stdin' or 'functional' throughout, not {', '.join(sorted(kinds))}"
+        )
+    title, starter = (
+        text(row, "question_title", where, default=""),
+        text(row, "starter_code", where, default=""),
+    )
+    level = text(row, "difficulty", where, default="")
+    day = str(row.get("contest_date") or "").replace(" ", "T").partition("T")[0]
+    check = _stdio(tests) if kinds == {"stdin"} else _functional(tests, about, where)
+    task = Task(
+        id=text(row, "question_id", where),
+        family="program" if kinds == {"stdin"} else "function",
+        statement=text(row, "question_content", where),
+        signature=starter_signature(starter),
+        check=check,
+        topic=level,
+        level=LEVELS.get(level, 0),
+        source=f"livecodebench/{row['question_id']}",
+        metadata={"title": title, "base_tests": len(public), **({"date": day} if day else {})},
+    )
+    kept = {
+        "contest_date": str(row.get("contest_date") or ""),
+        "metadata": row.get("metadata"),
+        "packed": coded,
+    }
+    if kinds == {"functional"}:
+        kept |= {"tests": [test for test, _ in tests], "starter_code": starter}
+    yield with_original(task, row, FIELDS, **kept)
+
+
+def _private(row: Row, where: str) -> tuple[list[dict[str, str]], bool]:
+    value = row.get("private_test_cases")
+    coded = isinstance(value, str) and value.strip() != "" and value.lstrip()[:1] != "["
+    if coded and isinstance(value, str):
+        value = parse_json(unpacked(value, where), f"{where}: private_test_cases")
+    else:
+        value = decoded(row, "private_test_cases", where)
+    return _tests(value, f"{where}: private_test_cases"), coded
+
+
+def _tests(value: Any, where: str) -> list[dict[str, str]]:
+    if not isinstance(value, list | None):
+        raise UserError(f"{where}: must be a list of tests, not {type(value).__name__}")
+    for number, test in enumerate(value or [], start=1):
+        if not isinstance(test, Mapping) or not all(
+            isinstance(test.get(name), str) for name in ("input", "output", "testtype")
+        ):
+            raise UserError(f"{where}: test {number} needs input, output and testtype, all of them text")
+    return [{name: test[name] for name in ("input", "output", "testtype")} for test in value or []]
+
+
+def _stdio(tests: list[tuple[dict[str, str], bool]]) -> StdioCheck:
+    return StdioCheck(
+        cases=[StdioCase(stdin=t["input"], stdout=t["output"], shown=shown) for t, shown in tests]
+    )
+
+
+def _functional(tests: list[tuple[dict[str, str], bool]], about: Mapping[str, Any], where: str) -> CasesCheck:
+    name = about.get("func_name")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise UserError(
+            f"{where}: functional tests need the function's name in metadata.func_name, not {name!r}"
+        )
+    cases = []
+    for number, (test, shown) in enumerate(tests, start=1):
+        spot = f"{where}: functional test {number}"
+        args = [parse_json(line, spot) for line in test["input"].split("\n") if line.strip()]
+        cases.append(Case(args=args, expected=parse_json(test["output"], spot), shown=shown))
+    return CasesCheck(entry_point=name, cases=cases)
+
+
+def _fits(row: Row) -> bool:
+    return (
+        has(row, question_content=str, question_id=str, contest_date=object) and "private_test_cases" in row
+    )
+
+
+def _write(task: Task) -> dict[str, Any]:
+    kept = original(task)
+    coded, about = kept.pop("packed", True), kept.pop("metadata", None)
+    tests = kept.pop("tests", None) or _written(task)
+    split = (
+        sum(case.shown for case in task.check.cases) if isinstance(task.check, StdioCheck | CasesCheck) else 0
+    )
+    private = json.dumps(tests[split:])
+    name = task.check.entry_point if isinstance(task.check, CasesCheck) else None
+    return {
+        "question_title": task.metadata.get("title", ""),
+        "question_content": task.statement,
+        "question_id": task.id,
+        "contest_date": kept.pop("contest_date", task.metadata.get("date", "")),
+        "starter_code": kept.pop("starter_code", task.signature),
+        "difficulty": task.topic if task.topic in LEVELS else "",
+        "public_test_cases": json.dumps(tests[:split]),
+        "private_test_cases": packed(private) if coded else private,
+        "metadata": json.dumps({"func_name": name} if name else {}) if about is None else about,
+        **kept,
+    }
+
+
+def _written(task: Task) -> list[dict[str, str]]:
+    """The tests of a task, shown ones first. Raises UserError where the schema cannot hold them."""
+    check = task.check
+    if isinstance(check, StdioCheck) and task.language == "python" and not check.checker:
+        stdio = sorted(check.cases, key=lambda case: not case.shown)
+        return [{"input": case.stdin, "output": case.stdout, "testtype": "stdin"} for case in stdio]
+    if not isinstance(check, CasesCheck) or check.checker or any(case.kwargs for case in check.cases):
+        raise UserError(
+            f"task {task.id!r}: LiveCodeBench holds Python tasks with stdin/stdout or positional arguments"
+        )
+    return [
+        {
+            "input": "\n".join(json.dumps(arg) for arg in case.args),
+            "output": json.dumps(case.expected),
+            "testtype": "functional",
+        }
+        for case in sorted(check.cases, key=lambda case: not case.shown)
+    ]
+
+
+def _sample() -> list[dict[str, Any]]:
+    stdin = [{"input": f"{n}\n", "output": f"{2 * n}\n", "testtype": "stdin"} for n in (1, 2, 3)]
+    calls = [{"input": f"[{n}, 1]\n2", "output": str(2 * n + 2), "testtype": "functional"} for n in (1, 2, 3)]
+    common = {
+        "platform": "atcoder",
+        "contest_id": "abc1",
+        "contest_date": "2024-08-03T00:00:00",
+        "difficulty": "easy",
+    }
+    program = {
+        "question_title": "Twice", "question_content": "Read n, print twice n.", "question_id": "abc1_a",
+        "starter_code": "", "metadata": "{}", **common,
+    }  # fmt: skip
+    starter = "class Solution:\n    def weigh(self, values: List[int], factor: int) -> int:\n        "
+    return [
+        {**program, "public_test_cases": json.dumps(stdin[:1]), "private_test_cases": json.dumps(stdin[1:])},
+        {
+            **program, "question_id": "3001", "platform": "leetcode", "starter_code": starter,
+            "metadata": '{"func_name": "weigh"}', "public_test_cases": json.dumps(calls[:1]),
+            "private_test_cases": packed(json.dumps(calls[1:])),
+        },
+    ]  # fmt: skip
+
+
+ADAPTER = Adapter(
+    name="livecodebench",
+    about="LiveCodeBench code generation: contest problems with dates, private tests packed",
+    read=_read,
+    fits=_fits,
+    write=_write,
+    sample=_sample,
+)

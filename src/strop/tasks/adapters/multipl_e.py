@@ -1,0 +1,142 @@
+"""MultiPL-E (MIT): HumanEval and MBPP translated to many languages, from prompts and unit tests.
+
+Reference: github.com/nuprl/MultiPL-E; Cassano et al. 2022, arXiv:2208.08227. Rows: name, language, prompt, doctests,
+original, prompt_terminology, tests, stop_tokens. The set brings no solutions.
+
+1. The original puts answer and tests into one program, whose exit status decides. Here Python's tests are *asserts*,
+   Rust's become unit tests, one an assertion, and of JavaScript's only the calls go into the answer's process: it
+   prints what the function returns, which is compared outside.
+2. Other languages, and tests of a form that cannot be taken apart, are carried: a *workspace* check, with the reason in
+   `metadata.unverifiable`.
+3. Ids are LANGUAGE/NAME: a name is the same in every language. An answer is the whole code, its last brace too.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import Task, WorkspaceCheck
+from strop.tasks import pysource
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.fields import has, text
+from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.multipl_e_tests import CHECKS, Unclear
+from strop.tasks.rows import Row
+
+FIELDS = ("name", "language", "prompt")
+LANGUAGES = {
+    "py": "python", "rs": "rust", "js": "javascript", "ts": "typescript", "cpp": "c++", "cs": "c#", "rb": "ruby",
+    "jl": "julia", "hs": "haskell", "kt": "kotlin", "pl": "perl", "rkt": "racket", "sh": "bash", "ml": "ocaml",
+    "go_test.go": "go", "fs": "f#", "clj": "clojure", "ex": "elixir", "adb": "ada",
+}  # fmt: skip
+"""What the rows call a language, and its name here; others keep theirs."""
+
+
+def _read(row: Row, where: str) -> Iterator[Task]:
+    name, short, prompt = (text(row, field, where) for field in FIELDS)
+    tests = text(row, "tests", where)
+    if not tests.strip():
+        raise UserError(f"{where}: the task has no tests: field 'tests' is empty")
+    language, reason = LANGUAGES.get(short, short.lower()), ""
+    try:
+        if language not in CHECKS:
+            raise Unclear(f"{language} has no toolchain that keeps expected values from the answer")
+        check = CHECKS[language](tests, prompt)
+    except Unclear as error:
+        reason = str(error)
+        check = WorkspaceCheck(files={f"tests.{short}": tests}, failing=["tests"])
+    task = Task(
+        id=f"{short}/{name}",
+        language=language,
+        statement=_statement(prompt, language),
+        signature=_signature(prompt, language),
+        check=check,
+        source=f"multipl-e/{short}/{name}",
+        prompt=prompt,
+        metadata={"unverifiable": reason} if reason else {},
+    )
+    yield with_original(task, row, FIELDS, language=short)
+
+
+_CODE = ("use ", "#include", "import ", "package ", "using ", "#!", "<?php", "module ", "open ", "from ")
+"""How lines of a prompt begin that are neither prose nor the function's header."""
+
+
+def _function(prompt: str) -> pysource.Function | None:
+    """The last function of a prompt in Python."""
+    try:
+        found = [node for node in ast.parse(prompt).body if isinstance(node, pysource.Function)]
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return found[-1] if found else None
+
+
+def _statement(prompt: str, language: str) -> str:
+    """The prose of a prompt: its docstring, or what stands above the header; some rows lack the comment marks."""
+    node = _function(prompt) if language == "python" else None
+    if node is not None:
+        return ast.get_docstring(node) or prompt
+    lines = [line.strip() for line in prompt.splitlines() if line.strip()][:-1]
+    told = [line.lstrip("/#-;%*'").strip() for line in lines if not line.startswith(_CODE)]
+    return "\n".join(told).strip() or prompt
+
+
+def _signature(prompt: str, language: str) -> str:
+    """The last line that is not empty: what opens the function; in Python the header with its imports."""
+    node = _function(prompt) if language == "python" else None
+    if node is not None:
+        return pysource.signature_of(prompt, node.name)
+    lines = [line for line in prompt.splitlines() if line.strip()]
+    return lines[-1].rstrip().removesuffix("{").rstrip() if lines else ""
+
+
+def _fits(row: Row) -> bool:
+    return has(row, name=str, language=str, prompt=str, tests=str) and "stop_tokens" in row
+
+
+def _write(task: Task) -> dict[str, Any]:
+    kept = original(task)
+    if "tests" not in kept or "language" not in kept:
+        raise UserError(
+            f"task {task.id!r} is not one of MultiPL-E: its tests in the set's form are not known"
+        )
+    return {"name": task.id.partition("/")[2], "prompt": task.prompt or "", **kept}
+
+
+def _sample() -> list[dict[str, Any]]:
+    about = {"doctests": "transform", "original": "double.py", "prompt_terminology": "reworded"}
+    name = {"name": "Sample_0_double", **about}
+    python = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(0) == 0\n\n"
+    script = "const assert = require('node:assert');\n\n\nfunction test() {\n  let candidate = double;\n"
+    main = "}\n\nfn main() {\n    let candidate = double;\n"
+    calls = "  assert.deepEqual(candidate(2),4);\n  assert.deepEqual(candidate([]),undefined);\n}\n\ntest();"
+    return [
+        {
+            **name, "language": "py", "prompt": 'def double(n: int) -> int:\n    """Twice n."""\n',
+            "tests": python + "def test_check():\n    check(double)\n\ntest_check()\n", "stop_tokens": ["\ndef"],
+        },
+        {
+            **name, "language": "rs", "stop_tokens": ["\n}"],
+            "prompt": "/// Twice n.\nfn double(n: isize) -> isize {\n",
+            "tests": main + "    assert_eq!(candidate(2), 4);\n    assert_eq!(candidate(0), 0);\n}\n",
+        },
+        {
+            **name, "language": "js", "prompt": "//Twice n.\nfunction double(n){\n", "stop_tokens": ["\nfunction "],
+            "tests": script + calls,
+        },
+        {
+            **name, "language": "lua", "prompt": "-- Twice n.\nlocal function double(n)\n", "stop_tokens": ["\nend"],
+            "tests": "lu = require('luaunit')\nos.exit(lu.LuaUnit.run())",
+        },
+    ]  # fmt: skip
+
+
+ADAPTER = Adapter(
+    name="multipl-e",
+    about="MultiPL-E: HumanEval and MBPP in other languages",
+    read=_read,
+    fits=_fits,
+    write=_write,
+    sample=_sample,
+)

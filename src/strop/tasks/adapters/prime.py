@@ -1,0 +1,150 @@
+"""Verifiable code problems of PrimeIntellect (SYNTHETIC-1) and open-r1.
+
+Reference: data sets PrimeIntellect/verifiable-coding-problems, PrimeIntellect/SYNTHETIC-1 (Apache-2.0) and
+open-r1/verifiable-coding-problems-python; github.com/PrimeIntellect-ai/genesys. Rows: problem_id, source, task_type
+(verifiable_code), in_source_id, prompt, gold_standard_solution, verification_info, metadata. verification_info is JSON
+text or an object: {"language", "test_cases": [{"type", "fn_name", "input", "output"}]}, the type "stdin_stdout" or
+"function_call". It is written as text.
+
+1. Rows of other task types (mathematics, judged by a model, ...) hold no tests and are left out.
+2. A solution in a fenced block is taken out of it.
+3. Test cases of type function_call have a list of arguments as input; outputs as in `io_tests`. The original harness
+   compares printed values, so an output may be the text of a number: such a task fails its reference.
+4. Raw SYNTHETIC-1 has one row a response, so that an id comes back; the first one counts on import.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import CasesCheck, StdioCheck, Task
+from strop.tasks.adapters import io_tests, solutions
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.fields import decoded, has, name_of, text
+from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.answers import extract_code
+from strop.tasks.rows import Row
+
+FIELDS = ("problem_id", "prompt", "gold_standard_solution", "verification_info")
+_TYPES = ("stdin_stdout", "function_call")
+
+
+def read_cases(cases: Any, where: str) -> tuple[StdioCheck | CasesCheck, io_tests.Form]:
+    """The check of a list of test cases, all of one type and function. Raises UserError."""
+    if not isinstance(cases, list) or not cases or not all(isinstance(case, Mapping) for case in cases):
+        raise UserError(f"{where}: the task has no tests: test_cases must be a list of objects")
+    kinds = {str(case.get("type") or "stdin_stdout") for case in cases}
+    names = {case.get("fn_name") or "" for case in cases if isinstance(case.get("fn_name") or "", str)}
+    if len(kinds) > 1 or not kinds <= set(_TYPES) or len(names) != 1:
+        listed = ", ".join(sorted(kinds))[:80]
+        raise UserError(f"{where}: test cases must be of one type, {' or '.join(_TYPES)}, not {listed}")
+    tests: dict[str, Any] = {
+        "inputs": [c.get("input") for c in cases],
+        "outputs": [c.get("output") for c in cases],
+    }
+    if kinds == {"function_call"}:
+        tests["fn_name"] = names.pop() or "?"
+    return io_tests.read_tests(tests, "", where)
+
+
+def _read(row: Row, where: str) -> Iterator[Task]:
+    kind = text(row, "task_type", where, default="verifiable_code")
+    if kind != "verifiable_code":
+        raise UserError(f"{where}: task_type {kind[:60]!r} is not verifiable_code: it has no tests to run")
+    info = decoded(row, "verification_info", where)
+    if not isinstance(info, Mapping):
+        raise UserError(f"{where}: field 'verification_info' must hold an object with test_cases")
+    check, form = read_cases(info.get("test_cases"), f"{where}: verification_info")
+    language = str(info.get("language") or "python").lower()
+    gold = text(row, "gold_standard_solution", where, default="")
+    code = extract_code(gold, language) if "```" in gold else gold
+    is_function = isinstance(check, CasesCheck)
+    reference = solutions.with_imports(code) if is_function else code
+    number = name_of(row.get("problem_id"), "")
+    task = Task(
+        id=number,
+        family="function" if is_function else "program",
+        language=language,
+        statement=text(row, "prompt", where),
+        signature=solutions.signature("", reference, check.entry_point)
+        if isinstance(check, CasesCheck)
+        else "",
+        reference=reference,
+        check=check,
+        source=f"prime/{number}",
+    )
+    more: dict[str, Any] = {"gold_standard_solution": gold} if gold != code else {}
+    more |= {"bare": True} if reference != code else {}
+    yield with_original(task, row, FIELDS, **form.named(), **more)
+
+
+def _write(task: Task) -> dict[str, Any]:
+    kept = original(task)
+    tests = io_tests.write_tests(task, io_tests.form_of(kept))
+    name = tests.get("fn_name")
+    cases = [
+        {
+            "fn_name": name,
+            "input": given,
+            "output": wanted,
+            "type": "function_call" if name else "stdin_stdout",
+        }
+        for given, wanted in zip(tests["inputs"], tests["outputs"], strict=True)
+    ]
+    code = solutions.without_imports(task.reference) if kept.pop("bare", False) else task.reference
+    gold = kept.pop("gold_standard_solution", code)
+    info = json.dumps({"language": task.language, "test_cases": cases}, ensure_ascii=False)
+    for flag in ("lines", "text", "wrapped"):
+        kept.pop(flag, None)
+    return {
+        "problem_id": task.id,
+        "task_type": "verifiable_code",
+        "prompt": task.statement,
+        "gold_standard_solution": gold if code in gold else code,
+        "verification_info": info,
+        **kept,
+    }
+
+
+def _fits(row: Row) -> bool:
+    return has(row, prompt=str) and row.get("verification_info") is not None
+
+
+def _sample() -> list[dict[str, Any]]:
+    stdio = [
+        {"fn_name": None, "input": f"{n}\n", "output": f"{2 * n}\n", "type": "stdin_stdout"} for n in (1, 5)
+    ]
+    calls = [{"fn_name": "add", "input": [n, 1], "output": n + 1, "type": "function_call"} for n in (1, 5)]
+    common = {"source": "apps", "task_type": "verifiable_code", "metadata": '{"difficulty": "interview"}'}
+    rows = [
+        ("vcp_1", "print(2 * int(input()))\n", {"language": "python", "test_cases": stdio}),
+        (
+            "vcp_2",
+            "def add(a: int, b: int) -> int:\n    return a + b\n",
+            {"language": "python", "test_cases": calls},
+        ),
+        (
+            "vcp_3",
+            "Like so:\n```python\nprint(2 * int(input()))\n```\n",
+            {"language": "python", "test_cases": stdio},
+        ),
+        ("vcp_4", "console.log(2)\n", {"language": "javascript", "test_cases": stdio[:1]}),
+    ]
+    return [
+        {
+            "problem_id": number, "in_source_id": number[4:], "prompt": f"Solve problem {number}.",
+            "gold_standard_solution": solution, "verification_info": json.dumps(info), **common,
+        }
+        for number, solution, info in rows
+    ]  # fmt: skip
+
+
+ADAPTER = Adapter(
+    name="prime",
+    about="verification_info with test_cases (PrimeIntellect SYNTHETIC-1, open-r1)",
+    read=_read,
+    fits=_fits,
+    write=_write,
+    sample=_sample,
+)

@@ -1,0 +1,85 @@
+"""The test ids of a pytest suite, told from its source: nothing is imported or run.
+
+Follows what pytest collects without configuration (docs.pytest.org, "Conventions for Python test discovery") and what
+unittest's loader takes: methods whose names begin with `test` in classes that are a `unittest.TestCase` directly or
+through classes of the same file, in classes named `Test...` without `__init__`, and functions `test...`.
+
+1. Tests that are marked as skipped or expected to fail, themselves or by their class, are left out, conditional marks
+   included: nobody can pass them.
+2. Tests with parameters, and classes or methods made at run time, are not told from source: see `Unreadable`.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+
+_OUT = {"skip", "skipIf", "skipUnless", "skipif", "xfail", "expectedFailure"}
+_CASES = {"TestCase", "IsolatedAsyncioTestCase"}
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Unreadable(ValueError):
+    """Test code whose ids cannot be told without running it; says where."""
+
+
+def test_ids(files: Mapping[str, str]) -> list[str]:
+    """Ids as `pytest --collect-only -q FILE...` prints them, those of a class in the order of the source.
+
+    Files without a test have none. Raises Unreadable.
+    """
+    return [name for path, text in files.items() if path.endswith(".py") for name in _of_file(path, text)]
+
+
+test_ids.__test__ = False  # type: ignore[attr-defined]  # it is no test of Strop's own suite
+
+
+def _of_file(path: str, text: str) -> Iterator[str]:
+    try:
+        body = ast.parse(text, path).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Unreadable(f"{path}: {type(error).__name__}: {error}") from error
+    classes: dict[str, ast.ClassDef] = {}
+    for node in body:
+        if isinstance(node, _Function) and node.name.startswith("test") and not _left_out(node, path):
+            yield f"{path}::{node.name}"
+        elif isinstance(node, ast.ClassDef):
+            classes[node.name] = node
+            yield from _of_class(node, classes, path)
+
+
+def _of_class(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], path: str) -> Iterator[str]:
+    family = _family(node, classes)
+    is_case = any(_last(base) in _CASES for one in family for base in one.bases)
+    methods: dict[str, bool] = {}
+    for one in reversed(family):
+        whole = _left_out(one, path)
+        for item in one.body:
+            if isinstance(item, _Function) and item.name.startswith("test"):
+                methods[item.name] = not (_left_out(item, path) or whole)
+            elif isinstance(item, ast.Assign):
+                for target in item.targets:
+                    if isinstance(target, ast.Name) and target.id in methods:
+                        del methods[target.id]  # `test_x = None` takes a test of a base away
+    own = {item.name for one in family for item in one.body if isinstance(item, _Function)}
+    plain = node.name.startswith("Test") and not {"__init__", "__new__"} & own
+    if is_case or plain:
+        yield from (f"{path}::{node.name}::{name}" for name, counts in methods.items() if counts)
+
+
+def _family(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[ast.ClassDef]:
+    """The class and its bases of the same file, nearest first."""
+    found = [node]
+    for one in found:
+        names = [base.id for base in one.bases if isinstance(base, ast.Name)]
+        found += [classes[name] for name in names if name in classes and classes[name] not in found]
+    return found
+
+
+def _left_out(node: _Function | ast.ClassDef, path: str) -> bool:
+    marks = {_last(mark.func if isinstance(mark, ast.Call) else mark) for mark in node.decorator_list}
+    if "parametrize" in marks:
+        raise Unreadable(f"{path}: {node.name} has parameters")
+    return bool(marks & _OUT)
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

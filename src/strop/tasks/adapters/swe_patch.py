@@ -1,0 +1,137 @@
+"""Unified diffs of git as texts: the reverse of one, and the language that its files are in. Nothing is applied.
+
+Format: git-diff(1), "Generating patch text with -p", and GNU diffutils, "Detailed Description of Unified Format".
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+_HUNK = re.compile(r"@@ -(\d+(?:,(\d+))?) \+(\d+(?:,(\d+))?) @@")
+_GIT = re.compile(r"diff --git (\S+) (\S+)$")
+_INDEX = re.compile(r"index (\w+)\.\.(\w+)(.*)$", re.DOTALL)
+_FILE = re.compile(r"^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
+_GONE = re.compile(r"^--- (?:a/)?(\S+)", re.MULTILINE)
+LANGUAGES = {
+    "py": "python", "pyx": "python", "rs": "rust", "go": "go", "java": "java", "js": "javascript", "jsx": "javascript",
+    "ts": "typescript", "tsx": "typescript", "c": "c", "h": "c", "cc": "c++", "cpp": "c++", "hpp": "c++", "rb": "ruby",
+    "php": "php", "cs": "c#", "kt": "kotlin", "swift": "swift", "scala": "scala",
+}  # fmt: skip
+"""Languages by the endings of files' names."""
+
+
+def language_of(patch: str) -> str:
+    """The language of most of the files that a diff changes; "python" where no ending is known."""
+    names = [*_FILE.findall(patch), *_GONE.findall(patch)]
+    found = Counter(LANGUAGES.get(name.rpartition(".")[2].lower(), "") for name in names)
+    del found[""]
+    return found.most_common(1)[0][0] if found else "python"
+
+
+def reverse(patch: str) -> str:
+    """The diff that takes back what `patch` does. Raises ValueError for what is no unified diff of texts.
+
+    In every run of changed lines the removed ones come first, as git writes them. Reversing twice gives a diff of git
+    back. Copies and binary files are refused: their reverse is not in the text.
+    """
+    lines = patch.splitlines(keepends=True) if "\r" not in patch else re.findall(r"[^\n]*\n|[^\n]+$", patch)
+    if not any(line.startswith("@@ -") or line.startswith("rename from ") for line in lines):
+        raise ValueError("there is no hunk in it")
+    return "".join(_reversed(lines))
+
+
+def _reversed(lines: list[str]) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        if lines[at].startswith("@@ -"):
+            end = _end_of_hunk(lines, at)
+            yield from _hunk(lines[at:end])
+        elif _starts_file(lines, at):
+            end = at + 1
+            while (
+                end < len(lines) and not lines[end].startswith("@@ -") and not lines[end].startswith("diff ")
+            ):
+                end += 1
+                if lines[end - 1].startswith("+++ "):
+                    break
+            yield from _header(lines[at:end])
+        else:
+            end = at + 1
+            yield lines[at]
+        at = end
+
+
+def _starts_file(lines: list[str], at: int) -> bool:
+    plain = lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
+    return plain or lines[at].startswith("diff --git ")
+
+
+def _header(lines: list[str]) -> Iterator[str]:
+    """A file's lines before its first hunk, each in the place of its counterpart."""
+    swapped = {"old mode ": "new mode ", "rename from ": "rename to ", "--- ": "+++ "}
+    found = {key: line for line in lines for key in (*swapped, *swapped.values()) if line.startswith(key)}
+    both = {**swapped, **{theirs: ours for ours, theirs in swapped.items()}}
+    for line in lines:
+        if line.startswith(("copy from ", "copy to ", "GIT binary patch", "Binary files ")):
+            raise ValueError(f"it has {line.split()[0].lower()} data or copies, whose reverse is not in it")
+        key = next((key for key in both if line.startswith(key)), None)
+        if key is not None:
+            if both[key] not in found:
+                raise ValueError(f"a line {line.rstrip()!r:.60} has no counterpart")
+            value = found[both[key]][len(both[key]) :]
+            yield key + (_side(value, "a/" if key == "--- " else "b/") if key in ("--- ", "+++ ") else value)
+        elif line.startswith("new file mode "):
+            yield line.replace("new file", "deleted file", 1)
+        elif line.startswith("deleted file mode "):
+            yield line.replace("deleted file", "new file", 1)
+        elif match := _INDEX.match(line):
+            yield f"index {match[2]}..{match[1]}{match[3]}"
+        elif match := _GIT.match(line.rstrip("\r\n")):
+            yield f"diff --git {_side(match[2], 'a/')} {_side(match[1], 'b/')}" + line[match.end() :]
+        else:
+            yield line
+
+
+def _side(name: str, prefix: str) -> str:
+    quote = '"' if name.startswith('"') else ""
+    bare = name[len(quote) :]
+    return f"{quote}{prefix}{bare[2:]}" if bare[:2] in ("a/", "b/") else name
+
+
+def _end_of_hunk(lines: list[str], at: int) -> int:
+    match = _HUNK.match(lines[at])
+    if match is None:
+        raise ValueError(f"bad hunk {lines[at].rstrip()!r:.60}")
+    old, new = (1 if count is None else int(count[:9]) for count in (match[2], match[4]))
+    end = at + 1
+    while end < len(lines) and (old > 0 or new > 0 or lines[end].startswith("\\")):
+        mark = lines[end][:1]
+        if mark not in " +-\\\n\r":
+            raise ValueError(f"line {end + 1} stands in a hunk without a mark")
+        old -= mark not in "+\\"
+        new -= mark not in "-\\"
+        end += 1
+    if old or new:
+        raise ValueError(f"hunk {lines[at].rstrip()!r:.60} has not the lines that it announces")
+    return end
+
+
+def _hunk(lines: list[str]) -> Iterator[str]:
+    match = _HUNK.match(lines[0])
+    assert match is not None
+    yield f"@@ -{match[3]} +{match[1]} @@{lines[0][match.end() :]}"
+    removed: list[str] = []
+    added: list[str] = []
+    last = removed
+    for line in [*lines[1:], " "]:
+        if line[:1] in "+-":
+            last = removed if line[0] == "+" else added
+            last.append(("-" if line[0] == "+" else "+") + line[1:])
+        elif line[:1] == "\\" and (removed or added):
+            last.append(line)
+        else:
+            yield from removed
+            yield from added
+            removed, added = [], []
+            if line != " ":
+                yield line

@@ -1,0 +1,86 @@
+"""TRL: a prompt, as text or as a conversation, with the task itself in a column of its own.
+
+Reference: TRL, "Dataset formats and types": standard rows have `prompt` as text, conversational ones as a list of
+{"role", "content"}; prompt-completion rows have `completion` in the same form; a trainer hands further columns on to
+reward functions. TRL fixes no column for tests. So ours is `task`: one of Strop's task lines as JSON text, which
+`strop.core.task.Task.model_validate_json` reads in a reward function. It holds the whole task, metadata included.
+
+Written are conversations, in prompt style `chat`, with a `completion` where the task has a reference. Columns of a row
+that differ from that are kept in `metadata.trl` and written again.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import Task
+from strop.tasks import prompts
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.fields import decoded
+from strop.tasks.adapters.leftovers import plain
+from strop.tasks.rows import Row, own_task
+
+KEY = "trl"
+
+
+def _read(row: Row, where: str) -> Iterator[Task]:
+    inner = decoded(row, "task", where)
+    if not isinstance(inner, dict):
+        raise UserError(
+            f"{where}: the row has no tests: column 'task' must hold a task line; for a set that keeps tests in "
+            "another column, write -c statement=prompt -c tests=COLUMN"
+        )
+    task = own_task(inner, f"{where}: task")
+    usual = _columns(task)
+    other = {name: value for name, value in row.items() if name != "task" and usual.get(name) != value}
+    other |= {name: None for name in usual if name not in row}
+    yield task.model_copy(update={"metadata": {**task.metadata, KEY: plain(other)}}) if other else task
+
+
+def _write(task: Task) -> dict[str, Any]:
+    other = task.metadata.get(KEY, {})
+    bare = task.model_copy(update={"metadata": {k: v for k, v in task.metadata.items() if k != KEY}})
+    row = {**_columns(bare), **other, "task": bare.model_dump_json()}
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _columns(task: Task) -> dict[str, Any]:
+    """Prompt and completion as they are written for a task from elsewhere."""
+    prompt = prompts.render(task, "chat")
+    row: dict[str, Any] = {"prompt": [m.model_dump(include={"role", "content"}) for m in prompt.messages]}
+    answer = prompts.solution(task, prompt)
+    return {**row, "completion": [{"role": "assistant", "content": answer}]} if answer else row
+
+
+def _fits(row: Row) -> bool:
+    return isinstance(row.get("prompt"), str | list) and isinstance(row.get("task"), str | dict)
+
+
+def _sample() -> list[dict[str, Any]]:
+    check = {"kind": "stdio", "cases": [{"stdin": "2\n", "stdout": "4\n", "shown": True}]}
+    tasks = [
+        Task.model_validate(
+            {"id": f"double-{n}", "family": "program", "statement": "Print twice n.", "check": check}
+            | {"reference": "print(2 * int(input()))\n"}
+        )
+        for n in range(4)
+    ]
+    lines = [task.model_dump_json() for task in tasks]
+    answer = [{"role": "assistant", "content": "```python\nprint(int(input()) * 2)\n```"}]
+    return [
+        _write(tasks[0]),
+        {"prompt": [{"role": "user", "content": "Twice n, please."}], "completion": answer, "task": lines[1]},
+        {"prompt": [{"role": "user", "content": "Twice n."}], "task": lines[2], "difficulty": 3},
+        {"prompt": "# Twice n\n", "completion": "print(int(input()) * 2)\n", "task": lines[3]},
+    ]
+
+
+ADAPTER = Adapter(
+    name="trl",
+    about="TRL: prompt (text or conversation), completion, and the task line in `task`",
+    read=_read,
+    fits=_fits,
+    write=_write,
+    sample=_sample,
+    holds_all=True,
+)

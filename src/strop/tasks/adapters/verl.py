@@ -1,0 +1,183 @@
+"""verl: parquet rows with a conversation and a rule-based ground truth.
+
+Reference: verl, "Prepare Data for Post-Training"; the code sets of code-r1 and of verl's prime_code reward. Rows:
+data_source, prompt [{"role", "content"}], ability, reward_model {"style": "rule", "ground_truth"}, extra_info {"split",
+"index", ...}. ground_truth is JSON text: {"inputs", "outputs"} with or without "fn_name" (see `io_tests`), a list of
+test cases as in `prime`, {"functional": Python code that asserts and calls the answer}, or a list of such statements.
+
+1. The statement is what the user says; a system message is kept for writing.
+2. The id is extra_info.index where that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset in place of the data
+   source where it is there. A set that numbers its parts alike has ids twice: the first counts on import.
+3. The reference is extra_info.reference; of a function, below the imports that it relies on.
+4. In functional code, `Solution().name` becomes `name`, and what `check(...)` is given is the function; else it is the
+   one function that the code uses without defining it.
+5. Written are tasks in Python with stdin and stdout, calls, or asserts. Topic, level, tolerance and which cases are
+   shown are lost.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
+from strop.tasks import prompts
+from strop.tasks.adapters import functional, io_tests, prime, solutions
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.fields import decoded, items, mapping
+from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.rows import Row
+
+FIELDS = ("prompt", "reward_model")
+Check = StdioCheck | CasesCheck | AssertsCheck
+
+
+def _read(row: Row, where: str) -> Iterator[Task]:
+    said = _conversation(items(row, "prompt", where), where)
+    extra = {k: v for k, v in mapping(row, "extra_info", where, default={}).items() if v is not None}
+    truth = decoded(mapping(row, "reward_model", where), "ground_truth", f"{where}: reward_model")
+    reference = str(extra.get("reference") or "")
+    check, kept = _check(truth, reference, extra, where)
+    entry = "" if isinstance(check, StdioCheck) else check.entry_point
+    given, reference = reference, solutions.with_imports(reference) if entry else reference
+    kept |= {"bare": True} if given != reference else {}
+    starter = str(extra.get("starter_code") or "")
+    source = str(extra.get("dataset") or row.get("data_source") or "verl")
+    index = extra.get("index")
+    task = Task(
+        id=index if isinstance(index, str) else f"{source}/{index}" if index is not None else "",
+        family="function" if entry else "program",
+        statement="\n\n".join(content for role, content in said if role == "user"),
+        signature=solutions.signature(starter, reference, entry) if entry else "",
+        reference=reference,
+        check=check,
+        source=f"{source}/{index}",
+    )
+    kept |= {"extra_info": extra, "prompt": [{"role": r, "content": c} for r, c in said]}
+    style = {
+        k: v for k, v in mapping(row, "reward_model", where).items() if k != "ground_truth" and v is not None
+    }
+    yield with_original(task, row, (*FIELDS, "extra_info"), reward_model=style, **kept)
+
+
+def _conversation(messages: list[Any], where: str) -> list[tuple[str, str]]:
+    said: list[tuple[str, str]] = []
+    for message in messages:
+        role, content = (
+            message.get(k) if isinstance(message, Mapping) else None for k in ("role", "content")
+        )
+        if not isinstance(role, str) or not isinstance(content, str):
+            raise UserError(f"{where}: field 'prompt' must hold messages with role and content, both text")
+        said.append((role, content))
+    if not any(role == "user" for role, _ in said):
+        raise UserError(f"{where}: field 'prompt' holds no message of the user")
+    return said
+
+
+def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> tuple[Check, dict[str, Any]]:
+    """The check, and how its tests were written."""
+    spot = f"{where}: ground_truth"
+    if isinstance(truth, list) and truth and all(isinstance(line, str) for line in truth):
+        check = functional.read("\n".join(truth), str(extra.get("entry_point") or ""), reference, spot)
+        return check, {"statements": truth}
+    if isinstance(truth, list):
+        named, form = prime.read_cases(truth, spot)
+        return named, {**form.named(), "cases": True}
+    if isinstance(truth, Mapping) and isinstance(truth.get("functional"), str):
+        code = truth["functional"]
+        hint = str(extra.get("entry_point") or "")
+        check = functional.read(code, hint, reference, spot)
+        return check, {"functional": code} if check.code != code else {}
+    if not isinstance(truth, Mapping) or "inputs" not in truth:
+        raise UserError(f"{spot}: wanted inputs and outputs, a list of test cases, or functional code")
+    tests, form = io_tests.read_tests(truth, str(extra.get("starter_code") or ""), spot)
+    return tests, form.named()
+
+
+def _write(task: Task) -> dict[str, Any]:
+    if task.language != "python":
+        raise UserError(f"task {task.id!r}: verl's code sets hold Python, this is {task.language}")
+    kept = original(task)
+    extra = dict(kept.pop("extra_info", {}))
+    truth = _truth(task, kept)
+    messages = kept.pop("prompt", [])
+    if "\n\n".join(m["content"] for m in messages if m["role"] == "user") != task.statement:
+        messages = [m.model_dump(include={"role", "content"}) for m in prompts.render(task, "chat").messages]
+    code = solutions.without_imports(task.reference) if kept.pop("bare", False) else task.reference
+    if code != str(extra.get("reference") or ""):
+        extra["reference"] = code
+    extra = {"split": "test" if task.split == "held-out" else "train", "index": task.id, **extra}
+    style = {"style": "rule", **kept.pop("reward_model", {})}
+    return {
+        "data_source": task.source.partition("/")[0] or "strop",
+        "ability": "code",
+        **kept,
+        "prompt": messages,
+        "reward_model": {**style, "ground_truth": json.dumps(truth, ensure_ascii=False)},
+        "extra_info": extra,
+    }
+
+
+def _truth(task: Task, kept: dict[str, Any]) -> Any:
+    """The ground truth of a task; takes the words about its form out of `kept`."""
+    form = io_tests.form_of(kept)
+    as_cases = kept.pop("cases", False)
+    code = kept.pop("functional", None)
+    for flag in ("lines", "text", "wrapped"):
+        kept.pop(flag, None)
+    statements = kept.pop("statements", None)
+    if isinstance(task.check, AssertsCheck) and statements and "\n".join(statements) == task.check.code:
+        return statements
+    if isinstance(task.check, AssertsCheck):
+        return {"functional": task.check.code if code is None else code}
+    tests = io_tests.write_tests(task, form)
+    if not as_cases:
+        return tests
+    name = tests.get("fn_name")
+    kind = "function_call" if name else "stdin_stdout"
+    return [
+        {"type": kind, "input": given, "output": wanted, "fn_name": name}
+        for given, wanted in zip(tests["inputs"], tests["outputs"], strict=True)
+    ]
+
+
+def _fits(row: Row) -> bool:
+    model = row.get("reward_model")
+    return isinstance(model, Mapping) and "ground_truth" in model and isinstance(row.get("prompt"), list)
+
+
+def _sample() -> list[dict[str, Any]]:
+    stdio = {"inputs": ["1\n", "5\n"], "outputs": ["2\n", "10\n"]}
+    calls = {"fn_name": "double", "inputs": [[1], [5]], "outputs": [2, 10]}
+    cases = [{"type": "stdin_stdout", "input": "1\n", "output": "2\n", "fn_name": None}]
+    asserts = "def check(candidate):\n    assert candidate(2) == 4\n\n\ncheck(Solution().double)\n"
+    double = "def double(n):\n    return 2 * n\n"
+    method = "class Solution:\n    def double(self, n: Optional[int]) -> int:\n        return 2 * n\n"
+    rows: list[tuple[Any, str]] = [
+        (stdio, "print(2 * int(input()))\n"),
+        (calls, double),
+        (cases, "print(2 * int(input()))\n"),
+        ({"functional": asserts}, method),
+        ({"functional": "assert double(4) == 8\n"}, double),
+        (["assert double(4) == 8", "assert double(-1) == -2"], double),
+    ]
+    return [
+        {
+            "data_source": "code-r1",
+            "prompt": [{"role": "system", "content": "Think."}, {"role": "user", "content": f"Twice {n}."}],
+            "ability": "coding",
+            "reward_model": {"style": "rule", "ground_truth": json.dumps(truth)},
+            "extra_info": {"split": "train", "index": n, "reference": reference, "dataset": "made-up"},
+        }
+        for n, (truth, reference) in enumerate(rows)
+    ]
+
+
+ADAPTER = Adapter(
+    name="verl",
+    about="verl: prompt, reward_model.ground_truth, extra_info",
+    read=_read,
+    fits=_fits,
+    write=_write,
+    sample=_sample,
+)

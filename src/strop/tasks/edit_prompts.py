@@ -1,0 +1,226 @@
+"""Prompts of tasks whose answer is an edit: the files, what is asked, and how to write the edit down.
+
+Templates: `chat-edit-FAMILY`, else `chat-edit`, and the same with `continue-`. In them `{files}` are the files, each
+under a line `### PATH`, with line numbers where the format needs them; `{rule}` is the format's rule, `edit-FORMAT`.
+A template that names the tag `<solution>` or `<answer>` asks for a thought in `<think>` before the edit.
+
+The answer is the whole text, what the prompt has begun included: the format's parser finds the edit in it. Styles
+"chat-prefilled" and "continue" begin it as far as the format alone tells, and end at the closing fence where one block
+is asked for. The prompt depends on the oracle in nothing.
+"""
+
+from collections.abc import Callable
+
+from strop.core.errors import UserError
+from strop.core.task import EditCheck, ProjectCheck, Task
+from strop.edits import FORMATS, HOLE, EditError
+from strop.edits.headers import fenced
+from strop.tasks import templating
+from strop.tasks.prompt import Prompt, values
+
+_TAGS = {"py": "python", "rs": "rust", "c": "c", "h": "c", "js": "javascript", "ts": "typescript", "go": "go"}
+"""Words behind the fence of a file, by the ending of its name."""
+_NAMED = {"swe-rl"}
+"""Families whose edits name the file even if there is but one, as the published form wants."""
+
+
+class EditPrompt(Prompt):
+    """A question for an edit. `head` is what the prompt has begun of the answer."""
+
+    fence: str = ""
+    """What closes the block that the prompt has begun; "" where it has begun none."""
+    tag: str = ""
+    """The tag in which the edit is asked for, behind a thought; "" = the edit alone."""
+
+    def assemble(self, completion: str) -> str:
+        """The whole answer, with the block closed that the prompt has begun."""
+        if not self.fence:
+            return self.head + completion
+        return f"{self.head}{completion.partition(chr(10) + self.fence)[0]}\n{self.fence}\n"
+
+
+def _chat(task: Task, template: str | None) -> EditPrompt:
+    text = template or _packaged(task, "chat-edit")
+    return EditPrompt(messages=templating.messages(text, _values(task)), tag=_tag(text))
+
+
+def _prefilled(task: Task, template: str | None) -> EditPrompt:
+    asked = _chat(task, template)
+    head, fence = _begun(task, asked.tag)
+    update = {"prefill": head, "head": head, "fence": fence, "stop": (f"\n{fence}",) if fence else ()}
+    return asked.model_copy(update=update)
+
+
+def _continue(task: Task, template: str | None) -> EditPrompt:
+    text = template or _packaged(task, "continue-edit")
+    head, fence = _begun(task, _tag(text))
+    return EditPrompt(
+        text=f"{templating.fill(text, _values(task))}\n\n{head}",
+        head=head,
+        fence=fence,
+        stop=(f"\n{fence}",) if fence else (),
+        tag=_tag(text),
+    )
+
+
+def solution(task: Task, prompt: Prompt) -> str:
+    """What the model should have answered: the oracle's edit, less what the prompt has begun.
+
+    Where a thought is asked for it is `metadata["thought"]`, or a line that says where the change is. "" when there is
+    no oracle, or its edit cannot begin as the prompt does (a file that goes, fences longer than any in the files).
+    """
+    check = _check(task)
+    try:
+        edit = _written(check, _named(task)).rstrip("\n")
+    except EditError:
+        return ""
+    tag = prompt.tag if isinstance(prompt, EditPrompt) else ""
+    if tag:
+        edit = f"<think>\n{_thought(task)}\n</think>\n<{tag}>\n{edit}\n</{tag}>"
+    return edit.removeprefix(prompt.head) if edit.startswith(prompt.head) else ""
+
+
+def reference(check: EditCheck) -> str:
+    """The oracle's edit as the format writes it; "" when there is no oracle or it changes nothing."""
+    try:
+        return FORMATS[check.format].render(check.files, _after(check))
+    except EditError:
+        return ""
+
+
+def _check(task: Task) -> EditCheck:
+    if not isinstance(task.check, EditCheck) or task.check.format not in FORMATS:
+        kind = getattr(task.check, "format", task.check.kind)
+        raise UserError(f"task {task.id!r} asks for an edit as {kind!r}: there are {', '.join(FORMATS)}")
+    return task.check
+
+
+def _after(check: EditCheck) -> dict[str, str]:
+    return {path: text for path, text in {**check.files, **check.oracle}.items() if text is not None}
+
+
+def _packaged(task: Task, style: str) -> str:
+    """The family's template, unless it speaks of another format than the task's; else that of all edits."""
+    own = templating.packaged_for(style, task.family)
+    fits = own and ("{rule}" in own or _check(task).format == "search-replace")
+    return own if own and fits else templating.packaged(style)
+
+
+def _tag(template: str) -> str:
+    return next((tag for tag in ("solution", "answer") if f"<{tag}>" in template), "")
+
+
+def _named(task: Task) -> bool:
+    """Whether edits say which file they are for."""
+    return len(_check(task).files) != 1 or task.family in _NAMED
+
+
+def _values(task: Task) -> dict[str, str]:
+    """What the placeholders of a template stand for; examples are those that the judge shows."""
+    check, named = _check(task), _named(task)
+    is_plain = check.judge is None or isinstance(check.judge, ProjectCheck)
+    shown = task if is_plain else task.model_copy(update={"check": check.judge})
+    own = {
+        "files": _files(check),
+        "header": "### PATH" if named else "",
+        "where": "PATH " if named else "",
+    }
+    rule = templating.packaged(f"edit-{check.format}" if not _spans(check) else "edit-infill-span")
+    return {**values(shown), **own, "rule": templating.fill(rule, own)}
+
+
+def _files(check: EditCheck) -> str:
+    numbered = check.format == "line-range" or _spans(check)
+    return "\n\n".join(
+        f"### {path}\n{_fenced(_numbered(text) if numbered else text, path)}".rstrip()
+        for path, text in check.files.items()
+    )
+
+
+def _fenced(text: str, path: str) -> str:
+    body = text if text.endswith("\n") or not text else text + "\n"
+    fence, _, rest = fenced(body).partition("\n")
+    return f"{fence}{_word(path)}\n{rest}"
+
+
+def _word(path: str) -> str:
+    return _TAGS.get(path.rpartition(".")[2], "")
+
+
+def _numbered(text: str) -> str:
+    lines = text.split("\n")
+    lines = lines[:-1] if lines[-1] == "" else lines
+    width = len(str(len(lines)))
+    return "".join(f"{number:>{width}}| {line}\n" for number, line in enumerate(lines, start=1))
+
+
+def _spans(check: EditCheck) -> bool:
+    """Whether an infill edit must say where its hole is."""
+    return check.format == "infill" and sum(text.count(HOLE) for text in check.files.values()) != 1
+
+
+def _fence(check: EditCheck) -> str:
+    """Longer than any fence in the files."""
+    return fenced("".join(text + "\n" for text in check.files.values())).partition("\n")[0]
+
+
+def _one_block(check: EditCheck) -> bool:
+    """Whether the answer for the only file is one fenced text."""
+    return check.format == "whole-file" or (check.format == "infill" and not _spans(check))
+
+
+def _begun(task: Task, tag: str) -> tuple[str, str]:
+    """(how every answer begins that is written as asked, the fence that ends it). Never ends in white space."""
+    check = _check(task)
+    if tag:
+        return "<think>", ""
+    if _named(task):
+        head = {"search-replace": "```\n###", "unified-diff": "```diff\ndiff --git"}
+        return head.get(check.format, "###"), "```" if check.format == "unified-diff" else ""
+    ((path, text),) = check.files.items()
+    fence = _fence(check)
+    if check.format == "search-replace":
+        return f"{fence}\n<<<<<<< SEARCH", fence
+    if check.format == "unified-diff":
+        return f"```diff\n--- a/{path}\n+++ b/{path}\n@@", "```"
+    if _one_block(check):
+        is_open = check.format == "whole-file" and bool(text) and not text.endswith("\n")
+        return ("### (no newline)\n" if is_open else "") + fence + _word(path), fence
+    return "### (", ""
+
+
+def _written(check: EditCheck, named: bool) -> str:
+    """The oracle's edit in the form that `_begun` begins."""
+    before, after = dict(check.files), _after(check)
+    if named and len(before) == 1:  # a second file, which stays as it is, makes the format name them
+        other = next(iter(before)) + ".other"
+        before, after = {**before, other: "\n"}, {**after, other: "\n"}
+    text = FORMATS[check.format].render(before, after)
+    if check.format == "unified-diff":
+        return f"```diff\n{text if named else text.partition(chr(10))[2]}```\n"
+    if named or not (check.format == "search-replace" or _one_block(check)):
+        return text
+    header, mark, rest = text.partition("```")
+    tail = rest.lstrip("`")
+    own, fence = mark + "`" * (len(rest) - len(tail)), _fence(check)
+    if len(own) > len(fence) or not tail.endswith(f"\n{own}\n"):
+        return text
+    word = "" if check.format == "search-replace" else _word(next(iter(check.files)))
+    return f"{header}{fence}{word}{tail.removesuffix(own + chr(10))}{fence}\n"
+
+
+def _thought(task: Task) -> str:
+    """The task's own thought, or one line about where the change is."""
+    own = task.metadata.get("thought")
+    if isinstance(own, str) and own.strip():
+        return own.strip()
+    paths = sorted(_check(task).oracle)
+    return f"The change belongs in {', '.join(paths)}."
+
+
+STYLES: dict[str, Callable[[Task, str | None], EditPrompt]] = {
+    "continue": _continue,
+    "chat": _chat,
+    "chat-prefilled": _prefilled,
+}
+"""As `strop.tasks.prompts.STYLES`."""

@@ -1,0 +1,174 @@
+"""Rows and tasks of a format: which adapter fits, its tasks read with one line for each bad row, and tasks written."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.ids import content_hash
+from strop.core.task import Task
+from strop.tasks import jsonl, parquet
+from strop.tasks.adapters import ADAPTERS, Adapter
+from strop.tasks.adapters.bounded import MAX_ROW, check_value, parse_json, size
+from strop.tasks.adapters.leftovers import KEY
+from strop.tasks.lines import Report, fail
+from strop.tasks.rows import Row, suggestion
+
+_FORMAT = "strop-format"
+"""Where `metadata.original` says whose leftovers it holds."""
+
+
+def adapter_named(name: str) -> Adapter:
+    """The adapter of that name. Raises UserError with what there is."""
+    found = ADAPTERS.get(name)
+    if found is None:
+        raise UserError(
+            f"unknown format {name!r}{suggestion(name, list(ADAPTERS))}: one of {', '.join(ADAPTERS)}"
+        )
+    return found
+
+
+def guessed(rows: Iterator[tuple[str, Row]]) -> tuple[Adapter, Iterator[tuple[str, Row]]]:
+    """The format that the first row looks like, and all rows. Strop's own where no format fits.
+
+    Raises UserError when several fit.
+    """
+    first = next(rows, None)
+    if first is None:
+        return ADAPTERS["strop"], rows
+    where, row = first
+    fitting = [adapter for adapter in ADAPTERS.values() if adapter.fits(_decoded(adapter, row, where))]
+    if len(fitting) > 1:
+        names = ", ".join(adapter.name for adapter in fitting)
+        raise UserError(
+            f"{where}: the row fits the formats {names}: write {fitting[0].name}:PLACE or another of them"
+        )
+    return (fitting[0] if fitting else ADAPTERS["strop"]), chain([first], rows)
+
+
+def tasks_of(adapter: Adapter, rows: Iterable[tuple[str, Row]], report: Report = fail) -> Iterator[Task]:
+    """The tasks of rows of a format. A row that makes none is reported, in one line, and left out.
+
+    Raises UserError in its place without `report`. No task comes out that could not be written as a line of JSON.
+    """
+    for where, row in rows:
+        try:
+            read = adapter.read(_decoded(adapter, row, where), where)
+            found = [_sound(_tagged(task, adapter), where) for task in read]
+        except UserError as error:
+            report(" ".join(str(error).split("\n")))
+            continue
+        except RecursionError:
+            report(f"{where}: nested too deep")
+            continue
+        yield from found
+
+
+def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Report = fail) -> int:
+    """Writes tasks as rows of a format, whole or not at all, and returns how many.
+
+    A name that ends in .parquet becomes parquet, a name without an ending a folder where the format has folders,
+    anything else JSON lines. A task that the format cannot hold is reported and left out; without `report` that raises
+    UserError, as does a format that is only read, and when no task is left.
+    """
+    if adapter.write_folder and (adapter.write is None or not path.suffix):
+        kept = [_untagged(task, adapter) for task in tasks if _holds(adapter, task, report)]
+        if not kept:
+            raise _none(adapter)
+        adapter.write_folder(kept, path)
+        return len(kept)
+    if adapter.write is None:
+        raise UserError(
+            f"the format {adapter.name!r} is only read: choose one that `strop tasks formats` marks"
+        )
+    rows = _written(adapter, tasks, report)
+    if path.suffix != ".parquet":
+        return jsonl.write_rows(rows, path)
+    texts = ({k: _text(v) if k in adapter.as_json else v for k, v in row.items()} for row in rows)
+    return parquet.write_rows(texts, path)
+
+
+def _written(adapter: Adapter, tasks: Iterable[Task], report: Report) -> Iterator[dict[str, Any]]:
+    """The rows of the tasks. Where several tasks come from one row (`metadata.pair`) it is written once."""
+    assert adapter.write is not None
+    pairs: set[str] = set()
+    empty = True
+    for task in tasks:
+        try:
+            row = adapter.write(_untagged(task, adapter))
+        except UserError as error:
+            report(str(error))
+            continue
+        if "pair" in task.metadata and not adapter.holds_all:
+            key = content_hash([task.metadata["pair"], row])
+            if key in pairs:
+                continue
+            pairs.add(key)
+        empty = False
+        yield row
+    if empty:
+        raise _none(adapter)
+
+
+def _none(adapter: Adapter) -> UserError:
+    return UserError(f"no task that the format {adapter.name!r} holds: nothing is written")
+
+
+def _holds(adapter: Adapter, task: Task, report: Report) -> bool:
+    """Whether the format's rows, where it has some, can hold the task; reports where they cannot."""
+    try:
+        if adapter.write:
+            adapter.write(_untagged(task, adapter))
+    except UserError as error:
+        report(str(error))
+        return False
+    return True
+
+
+def _tagged(task: Task, adapter: Adapter) -> Task:
+    """The task, its leftovers marked with the format that they belong to."""
+    kept = task.metadata.get(KEY)
+    if not isinstance(kept, dict) or adapter.holds_all:
+        return task
+    return task.model_copy(update={"metadata": {**task.metadata, KEY: {**kept, _FORMAT: adapter.name}}})
+
+
+def _untagged(task: Task, adapter: Adapter) -> Task:
+    """The task without the mark, and without the leftovers of another format."""
+    kept = task.metadata.get(KEY)
+    if not isinstance(kept, dict) or adapter.holds_all:
+        return task
+    own = kept.get(_FORMAT, adapter.name) == adapter.name
+    rest = {k: v for k, v in task.metadata.items() if k != KEY}
+    kept = {k: v for k, v in kept.items() if k != _FORMAT}
+    return task.model_copy(update={"metadata": {**rest, KEY: kept} if own else rest})
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str | None) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _decoded(adapter: Adapter, row: Row, where: str) -> Row:
+    """The row with the fields that a table holds as JSON text as values; text that is no JSON stays."""
+    changed = {}
+    for name in adapter.as_json:
+        text = row.get(name)
+        if isinstance(text, str) and text.lstrip()[:1] in ("{", "["):
+            changed[name] = parse_json(text, f"{where}: field {name!r}")
+    return {**row, **changed} if changed else row
+
+
+def _sound(task: Task, where: str) -> Task:
+    """The task, when it can be written and read again. Raises UserError."""
+    try:
+        length = len(task.model_dump_json())
+    except ValueError as error:  # half of a surrogate pair, nesting too deep
+        raise UserError(
+            f"{where}: the task cannot be written: {' '.join(str(error).split())[:200]}"
+        ) from error
+    if length > MAX_ROW:
+        raise UserError(f"{where}: a task of {size(length)}, more than {size(MAX_ROW)}: left out")
+    check_value(task.metadata, where)
+    return task

@@ -1,0 +1,123 @@
+"""Lines of a file that may be compressed, damaged, or made to fill the memory.
+
+`.gz` and `.zst` are told by the name. What comes before a damaged place is still read.
+"""
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import zstandard
+
+from strop.core.errors import UserError
+from strop.tasks.adapters.bounded import MAX_ROW, ZSTD_STEP, size
+
+Report = Callable[[str], None]
+"""Takes one line about something that is left out."""
+
+_BLOCK = 1 << 16
+
+
+def fail(message: str) -> None:
+    """The report of readers that stop at the first bad row. Raises UserError."""
+    raise UserError(message)
+
+
+def read_lines(path: Path, report: Report = fail, limit: int = MAX_ROW) -> Iterator[tuple[int, bytes]]:
+    """(number from 1, line without its end) of every line that is not blank. A byte order mark is dropped.
+
+    A line of more than `limit` bytes is reported and skipped, without being held. Damage (a torn or broken compressed
+    file) is reported after the lines before it; the torn line itself is then left out. Raises UserError for a file
+    that is not there or cannot be opened.
+    """
+    with _readable(path):
+        file = path.open("rb")
+    damage = _Damage()
+    with file:
+        if path.suffix == ".gz":
+            blocks = _gzip_blocks(gzip.GzipFile(fileobj=file), damage)
+        else:
+            blocks = _zstd_blocks(file.read, damage) if path.suffix == ".zst" else _blocks(file.read, damage)
+        for number, line in _split(blocks, limit, damage):
+            if line is None:
+                report(f"{path}:{number}: a line of more than {size(limit)}: left out")
+                continue
+            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not line.isspace() and line:
+                yield number, line
+    if damage.text:
+        report(f"cannot read {path} to its end: {damage.text}")
+
+
+class _Damage:
+    """What ended a file early; empty where nothing did."""
+
+    text = ""
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _blocks(read: Callable[[int], bytes], damage: _Damage) -> Iterator[bytes]:
+    try:
+        while block := read(_BLOCK):
+            yield block
+    except OSError as error:
+        damage.text = error.strerror or str(error)
+
+
+def _gzip_blocks(file: gzip.GzipFile, damage: _Damage) -> Iterator[bytes]:
+    try:
+        while block := file.read1(_BLOCK):
+            yield block
+    except EOFError:
+        damage.text = "the compressed file is cut off"
+    except (OSError, zlib.error) as error:
+        damage.text = f"the compressed file is damaged: {error}"
+
+
+def _zstd_blocks(read: Callable[[int], bytes], damage: _Damage) -> Iterator[bytes]:
+    opener = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    frame = opener.decompressobj()
+    begun = False
+    try:
+        while packed := read(ZSTD_STEP):
+            while packed:
+                begun = True
+                if block := frame.decompress(packed):
+                    yield block
+                packed = frame.unused_data if frame.eof else b""
+                if frame.eof:
+                    frame, begun = opener.decompressobj(), False
+    except (OSError, zstandard.ZstdError) as error:
+        damage.text = f"the compressed file is damaged: {error}"
+    if begun and not damage.text:
+        damage.text = "the compressed file is cut off"
+
+
+def _split(blocks: Iterator[bytes], limit: int, damage: _Damage) -> Iterator[tuple[int, bytes | None]]:
+    """(number, line), None for a line beyond the limit; nothing for one that damage tore."""
+    number, held, length, skipping = 1, list[bytes](), 0, False
+    for block in blocks:
+        start = 0
+        while (end := block.find(b"\n", start)) >= 0:
+            held.append(block[start:end])
+            too_long = skipping or length + end - start > limit
+            yield number, None if too_long else b"".join(held)
+            number, held, length, skipping, start = number + 1, [], 0, False, end + 1
+        length += len(block) - start
+        if length > limit:
+            held, skipping = [], True
+        elif not skipping:
+            held.append(block[start:])
+    if skipping or (length and not damage.text):
+        yield number, None if skipping else b"".join(held)

@@ -1,0 +1,87 @@
+"""Places that rows come from: files, folders of files, and data sets of the Hub."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from strop.core.errors import UserError
+from strop.tasks import hub, jsonl, parquet
+from strop.tasks.lines import Report, fail
+from strop.tasks.rows import Row
+
+KINDS = ("jsonl", "parquet", "hub")
+"""A place may be written KIND:REST, where its name does not tell."""
+
+
+def is_place(place: str) -> bool:
+    """Whether a text names a place by its kind, by its ending, or as a folder that is there."""
+    kind, colon, _ = place.partition(":")
+    path = Path(place).expanduser()
+    return bool(colon and kind in KINDS) or _is_known(path) or (bool(place) and path.is_dir())
+
+
+def read_place(place: str, report: Report = fail) -> Iterator[tuple[str, Row]]:
+    """(where, row) of each row of a place; of a folder, of its files in the order of their names.
+
+    place   a path that ends in .jsonl, .ndjson or .json (each alone or with .gz or .zst) or .parquet; a folder of such
+            files; "jsonl:PATH" or "parquet:PATH" whatever the name is; "hub:ID[:CONFIG][@SPLIT]"
+    report  takes one line about each row that is left out; without it the first one raises UserError
+
+    Raises UserError for a place that is not there, and for a folder without such files.
+    """
+    kind, colon, rest = place.partition(":")
+    if colon and kind in KINDS:
+        if not rest:
+            raise UserError(f"{place!r} names no data set: write {kind}:{'ID' if kind == 'hub' else 'PATH'}")
+        if kind == "hub":
+            return hub.read_rows(rest, report)
+        path = Path(rest).expanduser()
+        return parquet.read_rows(path, report) if kind == "parquet" else jsonl.read_rows(path, report)
+    path = Path(place).expanduser()
+    if path.is_dir():
+        return _read_folder(path, report)
+    if not _is_known(path):
+        raise UserError(
+            f"cannot tell what {place!r} holds: name a file that ends in {', '.join(jsonl.SUFFIXES)} (perhaps with .gz "
+            "or .zst) or .parquet, a folder of such files, or hub:ID"
+        )
+    return _read_file(path, report)
+
+
+def has_files(folder: Path) -> bool:
+    """Whether a folder holds files of rows, not counting those in folders inside."""
+    return bool(_files(folder))
+
+
+def _read_file(path: Path, report: Report) -> Iterator[tuple[str, Row]]:
+    return parquet.read_rows(path, report) if path.suffix == ".parquet" else jsonl.read_rows(path, report)
+
+
+def parts(place: str) -> list[str]:
+    """The places that a place is made of: the files of a folder, else itself. Raises UserError for an empty folder."""
+    path = Path(place).expanduser()
+    if place.partition(":")[0] in KINDS or not path.is_dir():
+        return [place]
+    files = _files(path)
+    if not files:
+        raise UserError(
+            f"the folder {path} holds no file that ends in .jsonl, .ndjson (perhaps with .gz or .zst) or .parquet"
+        )
+    return [str(file) for file in files]
+
+
+def _read_folder(folder: Path, report: Report) -> Iterator[tuple[str, Row]]:
+    for file in parts(str(folder)):
+        yield from _read_file(Path(file), report)
+
+
+def _files(folder: Path) -> list[Path]:
+    """Files of rows; `.json` alone is not one, because folders hold settings under that name."""
+    try:
+        found = [p for p in folder.iterdir() if _is_known(p) and ".json" not in p.suffixes and p.is_file()]
+    except OSError as error:
+        raise UserError(f"cannot read the folder {folder}: {error.strerror or error}") from error
+    return sorted(p for p in found if p.name[0] != ".")
+
+
+def _is_known(path: Path) -> bool:
+    return path.suffix == ".parquet" or jsonl.is_jsonl(path)

@@ -1,0 +1,249 @@
+"""Exercism's tracks: rows and clones come back whole, and test ids are those that pytest collects."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strop.core.errors import UserError
+from strop.core.task import PytestCheck, Task
+from strop.tasks.adapters import ADAPTERS
+from strop.tasks.adapters.suite_tests import Unreadable, test_ids
+from strop.tasks.prompts import render, solution
+
+DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
+TRACKS = ("rust", "python")
+
+
+def rows(track: str) -> list[dict[str, Any]]:
+    path = DATA / f"exercism-{track}.jsonl"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def read(track: str, row: dict[str, Any]) -> Task:
+    (task,) = ADAPTERS[f"exercism-{track}"].read(row, "x:1")
+    return task
+
+
+def write(track: str, task: Task) -> dict[str, Any]:
+    writer = ADAPTERS[f"exercism-{track}"].write
+    assert writer is not None
+    return writer(task)
+
+
+def sample(track: str) -> list[dict[str, Any]]:
+    maker = ADAPTERS[f"exercism-{track}"].sample
+    assert maker is not None
+    return maker()
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_rows_come_back_whole(track: str) -> None:
+    for row in (*sample(track), *rows(track)):
+        copy = json.loads(json.dumps(row))
+        task = Task.model_validate_json(read(track, row).model_dump_json())
+        assert write(track, task) == copy == row
+        assert ADAPTERS[f"exercism-{track}"].fits(row)
+        assert not ADAPTERS[f"exercism-{TRACKS[TRACKS[0] == track]}"].fits(row)
+        assert task.reference and task.test_count and task.statement and task.family == "exercise"
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_further_fields_and_files_come_back(track: str) -> None:
+    row = sample(track)[0]
+    row |= {"difficulty": 3, "blurb": "ä", "extra": {"a": [None, 1.5]}}
+    row["solution_stub"] |= {"notes.md": "read me", "more.py": "B = 1\n"}
+    row["example"] |= {".meta/more.txt": ""}
+    row["tests"] |= {"data.txt": "1\n"}
+    assert write(track, read(track, row)) == row
+    bare = {**row, "solution_stub": {}, "example": {}}
+    del bare["blurb"], bare["extra"]
+    back = write(track, read(track, bare))
+    assert (back.pop("blurb"), back) == ("", bare)
+
+
+def test_a_changed_task_is_written_as_it_is_now() -> None:
+    for track in TRACKS:
+        task = read(track, sample(track)[0]).model_copy(
+            update={"reference": "NEW = 1\n", "statement": "Other."}
+        )
+        again = read(track, write(track, task))
+        assert (again.reference, again.statement, again.check) == ("NEW = 1\n", "Other.", task.check)
+    python = read("python", sample("python")[0])
+    assert isinstance(python.check, PytestCheck)
+    fewer = python.check.model_copy(update={"tests": python.check.tests[:1]})
+    with pytest.raises(UserError, match="runs some tests of its files only"):
+        write("python", python.model_copy(update={"check": fewer}))
+
+
+def test_python_exercises_are_suites() -> None:
+    first, second = (read("python", row) for row in sample("python"))
+    assert isinstance(first.check, PytestCheck) and isinstance(second.check, PytestCheck)
+    ids = ["two_sums_test.py::TwoSumsTest::test_small", "two_sums_test.py::TwoSumsTest::test_below_zero"]
+    assert first.check.path == "two_sums.py" and first.check.tests == second.check.tests == ids
+    assert set(second.check.files) == {"two_sums_test.py", "test_utils.py"}
+    assert first.metadata["stub"] == "def add(a, b):\n    pass\n"
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_an_exercise_is_asked_with_its_stub(track: str) -> None:
+    task = read(track, sample(track)[0])
+    prompt = render(task, "chat")
+    stub = task.metadata.get("stub") or task.signature
+    assert (
+        stub.strip() in prompt.messages[-1].content and task.statement.strip() in prompt.messages[-1].content
+    )
+    assert f"```{track}" in prompt.messages[-1].content
+    assert prompt.assemble(solution(task, prompt)).strip() == task.reference.strip()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tests": {"a_test.py": "x = 1\n"}}, "no tests: none in a_test.py"),
+        ({"tests": {"a_test.py": "def test_a(:\n"}}, "told from their source: a_test.py: SyntaxError"),
+        ({"tests": ["a"]}, "field 'tests' must hold an object"),
+        ({"tests": {"a_test.py": 3}}, "'a_test.py' must hold text, not int"),
+        ({"slug": None}, "field 'slug' must hold text"),
+    ],
+)
+def test_bad_rows_are_one_line(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=r"^x:1: .*") as caught:
+        read("python", sample("python")[0] | change)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+SUITES = {
+    "plain_test.py": """
+import pytest, unittest
+from unittest import TestCase as Base
+def test_free(): pass
+async def test_waits(): pass
+def helper(): pass
+class Mixin:
+    def test_shared(self): pass
+    def test_gone(self): pass
+class TestPlain(Mixin):
+    test_gone = None
+    def test_own(self): pass
+    def check(self): pass
+class TestWithInit:
+    def __init__(self): pass
+    def test_never(self): pass
+class Cases(Mixin, unittest.TestCase):
+    def setUp(self): pass
+    def test_b(self): pass
+    def test_a(self): pass
+    def test_b(self): pass
+    def testCamel(self): pass
+class More(Cases):
+    def test_c(self): pass
+class Other:
+    def test_not_collected(self): pass
+""",
+    "test_utils.py": "HELP = 1\n",
+}
+
+
+def collected(folder: Path, files: dict[str, str]) -> set[str]:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=300, env=environment, check=False
+    )
+    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
+def test_ids_are_those_that_pytest_collects(tmp_path: Path) -> None:
+    found = test_ids(SUITES)
+    assert set(found) == collected(tmp_path, SUITES) and len(set(found)) == len(found) == 15
+
+
+def test_every_method_of_real_suites_is_found() -> None:
+    for row in rows("python"):
+        found = test_ids(row["tests"])
+        written = {
+            (path, name)
+            for path, text in row["tests"].items()
+            for name in re.findall(r"(?<!skip\(\"extra-credit\"\)\n)^ +def (test\w*)", text, re.MULTILINE)
+        }
+        assert {(name.split("::")[0], name.split("::")[2]) for name in found} == written, row["id"]
+        assert len(set(found)) == len(found)
+
+
+def test_what_cannot_pass_is_left_out() -> None:
+    text = """
+import unittest, pytest
+class A(unittest.TestCase):
+    @unittest.skip("extra")
+    def test_a(self): pass
+    @unittest.expectedFailure
+    def test_b(self): pass
+    def test_c(self): pass
+@pytest.mark.skipif(True, reason="")
+class TestB:
+    def test_d(self): pass
+@pytest.mark.xfail
+def test_e(): pass
+"""
+    assert test_ids({"a_test.py": text}) == ["a_test.py::A::test_c"]
+    with pytest.raises(Unreadable, match="test_f has parameters"):
+        test_ids({"a.py": "import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_f(x): pass\n"})
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_a_clone_gives_the_rows(tmp_path: Path, track: str) -> None:
+    row = sample(track)[0]
+    folder = tmp_path / "exercises" / "practice" / "two-sums"
+    files = {key: list(row[field]) for key, field in
+             (("solution", "solution_stub"), ("test", "tests"), ("example", "example"))}  # fmt: skip
+    everything = {**row["solution_stub"], **row["tests"], **row["example"]}
+    everything |= {
+        ".docs/instructions.md": "Do.\n",
+        ".docs/introduction.md": "Hello.\n",
+        "README.md": "# No\n",
+    }
+    everything[".meta/config.json"] = json.dumps({"files": files, "blurb": "Add."})
+    everything["test_utils.py" if track == "python" else "src/more.rs"] = "// help\n"
+    for name, text in everything.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    broken = folder.parent / "broken"
+    (broken / ".meta").mkdir(parents=True)
+    (broken / ".meta" / "config.json").write_text("{")
+    reader = ADAPTERS[f"exercism-{track}"].folder
+    assert reader is not None
+    (_, bad), (where, found) = reader(tmp_path)
+    assert where == str(folder) and found["instructions"] == "Hello.\n\n\nDo.\n"
+    extra = found["tests"].keys() - row["tests"].keys()
+    assert found["id"] == row["id"] and extra == {"test_utils.py" if track == "python" else "src/more.rs"}
+    assert {k: found[k] for k in ("solution_stub", "example", "blurb")} == {
+        k: row[k] for k in ("solution_stub", "example", "blurb")
+    }
+    with pytest.raises(UserError, match=r"broken.*config\.json"):
+        read(track, bad)
+    (again,) = (found for _, found in reader(folder))
+    assert again == found
+    with pytest.raises(UserError, match=r"no exercises: wanted a clone of github\.com/exercism/"):
+        list(reader(folder / ".meta"))
+    with pytest.raises(UserError, match="no such folder"):
+        list(reader(tmp_path / "nothing"))
+
+
+def test_a_clone_leads_nowhere_else(tmp_path: Path) -> None:
+    (tmp_path / "x" / ".meta").mkdir(parents=True)
+    files = {"solution": ["../../secret.py"], "test": [], "example": []}
+    (tmp_path / "x" / ".meta" / "config.json").write_text(json.dumps({"files": files}))
+    reader = ADAPTERS["exercism-python"].folder
+    assert reader is not None
+    with pytest.raises(UserError, match="lies outside of the exercise"):
+        read("python", next(reader(tmp_path))[1])

@@ -1,0 +1,438 @@
+"""Adapters of Python benchmarks: what becomes of each field, in the real jail where answers are judged."""
+
+import base64
+import json
+import os
+import pickle
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strop.core.errors import UserError
+from strop.core.task import (
+    AssertsCheck,
+    CasesCheck,
+    CommandCheck,
+    PytestCheck,
+    RustCheck,
+    Task,
+    WorkspaceCheck,
+)
+from strop.core.verdict import Verdict
+from strop.tasks import render
+from strop.tasks.adapters import ADAPTERS
+from strop.tasks.adapters.evalplus_inputs import literal
+from strop.tasks.adapters.livecodebench_packed import packed, unpacked
+from strop.tasks.adapters.multipl_e_tests import Unclear, javascript
+from strop.verification import open_verifier
+
+NAMES = (
+    "acecode",
+    "evalplus",
+    "humaneval",
+    "humaneval-rust",
+    "infilling",
+    "livecodebench",
+    "mbpp",
+    "multipl-e",
+    "quixbugs",
+)
+
+
+def read(name: str, row: dict[str, Any]) -> Task:
+    (task,) = ADAPTERS[name].read(row, "rows.jsonl:7")
+    return task
+
+
+def sample(name: str, number: int = 0) -> dict[str, Any]:
+    made = ADAPTERS[name].sample
+    assert made is not None
+    return made()[number]
+
+
+@pytest.fixture(scope="module")
+def verify() -> Iterator[Any]:
+    with open_verifier(workers=1) as verifier:
+        yield lambda task, answer: verifier.submit(task, answer).result()
+
+
+def passed(verdict: Verdict) -> list[bool]:
+    return [test.outcome == "passed" for test in verdict.tests]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_come_back_as_they_were_and_fit_one_format_alone(name: str) -> None:
+    adapter = ADAPTERS[name]
+    assert adapter.sample is not None and adapter.write is not None
+    for row in adapter.sample():
+        task = read(name, row)
+        assert adapter.write(task) == row
+        assert adapter.write(Task.model_validate_json(task.model_dump_json())) == row
+        assert [other for other in ADAPTERS if ADAPTERS[other].fits(row)] == [name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_pass_and_broken_versions_fail(name: str, verify: Any) -> None:
+    adapter = ADAPTERS[name]
+    assert adapter.sample is not None
+    for row in adapter.sample():
+        task = read(name, row)
+        for answer in filter(None, [task.reference, *task.metadata.get("references", [])]):
+            assert verify(task, answer).outcome == "passed", row
+        if "broken" in task.metadata:
+            assert verify(task, task.metadata["broken"]).outcome in ("failed", "timed out"), row
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wrong_type_in_any_field_is_one_line_with_the_place(name: str) -> None:
+    adapter = ADAPTERS[name]
+    assert adapter.sample is not None
+    for row in adapter.sample():
+        for field in row:
+            for value in (None, 3, [3], {"a": 1}, "\ud800", "(" * 500, "x = \x00", [[["deep"]]]):
+                try:
+                    list(adapter.read({**row, field: value}, "rows.jsonl:7"))
+                except UserError as error:
+                    assert str(error).startswith("rows.jsonl:7") and "\n" not in str(error), str(error)
+                adapter.fits({**row, field: value})
+
+
+# --- LiveCodeBench
+
+
+def test_private_tests_are_unpacked_and_public_ones_are_shown(verify: Any) -> None:
+    task = read("livecodebench", sample("livecodebench", 1))
+    assert isinstance(task.check, CasesCheck)
+    assert [(case.args, case.expected, case.shown) for case in task.check.cases] == [
+        ([[1, 1], 2], 4, True),
+        ([[2, 1], 2], 6, False),
+        ([[3, 1], 2], 8, False),
+    ]
+    assert (task.metadata["date"], task.metadata["base_tests"], task.check.entry_point) == (
+        "2024-08-03",
+        1,
+        "weigh",
+    )
+    assert task.signature.startswith("from typing import List\n")
+    body = "class Solution:\n    def weigh(self, values: List[int], factor: int) -> int:\n        return "
+    prompt = render(task, "chat")
+    for answer, outcome in (("sum(values) * factor", "passed"), ("factor", "failed")):
+        code = prompt.assemble(f"```python\n{body}{answer}\n```")
+        assert verify(task, code).outcome == outcome
+    assert verify(task, "def weigh(v, f): return sum(v) * f").outcome == "passed"
+    assert verify(task, "class Solution:\n    pass").outcome == "failed"
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=300), st.integers(2, pickle.HIGHEST_PROTOCOL)
+)
+def test_any_pickled_text_is_unpacked(text: str, protocol: int) -> None:
+    assert unpacked(packed(text), "x") == text
+    assert unpacked(base64.b64encode(zlib.compress(pickle.dumps(text, protocol))).decode(), "x") == text
+
+
+class _Hostile:
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return (os.mkdir, (self.path,))
+
+
+@pytest.mark.parametrize("value", [5, ["a"], b"x", {"a": "b"}, None, ("a", "b")], ids=repr)
+def test_a_pickle_of_anything_but_one_text_is_refused(value: Any) -> None:
+    row = {**sample("livecodebench"), "private_test_cases": _coded(pickle.dumps(value))}
+    with pytest.raises(UserError, match=r"^rows.jsonl:7: private_test_cases: the pickle is refused: "):
+        read("livecodebench", row)
+
+
+def test_a_pickle_with_code_is_refused_and_not_run(tmp_path: Path) -> None:
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        data = pickle.dumps(_Hostile(str(tmp_path / "made")), protocol)
+        row = {**sample("livecodebench"), "private_test_cases": _coded(data)}
+        with pytest.raises(UserError, match="the pickle is refused: operation"):
+            read("livecodebench", row)
+    assert not list(tmp_path.iterdir())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60))
+def test_damaged_packs_are_one_line(data: bytes) -> None:
+    for text in (_coded(data), base64.b64encode(data).decode(), data.decode("latin-1")):
+        try:
+            read("livecodebench", {**sample("livecodebench"), "private_test_cases": text})
+        except UserError as error:
+            assert "\n" not in str(error)
+
+
+def test_a_pack_that_unpacks_without_end_is_refused() -> None:
+    row = {**sample("livecodebench"), "private_test_cases": _coded(b"0" * (257 << 20))}
+    with pytest.raises(UserError, match="unpacks to more than 256 MiB: left out"):
+        read("livecodebench", row)
+
+
+def _coded(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+def test_functional_tests_without_a_function_name_are_refused() -> None:
+    with pytest.raises(
+        UserError, match=r"^rows.jsonl:7: functional tests need the function's name .* not None"
+    ):
+        read("livecodebench", {**sample("livecodebench", 1), "metadata": "{}"})
+
+
+# --- EvalPlus
+
+
+def test_base_and_plus_tests_are_told_apart(verify: Any) -> None:
+    task = read("evalplus", sample("evalplus"))
+    verdict = verify(task, "def double(x):\n    return 2 * x if x > 0 else 0\n")
+    assert task.metadata["base_tests"] == 2
+    assert passed(verdict) == [True, True, False, True]
+
+
+def test_floats_agree_within_the_tolerance_and_types_must_be_equal(verify: Any) -> None:
+    row = {**sample("evalplus"), "base_input": [[1.0], [2.0]], "plus_input": []}
+    task = read("evalplus", row)
+    assert passed(verify(task, "def double(x): return 2 * x + 9e-7")) == [True, True]
+    assert passed(verify(task, "def double(x): return 2 * x + 3e-6")) == [False, False]
+    assert passed(verify(task, "def double(x): return str(2 * x)")) == [False, False]
+    exact = read("evalplus", {**row, "atol": 0, "base_input": [[1], [2.0]]})
+    assert passed(verify(exact, "def double(x): return 2 * x + 5e-7")) == [False, True]
+
+
+def test_the_canonical_solution_does_not_leak_into_the_answer(verify: Any) -> None:
+    task = read("evalplus", sample("evalplus"))
+    for answer in (
+        "def double(x): return strop_rules['solution'](x)",
+        "def double(x): return strop_reference['double'](x)",
+    ):
+        assert verify(task, answer).outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("entry", "solution", "answer", "inputs", "want"),
+    [
+        ("similar_elements", "return (3, 4)", "return (4, 3, 3)", [[[3, 4], [3, 4]]], True),
+        ("similar_elements", "return (3, 4)", "return (4,)", [[[3, 4], [3, 4]]], False),
+        ("sum_div", "return sum(args)", "return 0", [[8]], True),
+        ("sum_div", "return sum(args)", "return 1", [[8]], False),
+        ("are_equivalent", "return True", "return False", [[1, 2]], True),
+        ("check_str", "return args", "return 7", [["a"]], True),
+        ("check_str", "return args", "return None", [["a"]], False),
+        ("digit_distance_nums", "return 9", "return 2", [[23, 3]], True),
+        ("surface_Area", "return 0", "return 33", [[3, 4]], False),
+        ("surface_Area", "return 0", "return 35", [[3, 4]], True),
+        ("find_zero", "return -0.5", "return -1.0", [[[1, 1]]], True),
+        ("find_zero", "return -1.0", "return -0.5", [[[1, 1]]], False),
+    ],
+)  # fmt: skip
+def test_problems_with_rules_of_their_own(
+    entry: str, solution: str, answer: str, inputs: list[Any], want: bool, verify: Any
+) -> None:
+    row = {
+        "task_id": "Mbpp/900", "prompt": "", "entry_point": entry, "atol": 1e-4 if entry == "find_zero" else 0,
+        "canonical_solution": f"def {entry}(*args):\n    {solution}\n", "base_input": inputs, "plus_input": [],
+    }  # fmt: skip
+    assert verify(read("evalplus", row), f"def {entry}(*args):\n    {answer}\n").passed is want
+
+
+@pytest.mark.parametrize(
+    ("task", "given_", "made"),
+    [
+        ("Mbpp/2", [[1, 2], [3]], "[(1, 2), (3,)]"),
+        ("Mbpp/63", [[[1, 2], [3]]], "[[(1, 2), (3,)]]"),
+        ("Mbpp/75", [[[1, 2]], 3], "[[(1, 2)], 3]"),
+        ("Mbpp/106", [[1], [2]], "[[1], (2,)]"),
+        ("Mbpp/250", [[1, 2], 2], "[(1, 2), 2]"),
+        ("Mbpp/259", [[[1, 2], [3]], [[4]]], "[((1, 2), (3,)), ((4,),)]"),
+        ("Mbpp/278", [[1, [2, 3]]], "[(1, (2, 3))]"),
+        ("Mbpp/307", [[1, []], 1, 2], "[(1, []), 1, 2]"),
+        ("Mbpp/722", [{"a": [1, 2]}, 3, 4], "[{'a': (1, 2)}, 3, 4]"),
+        ("Mbpp/115", [[[1, 2], []]], "[[{1, 2}, {}]]"),
+        ("Mbpp/124", ["1", "2j"], "[1.0, 2j]"),
+        ("Mbpp/252", ["(1+2j)"], "[(1+2j)]"),
+        ("Mbpp/580", [[1, [2, [3]]]], "[(1, (2, (3,)))]"),
+        ("HumanEval/2", [[1, 2]], "[[1, 2]]"),
+    ],
+)
+def test_inputs_get_back_what_json_took(task: str, given_: list[Any], made: str) -> None:
+    assert literal(task, given_) == made
+
+
+@pytest.mark.parametrize(
+    "entry", ["sum", "all", "solution", "agrees", "close", "math", "function", "expected", "exec", "type"]
+)
+def test_an_entry_point_may_have_any_name(entry: str, verify: Any) -> None:
+    solution = f"def {entry}(x):\n    return [float(x)]\n"
+    row = {**sample("evalplus"), "entry_point": entry, "prompt": "", "canonical_solution": solution}
+    if entry == "exec":
+        with pytest.raises(UserError, match="an entry point named 'exec' would hide"):
+            read("evalplus", row)
+        return
+    task = read("evalplus", row)
+    assert verify(task, solution).outcome == "passed"
+    assert passed(verify(task, f"def {entry}(x): return None")) == [False] * 4
+
+
+def test_hub_rows_with_a_reference_in_the_tests(verify: Any) -> None:
+    row = {**sample("evalplus", 2), "test": _CROSS}
+    task = read("evalplus", row)
+    assert verify(task, task.reference).outcome == "passed"
+    assert passed(verify(task, "def double(x): return 4.0")) == [False, True]
+
+
+_CROSS = """import numpy as np
+
+def assertion(out, exp, atol):
+    assert np.allclose(out, exp)
+
+
+def ref_func(x: float) -> float:
+    return 2 * x
+
+def check(candidate):
+    inputs = [[1.0], [2.0]]
+    for i, inp in enumerate(inputs):
+        assertion(candidate(*inp), ref_func(*inp), 0)
+"""
+
+
+# --- lists of asserts
+
+
+def test_challenge_tests_come_after_the_others(verify: Any) -> None:
+    task = read("mbpp", sample("mbpp"))
+    assert task.metadata["base_tests"] == 2
+    assert passed(verify(task, "def double(n): return abs(2 * n)")) == [True, True, False]
+    assert "assert double(2) == 4" in task.statement and "-14" not in task.statement
+
+
+def test_tests_with_objects_of_the_answer_are_a_suite(verify: Any) -> None:
+    task = read("acecode", sample("acecode", 1))
+    assert isinstance(task.check, PytestCheck) and len(task.check.tests) == 2
+    wrong = task.reference.replace("append(x)", "append(0)")
+    assert passed(verify(task, wrong)) == [True, False]
+
+
+def test_helpers_and_modules_that_asserts_use_are_found(verify: Any) -> None:
+    row = {
+        "id": "x", "source": "s", "question": "?", "inferences": [],
+        "test_cases": ["assert math.floor(half(3)) == 1", "assert half(pair(2)) == 2", "assert half(4) == 2"],
+    }  # fmt: skip
+    task = read("acecode", row)
+    assert isinstance(task.check, AssertsCheck)
+    assert (task.check.entry_point, task.check.helpers) == ("half", ["pair"])
+    assert verify(task, "def pair(n): return 2 * n\ndef half(n): return n / 2").outcome == "passed"
+
+
+def test_a_function_may_be_named_like_a_builtin(verify: Any) -> None:
+    code = "def sum(a, b):\n    return a + b\n"
+    tests = ["assert sum(10, 15) == 25", "assert sum(1, 2) == 3"]
+    task = read("mbpp", {"task_id": 126, "text": "?", "code": code, "test_list": tests})
+    assert isinstance(task.check, AssertsCheck) and task.check.entry_point == "sum"
+    assert verify(task, code).outcome == "passed"
+    assert verify(task, "def sum(a, b): return 25").outcome == "failed"
+
+
+@pytest.mark.parametrize(
+    ("tests", "message"),
+    [
+        ([], "the task has no tests"),
+        (["assert f(1) ="], "test 1: no Python: "),
+        (["f(1)"], "test 1 asserts nothing: 'f\\(1\\)'"),
+        (["assert True"], "the tests call no function of an answer"),
+    ],
+)
+def test_bad_lists_of_asserts(tests: list[str], message: str) -> None:
+    with pytest.raises(UserError, match=f"^rows.jsonl:7: {message}"):
+        read("acecode", {"id": "x", "source": "s", "question": "?", "test_cases": tests})
+
+
+# --- MultiPL-E
+
+
+def test_rust_and_javascript_are_judged_an_assertion_a_test(verify: Any) -> None:
+    rust, script = read("multipl-e", sample("multipl-e", 1)), read("multipl-e", sample("multipl-e", 2))
+    assert isinstance(rust.check, RustCheck) and isinstance(script.check, CommandCheck)
+    assert passed(verify(rust, "fn double(n: isize) -> isize {\n    2 + n\n}\n")) == [True, False]
+    good = "const double = (n) => { console.log('noise'); return Array.isArray(n) ? undefined : 2 * n; };"
+    assert passed(verify(script, good)) == [True, True]
+    for bad in (
+        "function double(n) { return 2 * n; }",
+        "function double(n) { process.exit(0); }",
+        "function double(",
+    ):
+        assert verify(script, bad).outcome == "failed"
+    held = "\n".join(script.check.files.values())
+    assert "double(2)" in held and "4" not in script.check.files["calls.js"]
+
+
+def test_other_languages_are_carried_with_the_reason() -> None:
+    task = read("multipl-e", sample("multipl-e", 3))
+    assert isinstance(task.check, WorkspaceCheck) and task.language == "lua"
+    assert task.metadata["unverifiable"].startswith("lua has no toolchain")
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=5),
+        lambda v: st.lists(v, max_size=3),
+    )
+)
+def test_expected_values_of_javascript_are_read(value: Any) -> None:
+    tests = f'  let candidate = f;\n  assert.deepEqual(candidate([1, 2], "a,b"),{json.dumps(value)});\n}}\n'
+    check = javascript(tests, "")
+    assert isinstance(check, CommandCheck)
+    assert (
+        json.loads(check.steps[1].stdout or "") == [value] and check.files["calls.js"] == 'f([1, 2], "a,b")\n'
+    )
+
+
+def test_assertions_of_another_form_are_not_guessed() -> None:
+    for line in (
+        "assert.ok(candidate(1));",
+        "assert.deepEqual(candidate(1),1e-9);",
+        "assert.deepEqual(candidate(1),{a:1});",
+    ):
+        with pytest.raises(Unclear):
+            javascript(f"let candidate = f;\n{line}\n}}", "")
+
+
+# --- QuixBugs
+
+
+def test_cases_that_a_suite_skips_as_slow_are_left_out() -> None:
+    row = sample("quixbugs")
+    skip = "    if not pytest.run_slow and input_data == [5]:\n        pytest.skip('slow')\n    assert"
+    task = read("quixbugs", {**row, "pytest": row["pytest"].replace("    assert", skip)})
+    assert isinstance(task.check, CasesCheck) and [case.args for case in task.check.cases] == [[2]]
+
+
+def test_a_generator_without_a_suite_is_listed(verify: Any) -> None:
+    task = read("quixbugs", {**sample("quixbugs", 1), "pytest": None})
+    assert verify(task, task.reference).outcome == "passed"
+    assert passed(verify(task, task.metadata["broken"])) == [False, False]
+
+
+def test_one_json_case_has_the_name_that_pytest_gives_it(verify: Any) -> None:
+    row = sample("quixbugs", 1)
+    task = read("quixbugs", {**row, "json_cases": row["json_cases"][1:]})
+    assert verify(task, task.reference).outcome == "passed"
+
+
+def test_prompts_show_what_is_to_be_mended_or_filled_in() -> None:
+    task = read("quixbugs", sample("quixbugs", 3))
+    prompt = render(task, "chat")
+    assert "node = node.successor.successor" in prompt.messages[0].content
+    assert "class Node" in prompt.assemble("```python\ndef length(node): ...\n```")
+    hole = render(read("infilling", sample("infilling", 1)), "chat").messages[0].content
+    assert "    for value in va<FILL>= value\n" in hole and "result +" not in hole

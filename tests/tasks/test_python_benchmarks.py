@@ -1,0 +1,97 @@
+"""The shared data of QuixBugs and HumanEval-Infilling, every row, in the real jail where it says so."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strop.core.task import Task
+from strop.sandbox.limits import Limits
+from strop.tasks.adapters import ADAPTERS
+from strop.verification import open_verifier
+
+DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
+INFILLING = {"single-line": 679, "multi-line": 487, "random-span-light": 116}
+
+CHANGES_NOTHING = {
+    # The removed line or lines do not change what the function returns, or not on any input of its tests.
+    "SingleLineInfilling/HumanEval/20/L8": "no test has its closest pair first",
+    "SingleLineInfilling/HumanEval/33/L0": "a copy of the argument",
+    "SingleLineInfilling/HumanEval/68/L0": "a special case that the rest covers",
+    "SingleLineInfilling/HumanEval/95/L8": "a break; the next round breaks as well",
+    "SingleLineInfilling/HumanEval/95/L18": "a break; the next round breaks as well",
+    "SingleLineInfilling/HumanEval/96/L6": "a break, then only more work",
+    "SingleLineInfilling/HumanEval/99/L3": "a comment",
+    "SingleLineInfilling/HumanEval/105/L6": "an entry that no test asks for",
+    "SingleLineInfilling/HumanEval/105/L7": "an entry that no test asks for",
+    "SingleLineInfilling/HumanEval/111/L7": "in each test the first word is among the most frequent",
+    "SingleLineInfilling/HumanEval/118/L5": "no test comes to a consonant between two consonants",
+    "SingleLineInfilling/HumanEval/124/L1": "no test has spaces around its date",
+    "SingleLineInfilling/HumanEval/127/L3": "no test has a composite length",
+    "SingleLineInfilling/HumanEval/127/L8": "no test has an odd prime length",
+    "SingleLineInfilling/HumanEval/129/L9": "the item at the other end of the row is never the smallest in the tests",
+    "SingleLineInfilling/HumanEval/150/L5": "a break, then only more work",
+    "MultiLineInfilling/HumanEval/10/L0_L1": "a special case that the rest covers",
+    "MultiLineInfilling/HumanEval/89/L5_L6": "no test has characters other than small letters",
+    "MultiLineInfilling/HumanEval/127/L8_L8": "as L8 of the single lines",
+    "MultiLineInfilling/HumanEval/129/L1_L1": "an initial value that is always replaced",
+}
+"""Rows whose empty middle passes, by name, with the reason."""
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    path = DATA / name
+    if not path.is_file():
+        pytest.skip(f"no {path}: set STROP_DATA to the folder of the shared data sets")
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def read(adapter: str, found: list[dict[str, Any]]) -> list[Task]:
+    return [task for n, row in enumerate(found, start=1) for task in ADAPTERS[adapter].read(row, f"row {n}")]
+
+
+def outcomes(tasks: list[Task], limits: Limits | None = None) -> tuple[dict[str, str], dict[str, str]]:
+    """Outcome of each reference and of each broken version, by task."""
+    with open_verifier(workers=2, limits=limits) as verifier:
+        good = [verifier.submit(task, task.reference) for task in tasks]
+        bad = [verifier.submit(task, task.metadata["broken"]) for task in tasks]
+        return (
+            {task.id: future.result().outcome.value for task, future in zip(tasks, good, strict=True)},
+            {task.id: future.result().outcome.value for task, future in zip(tasks, bad, strict=True)},
+        )
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name", "count"),
+    [("quixbugs", "quixbugs.jsonl", 29), ("humaneval-rust", "humaneval-rust.jsonl", 113)]
+    + [("infilling", f"humaneval-infilling-{kind}.jsonl", count) for kind, count in INFILLING.items()],
+)
+def test_every_row_comes_through_and_back_without_loss(adapter: str, name: str, count: int) -> None:
+    found = rows(name)
+    tasks = read(adapter, found)
+    write = ADAPTERS[adapter].write
+    assert write is not None and len(tasks) == len(found) >= count
+    assert [write(task) for task in tasks] == found
+    assert len({task.id for task in tasks}) == len(tasks)
+    assert all(ADAPTERS[adapter].fits(row) for row in found)
+
+
+@pytest.mark.slow
+def test_quixbugs_every_correct_program_passes_and_every_buggy_one_fails() -> None:
+    # Room for the exponential ones, such as levenshtein, on cores that are shared.
+    limits = Limits(cpu_seconds=15, wall_seconds=60)
+    good, bad = outcomes(read("quixbugs", rows("quixbugs.jsonl")), limits)
+    assert {name: outcome for name, outcome in good.items() if outcome != "passed"} == {}
+    assert {name: outcome for name, outcome in bad.items() if outcome not in ("failed", "timed out")} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", INFILLING)
+def test_infilling_the_canonical_middle_passes_and_an_empty_one_fails(kind: str) -> None:
+    good, bad = outcomes(read("infilling", rows(f"humaneval-infilling-{kind}.jsonl")))
+    assert {name: outcome for name, outcome in good.items() if outcome != "passed"} == {}
+    spared = {name for name, outcome in bad.items() if outcome not in ("failed", "timed out")}
+    assert spared - CHANGES_NOTHING.keys() == set()
+    assert spared == CHANGES_NOTHING.keys() & bad.keys()
