@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from strop.verification.rust.case import Case
 from strop.verification.rust.crates import source_config
 from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import take_in
+from strop.verification.rust.toolchain import TESTS
 
 try:
     find_installation()
@@ -47,7 +49,9 @@ def exercises() -> dict[str, Task]:
 
 
 def judged(verdict: str, vendor: Path | None, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-    toolchain = RustToolchain(verdict=verdict, vendor=vendor, audit=0)  # type: ignore[arg-type]
+    # The example of palindrome-products is near the default limit where cores are shared.
+    limits = replace(TESTS, cpu_seconds=30.0, wall_seconds=60.0)
+    toolchain = RustToolchain(verdict=verdict, vendor=vendor, audit=0, limits=limits)  # type: ignore[arg-type]
     try:
         found: list[Verdict] = []
         for start in range(0, len(jobs), toolchain.batch):

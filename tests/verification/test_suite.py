@@ -147,6 +147,100 @@ def test_a_whole_suite_carries(python: PythonToolchain) -> None:
     assert [t.id for t in verdict.tests] == STACK.tests and "applying" in verdict.output
 
 
+MORE = suite("""
+import datetime, functools
+from solution import Child, Fussy, Watched, apply, base, later
+def test_dates():
+    assert later(datetime.date(2024, 2, 28)) == datetime.date(2024, 2, 29)
+    assert later(datetime.datetime(2024, 2, 28, 1, 2, 3, 4)) == datetime.datetime(2024, 2, 29, 1, 2, 3, 4)
+    assert later(datetime.date(2024, 1, 1), days=datetime.timedelta(days=-1)) == datetime.date(2023, 12, 31)
+    assert type(later(datetime.date(2024, 1, 1))) is datetime.date
+def test_methods_of_builtins():
+    assert apply(str.upper, "a") == "A"
+    assert apply(functools.partial(max, 3), 2) == 3
+def test_functions_are_found_again():
+    watched, seen = Watched(), []
+    watched.add(seen.append)
+    call = lambda value: seen.append(-value)
+    watched.add(call)
+    watched.tell(1)
+    watched.remove(call)
+    watched.tell(2)
+    assert seen == [1, -1, 2]
+def test_equality_that_raises_on_texts():
+    assert Fussy(1) == Fussy(1)
+    assert Fussy(1) != Fussy(2)
+def test_bases():
+    assert Child.__bases__[0] is base()
+    assert issubclass(Child, base())
+""")
+MORE_RIGHT = """
+import datetime
+class Base: pass
+class Child(Base): pass
+def base(): return Base
+def later(day, days=datetime.timedelta(days=1)): return day + days
+def apply(function, value): return function(value)
+class Fussy:
+    def __init__(self, x): self.x = x
+    def __eq__(self, other): return self.x == other.x
+class Watched:
+    def __init__(self): self.calls = []
+    def add(self, call): self.calls.append(call)
+    def remove(self, call): self.calls.remove(call)
+    def tell(self, value):
+        for call in self.calls: call(value)
+"""
+
+
+def test_dates_functions_and_bases_carry(python: PythonToolchain) -> None:
+    verdict = judge(python, MORE, MORE_RIGHT)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [("while True: pass", Outcome.TIMED_OUT), ("import os; os._exit(0)", Outcome.FAILED)],
+)
+def test_an_answer_that_ends_early_has_its_cause(python: PythonToolchain, end: str, outcome: Outcome) -> None:
+    check = suite(
+        "from solution import f\ndef test_a(): assert f(1) == 1\ndef test_b(): assert f(2) == 2\ndef test_c(): assert f(3) == 3\n"
+    )
+    verdict = judge(python, check, f"def f(x):\n    if x == 2:\n        {end}\n    return x\n")
+    assert [t.outcome for t in verdict.tests] == [Outcome.PASSED, outcome, Outcome.FAILED]
+    assert (
+        verdict.outcome is outcome and verdict.tests[2].message == "not run" and "gone" not in verdict.detail
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "failing"),
+    [
+        (
+            "return day + days",
+            "return type('date', (datetime.date,), {'__eq__': lambda a, b: True})(1, 1, 1)",
+            ["test_dates"],
+        ),
+        ("return day + days", "return datetime.datetime(2024, 2, 29)", ["test_dates"]),
+        (
+            "self.x == other.x",
+            "not isinstance(other, str) or other.x",
+            ["test_equality_that_raises_on_texts"],
+        ),
+        ("self.calls.remove(call)", "pass", ["test_functions_are_found_again"]),
+        ("return Base", "return Child", ["test_bases"]),
+    ],
+)
+def test_wrong_dates_functions_and_bases_fail(
+    python: PythonToolchain, old: str, new: str, failing: list[str]
+) -> None:
+    assert old in MORE_RIGHT
+    verdict = judge(python, MORE, MORE_RIGHT.replace(old, new))
+    assert [t.id.rpartition("::")[2] for t in verdict.tests if t.outcome != Outcome.PASSED] == failing, (
+        verdict
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "failing"),
     [

@@ -31,11 +31,13 @@ def open_verifier(
     allow_unsafe: bool = False,
     rust_verdict: Literal["strict", "cargo"] = "strict",
     rust_vendor: "Path | None" = None,
+    hash_seed: int = 0,
 ) -> "VerifierPool":
     """A verifier on this machine, for every language that has a toolchain; close it or use it as a context manager.
 
     `workers`: answers, or batches of them, judged at a time; default one a usable CPU, at most 16. `limits`: per
-    answer; default `Limits()`. `jail`, `require`, `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe. Raises
+    answer; default `Limits()`. `jail`, `require`, `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe.
+    `hash_seed`: PYTHONHASHSEED of Python answers, one and the same for all of them, so that verdicts repeat. Raises
     SandboxError when the host has no seccomp and `allow_unsafe` (sandbox.allow_unsafe) is off, or lacks what is asked.
     """
     from functools import partial
@@ -60,6 +62,7 @@ def open_verifier(
         allow_unsafe=allow_unsafe,
         rust_verdict=rust_verdict,
         rust_vendor=rust_vendor,
+        hash_seed=hash_seed,
     )
     usable = len(os.sched_getaffinity(0))
     return VerifierPool(

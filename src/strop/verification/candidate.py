@@ -55,7 +55,7 @@ def _serve(code: str, names: list[str], reader: FrameReader) -> None:
     _write(_BUILT)
     try:
         exec(compiled, module.__dict__)
-        functions = [module.__dict__.get(name) for name in names]
+        functions = [_found(module.__dict__, name) for name in names]
         if not callable(functions[0]):
             return _send({"load": ["NameError", f"no function named {names[0]}"]})
     except BaseException as error:
@@ -64,6 +64,13 @@ def _serve(code: str, names: list[str], reader: FrameReader) -> None:
     while True:
         call = read_blocking(CHANNEL, reader)
         _send(_answer(functions[call.get("f", 0)], call))
+
+
+def _found(names: dict[str, Any], name: str) -> Any:
+    """The function of that name; where there is none, the method of an instance of the answer's class `Solution`."""
+    if name not in names and isinstance(names.get("Solution"), type):
+        return getattr(names["Solution"](), name, None)
+    return names.get(name)
 
 
 def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:

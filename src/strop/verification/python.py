@@ -27,8 +27,9 @@ TESTER_MEMORY = 1 << 30
 class Worker:
     """One zygote and, once asserts are asked for, one tester. Used by one thread, which must also start it."""
 
-    def __init__(self, limits: Limits, jail: str, allow_unsafe: bool) -> None:
+    def __init__(self, limits: Limits, jail: str, allow_unsafe: bool, hash_seed: int = 0) -> None:
         self.limits = limits
+        self.hash_seed = hash_seed
         self.jail = jail
         self.allow_unsafe = allow_unsafe
         self._zygote: Server | None = None
@@ -61,7 +62,13 @@ class Worker:
         return self._tester
 
     def _server(self, module: str, *arguments: str) -> Server:
-        return Server(module, jail=self.jail, allow_unsafe=self.allow_unsafe, arguments=arguments)
+        return Server(
+            module,
+            jail=self.jail,
+            allow_unsafe=self.allow_unsafe,
+            arguments=arguments,
+            hash_seed=self.hash_seed,
+        )
 
     def workshop(self) -> Workshop:
         """The running runner of suites with its work directory, started when there is none or it was closed."""
@@ -82,8 +89,11 @@ class PythonToolchain:
 
     batch = 1
 
-    def __init__(self, *, limits: Limits, jail: str = "auto", allow_unsafe: bool = False) -> None:
-        self.worker = Worker(limits, jail, allow_unsafe)
+    def __init__(
+        self, *, limits: Limits, jail: str = "auto", allow_unsafe: bool = False, hash_seed: int = 0
+    ) -> None:
+        """`hash_seed`: the one seed of Python's hashes (order of sets of text) that all answers run under."""
+        self.worker = Worker(limits, jail, allow_unsafe, hash_seed)
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""

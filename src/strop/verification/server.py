@@ -32,8 +32,12 @@ class Server:
         arguments: tuple[str, ...] = (),
         read: tuple[str, ...] = (),
         work: str = "",
+        hash_seed: int = 0,
     ) -> None:
-        """`arguments` go to the module's main(). `read`, `work`: paths that a launcher makes visible and writable."""
+        """`arguments` go to the module's main(). `read`, `work`: paths that a launcher makes visible and writable.
+
+        `hash_seed`: PYTHONHASHSEED of the process and of all that it forks.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control = ours
         self.pid, self.closed = 0, False
@@ -45,7 +49,9 @@ class Server:
         command = launched(chosen, argv, read=visible, work=work, processes=False)
         try:
             self.process: Process = spawn(
-                command, environment={"PYTHONHASHSEED": "0", "LD_BIND_NOW": "1"}, keep=(theirs.fileno(),)
+                command,
+                environment={"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1"},
+                keep=(theirs.fileno(),),
             )
         finally:
             theirs.close()

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from strop.config.tasks import SandboxConfig
 from strop.core.errors import VerificationError
 from strop.core.protocols import Toolchain
-from strop.core.task import Task
+from strop.core.task import EditCheck, Task
 from strop.sandbox.limits import Limits
 
 _PYTHON = ("cases", "asserts", "stdio", "pytest")
@@ -25,6 +25,8 @@ class Settings:
     rust_verdict: Literal["strict", "cargo"] = "strict"
     rust_vendor: Path | None = None
     """Folder of vendored crates."""
+    hash_seed: int = 0
+    """PYTHONHASHSEED of Python answers."""
 
 
 def limits_of(box: SandboxConfig) -> Limits:
@@ -42,6 +44,13 @@ def fingerprint(limits: Limits, rust_verdict: str) -> dict[str, Any]:
 def route(task: Task) -> str:
     """Name of the toolchain for a task. Raises VerificationError when there is none."""
     kind, language = task.check.kind, task.language
+    if isinstance(task.check, EditCheck) and task.check.judge is not None:
+        # The judge is part of the name, so that edits wait in line with others of the same judge.
+        return f"edit:{route(task.model_copy(update={'check': task.check.judge}))}"
+    if kind in ("label", "edit", "project"):
+        return kind
+    if kind == "workspace":
+        raise VerificationError("tasks of kind workspace are carried, not played yet")
     if kind == "command":
         return "command"
     if language == "python" and kind in _PYTHON:
@@ -58,7 +67,12 @@ def build(name: str, settings: Settings) -> Toolchain:
     if name == "python":
         from strop.verification.python import PythonToolchain
 
-        return PythonToolchain(limits=settings.limits, jail=settings.jail, allow_unsafe=settings.allow_unsafe)
+        return PythonToolchain(
+            limits=settings.limits,
+            jail=settings.jail,
+            allow_unsafe=settings.allow_unsafe,
+            hash_seed=settings.hash_seed,
+        )
     if name == "rust":
         from strop.verification.rust import RustToolchain
 
@@ -73,6 +87,20 @@ def build(name: str, settings: Settings) -> Toolchain:
         from strop.verification.command import CommandToolchain
 
         return CommandToolchain(
+            limits=settings.limits, jail=settings.jail, allow_unsafe=settings.allow_unsafe
+        )
+    if name == "label":
+        from strop.verification.label import LabelToolchain
+
+        return LabelToolchain()
+    if name.partition(":")[0] == "edit":
+        from strop.verification.edit import EditToolchain
+
+        return EditToolchain(settings, name.partition(":")[2])
+    if name == "project":
+        from strop.verification.project import ProjectToolchain
+
+        return ProjectToolchain(
             limits=settings.limits, jail=settings.jail, allow_unsafe=settings.allow_unsafe
         )
     raise VerificationError(f"no toolchain is named {name!r}")

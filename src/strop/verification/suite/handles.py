@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from strop.verification.codec import Encoder, Malformed, Unencodable, decode
+from strop.verification.suite.dates import date_of, wire_of
 
 _Receive = Callable[[], Any]
 _Send = Callable[[dict[str, Any]], None]
@@ -70,6 +71,8 @@ class _RefEncoder(Encoder):
         self.table = table
 
     def encode(self, value: Any, depth: int) -> Any:
+        if (date := wire_of(value)) is not None:
+            return date
         try:
             return super().encode(value, depth)
         except Unencodable:
@@ -83,6 +86,10 @@ class Table:
         self.receive, self.send = receive, send
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}
+        self.described: set[int] = {0}
+        """Numbers whose objects the tests know; a class may have a number before it is sent itself."""
+        self.functions: dict[int, Callable[..., Any]] = {}
+        """Functions of the tests by their numbers: the same one each time, so that it can be found again."""
 
     def number(self, value: Any) -> int:
         """The number of an object, a new one the first time."""
@@ -93,10 +100,10 @@ class Table:
 
     def ref(self, value: Any) -> dict[str, Any]:
         """The wire form of a handle."""
-        known = id(value) in self.numbers
         number = self.number(value)
-        if known:
+        if number in self.described:
             return {"t": "ref", "v": [number]}
+        self.described.add(number)
         classes = [self.number(c) for c in type(value).__mro__[:50] if c.__module__ != "builtins"]
         about: dict[str, Any] = {"m": classes, "c": callable(value)}
         if isinstance(value, type):
@@ -126,7 +133,11 @@ class Table:
         if kind == "exc":
             return getattr(builtins, inner[0])(*inner[1:])
         if kind == "cb":
-            return self._function(inner[0])
+            if inner[0] not in self.functions:
+                self.functions[inner[0]] = self._function(inner[0])
+            return self.functions[inner[0]]
+        if (date := date_of(kind, inner)) is not None:
+            return date
         raise Malformed("unknown tag")
 
     def _function(self, number: int) -> Callable[..., Any]:

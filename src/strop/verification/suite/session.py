@@ -6,6 +6,7 @@ no passing test may have in it; it fails the test during which it was seen, what
 """
 
 import builtins
+import functools
 import sys
 import threading
 import types
@@ -14,9 +15,19 @@ from typing import Any
 
 from strop.verification.codec import Encoder, Malformed, Oversize, Unencodable, decode
 from strop.verification.far_end import copy_changes
+from strop.verification.suite.dates import date_of, wire_of
 from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
 
-_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.BuiltinMethodType)
+_FUNCTIONS = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    types.BuiltinMethodType,
+    types.MethodDescriptorType,
+    functools.partial,
+)
+GONE = "gone"
+"""Why a conversation ended when the candidate's process did."""
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration)
 
 
@@ -37,6 +48,8 @@ class Session:
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
         self.functions: list[Callable[..., Any]] = []
+        self.known: dict[int, int] = {}
+        """Numbers of `functions` by id."""
         self.lock = threading.RLock()
 
     def fault(self, cause: str) -> None:
@@ -51,7 +64,7 @@ class Session:
                 raise Malformed("not an object")
             return message
         except Closed:
-            self.gone = "gone"
+            self.gone = GONE
         except Oversize as error:
             self.gone = f"oversize: {error}"
         except Malformed as error:
@@ -63,7 +76,7 @@ class Session:
         try:
             write_blocking(self.fd, message)
         except Closed:
-            self.gone = "gone"
+            self.gone = GONE
             raise CandidateGone(self.gone) from None
 
     def ask(self, operation: str, number: int, *args: Any, name: str = "", kwargs: Any = None) -> Any:
@@ -121,6 +134,13 @@ class Session:
             reply = {"x": [known, str(error)[:300]]}
         self.write(reply)
 
+    def number_of(self, function: Callable[..., Any]) -> int:
+        """The number of a function of the tests, the same each time it is given to the answer."""
+        if id(function) not in self.known:  # functions live as long as the session, so ids are not used again
+            self.known[id(function)] = len(self.functions)
+            self.functions.append(function)
+        return self.known[id(function)]
+
     def encode(self, value: Any) -> Any:
         """The wire form of a value of the tests. Raises Unencodable."""
         return _OutEncoder(self).encode(value, 100)
@@ -130,6 +150,8 @@ class Session:
         return decode(wire, self._special)
 
     def _special(self, kind: str, inner: Any) -> Any:
+        if (date := date_of(kind, inner)) is not None:
+            return date
         if kind != "ref" or type(inner) is not list or type(inner[0]) is not int:
             raise Malformed("unknown tag")
         number = inner[0]
@@ -198,7 +220,8 @@ class _OutEncoder(Encoder):
                 return {"t": "name", "v": [name]}
         if isinstance(value, BaseException) and kind.__module__ == "builtins":
             return {"t": "exc", "v": [kind.__name__, str(value)]}
+        if (date := wire_of(value)) is not None:
+            return date
         if kind in _FUNCTIONS:
-            session.functions.append(value)
-            return {"t": "cb", "v": [len(session.functions) - 1]}
+            return {"t": "cb", "v": [session.number_of(value)]}
         return super().encode(value, depth)

@@ -1,0 +1,142 @@
+"""`LabelToolchain`: answers that name one of a task's choices. Nothing is run and no process is started.
+
+The rule, the same for every language. A label stands on a line that begins with `Answer:`, in any case, after white
+space and Markdown marks (`*`, `_`, `#`, `>`, `-`, back ticks, quotes); it must be the first thing behind the colon, and
+no other choice may stand on that line. All such lines must name the same choice; an answer without one counts when it
+is, whole, one choice. Case, and zeros in front of a number, do not matter: `cwe-89` is `CWE-089`. Anything else is *no
+answer*: several different labels, a word that is no choice, "Answer: CWE-089 or safe".
+
+Threat model: an answer is text, up to `MAX_ANSWER` characters of it; reading it takes time linear in its length and
+uses no pattern with backtracking. Naming every choice earns nothing. What a constant answer earns is decided by how the
+task set is balanced, not here.
+"""
+
+import time
+from collections.abc import Sequence
+
+from strop.core.errors import VerificationError
+from strop.core.task import LabelCheck, Task
+from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+
+MAX_ANSWER = 1 << 20
+"""Characters of an answer that are read; a longer one is no answer."""
+_MARKS = " \t\r\v\f*_#>-`'\"\u201c\u201d\u2018\u2019"
+_KEYWORD = "answer"
+
+
+class LabelToolchain:
+    """Implements `strop.core.protocols.Toolchain` for checks of kind label, whatever the language."""
+
+    batch = 1
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job. Raises VerificationError for a task whose choices cannot be told apart."""
+        return [_judge(task, answer) for task, answer in jobs]
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def label_of(answer: str, choices: Sequence[str]) -> tuple[str | None, str]:
+    """(the choice that an answer names, "") or (None, why it names none), by the rule above.
+
+    Raises VerificationError for choices that are fewer than two, empty, or the same but for case and zeros.
+    """
+    known = _known(choices)
+    if len(answer) > MAX_ANSWER:
+        return None, f"the answer is longer than {MAX_ANSWER} characters"
+    whole = _plain(answer) if len(answer) <= max(map(len, choices)) * 4 + 100 else ""
+    if whole in known:
+        return known[whole], ""
+    found: set[str] = set()
+    for line in answer.split("\n"):
+        behind = _behind_keyword(line)
+        if behind is None:
+            continue
+        label = _first_label(behind, known)
+        if label is None:
+            return None, "a line that begins with 'Answer:' does not name one choice"
+        found.add(label)
+    if len(found) == 1:
+        return found.pop(), ""
+    return None, "several different labels" if found else "no line 'Answer: LABEL'"
+
+
+def _known(choices: Sequence[str]) -> dict[str, str]:
+    known = {_plain(choice): choice for choice in choices}
+    if len(known) < max(2, len(choices)) or "" in known:
+        raise VerificationError(
+            f"the label check's choices {list(choices)!r:.200} are not two or more different labels"
+        )
+    return known
+
+
+def _plain(text: str) -> str:
+    """A label without marks around it, in one case, numbers without zeros in front."""
+    return _even(text.strip().strip(_MARKS + ".,;:!()[]"))
+
+
+def _even(text: str) -> str:
+    kept: list[str] = []
+    in_number = zero = False  # zero: a zero is held back, the number may begin behind it
+    for character in text.casefold():
+        digit = "0" <= character <= "9"
+        if zero and not digit:
+            kept.append("0")
+        zero = digit and character == "0" and not in_number
+        in_number = digit and not zero
+        if not zero:
+            kept.append(character)
+    return "".join([*kept, "0"] if zero else kept)
+
+
+def _behind_keyword(line: str) -> str | None:
+    start = line.lstrip(_MARKS)
+    if start[: len(_KEYWORD)].lower() != _KEYWORD:
+        return None
+    rest = start[len(_KEYWORD) :].lstrip(_MARKS)
+    return rest[1:].lstrip(_MARKS + "([") if rest[:1] == ":" else None
+
+
+def _first_label(text: str, known: dict[str, str]) -> str | None:
+    """The choice that the text begins with, when no other one stands in it; of several the longest."""
+    even = _even(text)
+    fitting = [plain for plain in known if even.startswith(plain) and _ends(even, len(plain))]
+    if not fitting:
+        return None
+    longest = max(fitting, key=len)
+    rest = even[len(longest) :]
+    return None if any(_stands_in(rest, plain) for plain in known if plain != longest) else known[longest]
+
+
+def _ends(text: str, position: int) -> bool:
+    """Whether no word goes on at the position; `-` before another word joins: `safe-ish` is not `safe`."""
+    after = text[position : position + 2]
+    joined = after[:1] == "-" and after[1:].isalnum()
+    return not (after[:1].isalnum() or after[:1] == "_" or joined)
+
+
+def _stands_in(text: str, label: str) -> bool:
+    at = text.find(label)
+    while at >= 0:
+        before = text[at - 1 : at] if at else ""
+        if not (before.isalnum() or before == "_") and _ends(text, at + len(label)):
+            return True
+        at = text.find(label, at + len(label))
+    return False
+
+
+def _judge(task: Task, answer: str) -> Verdict:
+    began, check = time.monotonic(), task.check
+    if not isinstance(check, LabelCheck):
+        raise VerificationError(f"a check of kind {check.kind!r} is not about labels")
+    if check.expected not in check.choices:
+        raise VerificationError(f"the label check expects {check.expected!r}, which is none of its choices")
+    label, why = label_of(answer, check.choices)
+    right = label == check.expected
+    outcome = Outcome.PASSED if right else Outcome.NO_ANSWER if label is None else Outcome.FAILED
+    detail = "" if right else why or "another label is right"
+    seconds = time.monotonic() - began
+    result = TestResult(id="label", outcome=outcome, message=detail, seconds=seconds)
+    stage = Stage(name="test", passed=right, seconds=seconds)
+    return Verdict(outcome=outcome, stages=[stage], tests=[result], detail=detail, seconds=seconds)

@@ -1,0 +1,146 @@
+"""One way to run a project's tests: `PytestBackend` here, `cargo.CargoBackend` for Rust. Used by one thread."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from strop.sandbox.limits import Limits
+from strop.verification.project.session import (
+    Request,
+    Run,
+    Session,
+    Warmth,
+    as_bytes,
+    warm_up,
+    with_room,
+)
+from strop.verification.project.snapshot import Files, digest_of
+from strop.verification.toolchains import Settings
+
+__all__ = ["Backend", "PytestBackend", "Run", "cargo_backend", "pytest_backend"]
+
+ROOM_CPU, ROOM_WALL = 20.0, 90.0
+"""Seconds that a run of chosen tests has beside the limits of an answer: for pytest, imports and collecting."""
+WHOLE_CPU, WHOLE_WALL = 900.0, 1800.0
+"""Seconds that a run of all tests may take, or one that records lines."""
+LOADING = 3.0
+"""CPU seconds that importing and collecting may take, beside twice what they took at first."""
+PATIENCE = 3
+"""Tests that may take too long before a run is given up."""
+_MOST_RESTARTS = 25
+_KEPT_WARM = 8
+
+_lock = threading.Lock()
+_warm: "OrderedDict[tuple[str, str], tuple[Warmth, Run]]" = OrderedDict()
+
+
+class Backend(Protocol):
+    """Runs tests of one project, each time in a fresh copy of it."""
+
+    def run(
+        self,
+        *,
+        files: Mapping[str, str] | None = None,
+        removed: Collection[str] = (),
+        tests: Collection[str] | None = None,
+        traced: Sequence[str] = (),
+        seconds: float = 0.0,
+    ) -> Run:
+        """`tests` None: all there are, restarted behind a test that ends the process. `seconds`: CPU seconds of a test,
+
+        0 = as the backend was made. Raises WorkerDied.
+        """
+
+    def close(self) -> None:
+        """Ends its processes. Safe to call twice and from any thread."""
+
+
+class PytestBackend:
+    """pytest in a warm jailed process."""
+
+    def __init__(self, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0) -> None:
+        self._base, self._settings, self._seconds, self._seed = base, settings, seconds, hash_seed
+        self._digest = digest_of(base)
+        self._session: Session | None = None
+
+    def run(
+        self,
+        *,
+        files: Mapping[str, str] | None = None,
+        removed: Collection[str] = (),
+        tests: Collection[str] | None = None,
+        traced: Sequence[str] = (),
+        seconds: float = 0.0,
+    ) -> Run:
+        """See `Backend.run`."""
+        warmth, first = self._warmth()
+        limits = with_room(self._settings.limits, cpu=ROOM_CPU, wall=ROOM_WALL)
+        whole = tests is None or bool(traced)
+        if whole:
+            limits = replace(limits, cpu_seconds=WHOLE_CPU, wall_seconds=WHOLE_WALL)
+        bound = (seconds or self._seconds) * (20 if traced else 1)
+        patient: dict[str, Any] = (
+            {} if whole else {"patience": PATIENCE, "loading": LOADING + 2 * first.cpu_seconds}
+        )
+        request = Request(tests=tests, seconds=bound, traced=traced, **patient)
+        changed = as_bytes(files or {})
+        run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
+        return self._resumed(run, request, limits) if whole and not changed and not removed else run
+
+    def close(self) -> None:
+        """See `Backend.close`."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def _resumed(self, run: Run, request: Request, limits: Limits) -> Run:
+        """Goes on behind tests that end their process, with the tests that are left."""
+        for _ in range(_MOST_RESTARTS):
+            if run.stop is None or not run.running:
+                break
+            left_out = {*run.results, run.running}
+            more = self._opened(self._warmth()[0]).run(replace(request, left_out=left_out), limits)
+            run.results |= more.results
+            run.lines |= more.lines
+            run.running, run.stop, run.status = more.running, more.stop, more.status
+        return run
+
+    def _opened(self, warmth: Warmth) -> Session:
+        if self._session is None or self._session.closed:
+            self._session = Session(
+                self._base,
+                jail=self._settings.jail,
+                allow_unsafe=self._settings.allow_unsafe,
+                warmth=warmth,
+                hash_seed=self._seed,
+            )
+        return self._session
+
+    def _warmth(self) -> tuple[Warmth, Run]:
+        key = (self._digest, self._settings.jail)
+        with _lock:  # one at a time: others of the same project wait for it
+            if key not in _warm:
+                limits = with_room(self._settings.limits, cpu=WHOLE_CPU, wall=WHOLE_WALL)
+                _warm[key] = warm_up(
+                    self._base,
+                    limits,
+                    jail=self._settings.jail,
+                    allow_unsafe=self._settings.allow_unsafe,
+                )
+                while len(_warm) > _KEPT_WARM:
+                    _warm.popitem(last=False)
+            return _warm[key]
+
+
+def pytest_backend(base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0) -> Backend:
+    """pytest; its process starts with the first run."""
+    return PytestBackend(base, settings, seconds, hash_seed=hash_seed)
+
+
+def cargo_backend(base: Files, settings: Settings, seconds: float) -> Backend:
+    """cargo test; raises VerificationError where there is no Rust."""
+    from strop.verification.project.cargo import CargoBackend
+
+    return CargoBackend(base, settings)

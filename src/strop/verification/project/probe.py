@@ -1,0 +1,224 @@
+"""What the bug factory asks of a project: its steady tests, which lines each reaches, and what variants of files do.
+
+    with open_project(Path("toolz-1.0.0.tar.gz"), workers=2) as project:
+        tests = project.tests()
+        reached = project.coverage()
+        for number, run in project.run_many([({"toolz/itertoolz.py": text}, tests[:5])]):
+            print({name: result.outcome for name, result in run.items()})
+
+Every variant runs in a jailed process of its own on a fresh copy of the project.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from strop.core.errors import UserError, VerificationError, WorkerDied
+from strop.core.verdict import Outcome, TestResult
+from strop.verification.project import snapshot
+from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
+from strop.verification.project.layout import sources
+from strop.verification.toolchains import Settings
+
+Results = dict[str, TestResult]
+"""Test id to what became of it, for every test that was asked for. A test that was not reported is never *passed*."""
+Variant = tuple[Mapping[str, str], Collection[str] | None]
+"""Texts that replace or add files, and the tests to run; None = all steady ones."""
+_T = TypeVar("_T")
+
+
+class Project:
+    """A project and the jailed processes that run its tests, one for each worker. Close it, or use it with `with`.
+
+    Methods may be called from any thread; a jailed process that breaks is replaced once,
+    then WorkerDied is raised.
+    """
+
+    def __init__(
+        self, files: snapshot.Files, language: str, settings: Settings, *, workers: int, test_seconds: float
+    ) -> None:
+        self.files, self.language, self.test_seconds = files, language, test_seconds
+        self.workers = workers
+        self._settings = settings
+        self._make: Callable[[int], Backend] = self._maker()
+        self._local = threading.local()
+        self._open: list[Backend] = []
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="strop-project")
+        self._tests: list[str] | None = None
+        self.baseline: Results = {}
+        """Each steady test with the CPU seconds and the outcome of the first run."""
+
+    @property
+    def digest(self) -> str:
+        """Content hash of the project's files."""
+        return snapshot.digest_of(self.files)
+
+    def sources(self) -> list[str]:
+        """Files of source that an edit may change: no tests, no configuration."""
+        return sources(self.files, self.language)
+
+    def text(self, path: str) -> str:
+        """The text of a file. Raises UnicodeDecodeError where it is none."""
+        return self.files[path].decode("utf-8")
+
+    def tests(self) -> list[str]:
+        """Tests that pass in each of three runs, the third with another hash seed, and take at most `test_seconds`.
+
+        Found once. Raises UserError when there is none.
+        """
+        if self._tests is None:
+            runs = [self._submit(self._whole, seed) for seed in (0, 0, 1)]
+            every = [future.result() for future in runs]
+            first = every[0]
+            steady = [n for n in first.results if all(_passed(run, n) for run in every)]
+            if not steady:
+                why = (
+                    first.uncollected or (first.stop[1] if first.stop else "") or _one_failure(first.results)
+                )
+                raise UserError(f"the project has no test that passes here: {why or 'none was found'}")
+            self.baseline = {name: first.results[name] for name in steady}
+            self._tests = steady
+        return list(self._tests)
+
+    def coverage(self) -> dict[str, set[tuple[str, int]]]:
+        """Steady test to the (path, line) pairs of source that it runs, lines from 1. Python only.
+
+        Lines that run while a module is imported belong to no test. Raises VerificationError for other languages.
+        """
+        tests = self.tests()
+        if self.language != "python":
+            raise VerificationError(f"lines reached are not known for {self.language}")
+        run = self._submit(lambda backend: backend.run(tests=tests, traced=self.sources()), 0).result()
+        return {
+            name: {(path, line) for path, lines in run.lines.get(name, {}).items() for line in lines}
+            for name in tests
+        }
+
+    def run(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> Results:
+        """Runs tests on the project with these texts in it."""
+        return self.submit(files, tests).result()
+
+    def submit(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> "Future[Results]":
+        """Starts `run` and returns at once."""
+        asked = list(dict.fromkeys(self.tests() if tests is None else tests))
+
+        def judged(backend: Backend) -> Results:
+            return _complete(backend.run(files=files, tests=asked, seconds=self._bound(asked)), asked)
+
+        return self._submit(judged, 0)
+
+    def run_many(self, variants: Iterable[Variant]) -> Iterator[tuple[int, Results]]:
+        """(number of the variant, results) as each is done, in any order. Takes variants as workers become free."""
+        waiting: dict[Future[Results], int] = {}
+        source = enumerate(variants)
+        try:
+            while True:
+                while len(waiting) < 2 * self.workers and (item := next(source, None)) is not None:
+                    number, (files, tests) = item
+                    waiting[self.submit(files, tests)] = number
+                if not waiting:
+                    return
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield waiting.pop(future), future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def close(self) -> None:
+        """Ends every process. Safe to call twice and from any thread."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            backends, self._open = self._open, []
+        for backend in backends:
+            backend.close()
+        self._threads.shutdown(wait=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _bound(self, tests: list[str]) -> float:
+        """CPU seconds for a test of a variant: ten times what the slowest takes without it, and one more."""
+        slowest = max(
+            (self.baseline[t].seconds for t in tests if t in self.baseline), default=self.test_seconds
+        )
+        return min(self.test_seconds, 1.0 + 10 * slowest)
+
+    def _whole(self, backend: Backend) -> Run:
+        return backend.run()
+
+    def _maker(self) -> Callable[[int], Backend]:
+        if self.language == "rust":
+            return lambda seed: cargo_backend(self.files, self._settings, self.test_seconds)
+        if self.language == "python":
+            return lambda seed: pytest_backend(self.files, self._settings, self.test_seconds, hash_seed=seed)
+        raise UserError(f"projects in {self.language!r} have no runner; choose python or rust")
+
+    def _submit(self, action: Callable[[Backend], _T], seed: int) -> "Future[_T]":
+        def act() -> _T:
+            if seed:
+                backend = self._make(seed)
+                try:
+                    return action(backend)
+                finally:
+                    backend.close()
+            own: Backend | None = getattr(self._local, "backend", None)
+            if own is None:
+                own = self._local.backend = self._make(0)
+                with self._lock:
+                    self._open.append(own)
+            try:
+                return action(own)
+            except WorkerDied:  # a process of ours, such as one that a busy machine did not start in time
+                own.close()
+                return action(own)
+
+        return self._threads.submit(act)
+
+
+def open_project(
+    path: Path,
+    language: str = "",
+    settings: Settings | None = None,
+    *,
+    workers: int = 1,
+    test_seconds: float = 5.0,
+) -> Project:
+    """A project in a folder, a snapshot or an sdist. `language` empty: rust where there is a Cargo.toml, else python.
+
+    test_seconds  CPU seconds that one test may take
+    Raises UserError where there are no files.
+    """
+    files = snapshot.read_project(path)
+    named = language or ("rust" if "Cargo.toml" in files else "python")
+    return Project(files, named, settings or Settings(), workers=workers, test_seconds=test_seconds)
+
+
+def _passed(run: Run, name: str) -> bool:
+    result = run.results.get(name)
+    return result is not None and result.outcome is Outcome.PASSED
+
+
+def _one_failure(results: Results) -> str:
+    return next((f"{name}: {result.message}" for name, result in results.items() if result.message), "")
+
+
+def _complete(run: Run, asked: list[str]) -> Results:
+    """A result for every test that was asked for."""
+    outcome, cause = run.stop or (Outcome.FAILED, run.uncollected or "the test was not reported")
+    missing = Outcome.TAMPERED if run.tampered else outcome
+    return {
+        name: run.results[name]
+        if name in run.results and not run.tampered
+        else TestResult(id=name, outcome=missing, message=cause[:400])
+        for name in asked
+    }

@@ -1,0 +1,173 @@
+"""The pytest plugin of a project's run: which tests there are, how each ended, which lines it reached.
+
+A test has passed when setup, call and teardown were each seen to pass, in time, with the test machinery unchanged.
+Standard library only; jailed.
+"""
+
+import contextlib
+import random
+import signal
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from strop.verification.project.guard import Guard
+
+_Send = Callable[[dict[str, Any]], None]
+_SHOWN = 400
+_SLEEP = 10
+"""Wall seconds of a test for each CPU second that it may use."""
+
+
+class Overdue(BaseException):
+    """A test took too long."""
+
+
+class Recorder:
+    """Sends messages that hold "start", "test", "collect", "collected", "lines", "tampered" or "stopped"."""
+
+    def __init__(self, send: _Send, guard: Guard, job: dict[str, Any], top: str) -> None:
+        self.send, self.guard = send, guard
+        self.wanted = None if job["tests"] is None else frozenset(job["tests"])
+        self.left_out = frozenset(job["left_out"])
+        self.only_collect: bool = job["collect"]
+        self.seconds: float = job["seconds"]
+        self.patience: int = job["patience"]
+        """Tests that may be overdue before the rest is given up; 0 = any number."""
+        self.tracer = Tracer(top, job["traced"]) if job["traced"] else None
+        self.failures: dict[str, tuple[str, str]] = {}
+        self.phases: dict[str, set[str]] = {}
+        self.began = 0.0
+        self.session: Any = None
+        self.tampered = ""
+        for number in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(number, _overdue)
+        _alarm(job["loading"])
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file that cannot be imported."""
+        if report.failed:
+            self.send({"collect": report.nodeid, "x": str(report.longrepr)[-_SHOWN:]})
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Keeps what is asked for, in the project's order."""
+        items[:] = [
+            item
+            for item in items
+            if (self.wanted is None or item.nodeid in self.wanted) and item.nodeid not in self.left_out
+        ]
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        """Says what there is."""
+        _alarm(0)
+        self.session = session
+        self._look("")
+        if self.wanted is None:
+            self.send({"collected": [item.nodeid for item in session.items]})
+        if self.only_collect:
+            session.items[:] = []
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Each test starts alike, with a time limit."""
+        self.send({"start": nodeid})
+        random.seed(0)
+        self.began = time.process_time()
+        _alarm(self.seconds)
+        if self.tracer is not None:
+            self.tracer.start()
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        """Keeps why a phase failed."""
+        if call.excinfo is not None:
+            kind = call.excinfo.typename
+            text = ""
+            with contextlib.suppress(Exception):
+                text = str(call.excinfo.value)
+            self.failures.setdefault(item.nodeid, (kind, text[:_SHOWN]))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Counts the phases; the last one is teardown."""
+        name = report.nodeid
+        if report.outcome == "passed" and not hasattr(report, "wasxfail"):
+            self.phases.setdefault(name, set()).add(report.when)
+        if report.when != "teardown":
+            return
+        _alarm(0)
+        seconds = time.process_time() - self.began
+        if self.tracer is not None:
+            self.send({"lines": self.tracer.stop(), "test": name})
+        self._look(name)
+        kind, text = self.failures.get(name, ("", ""))
+        passed = self.phases.get(name) == {"setup", "call", "teardown"} and not kind and not self.tampered
+        why = "" if passed else f"{kind}: {text}" if kind else "skipped or expected to fail"
+        self.send({"test": name, "ok": passed, "x": why, "s": seconds})
+        if kind == Overdue.__name__:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.patience -= 1
+        if not self.patience:
+            self.session.shouldstop = "too many tests took too long"
+            self.send({"stopped": "tests took too long"})
+
+    def _look(self, test: str) -> None:
+        if not self.tampered and (what := self.guard.changed()):
+            self.tampered = what
+            self.send({"tampered": what, "test": test})
+
+
+def _alarm(seconds: float) -> None:
+    """Raises Overdue after so many CPU seconds, or _SLEEP times as many of wall time; 0 = not any more."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds * _SLEEP)
+
+
+def _overdue(number: int, frame: types.FrameType | None) -> None:
+    raise Overdue("took too long")
+
+
+class Tracer:
+    """Which lines of the files of `traced` (relative paths) below `top` run between start and stop, in this thread."""
+
+    def __init__(self, top: str, traced: list[str]) -> None:
+        self._paths = {f"{top}/{path}": path for path in traced}
+        self._left: dict[types.CodeType, set[int]] = {}
+        self._seen: dict[str, set[int]] = {}
+
+    def start(self) -> None:
+        """Begins with no line seen."""
+        self._left, self._seen = {}, {}
+        sys.settrace(self._call)
+
+    def stop(self) -> dict[str, list[int]]:
+        """Ends; the lines by path."""
+        sys.settrace(None)
+        return {path: sorted(lines) for path, lines in self._seen.items()}
+
+    def _call(self, frame: types.FrameType, event: str, argument: object) -> Callable[..., Any] | None:
+        code = frame.f_code
+        left = self._left.get(code)
+        if left is None:
+            path = self._paths.get(code.co_filename)
+            left = set() if path is None else set(_lines(code))
+            self._left[code] = left
+            if path is not None:
+                self._seen.setdefault(path, set()).add(code.co_firstlineno)
+        return self._line if left else None
+
+    def _line(self, frame: types.FrameType, event: str, argument: object) -> Callable[..., Any]:
+        if event == "line":
+            code = frame.f_code
+            left = self._left[code]
+            if frame.f_lineno in left:
+                left.discard(frame.f_lineno)
+                self._seen[self._paths[code.co_filename]].add(frame.f_lineno)
+            if not left:
+                frame.f_trace_lines = False
+        return self._line
+
+
+def _lines(code: types.CodeType) -> Iterator[int]:
+    return (line for _, _, line in code.co_lines() if line)

@@ -1,0 +1,191 @@
+"""The jailed process that runs projects' tests: imports pytest once, forks a child a run.
+
+A child gets a tree of files over its channel, lays it out in the work directory that it finds, forgets what its parent
+had imported under the project's own names, takes away its power to start processes, and runs pytest. It holds no other
+tree, no earlier content of an edited file and no other run's results. What it says is signed with a secret of this run:
+bytes that the project's code writes to the channel count as tampering. The secret is in the process's memory, so code
+that searches that finds it.
+
+Control packets as in `strop.verification.zygote`. Job channel: takes a frame of "files" ([path, size] each), "secret",
+"keep", "roots", "own", "options", "arguments" and what `recorder.Recorder` reads, then the files' bytes. Sends the
+recorder's messages, {"modules"}, {"cache": path, "data": base64} and {"done": exit status}, each as {"p": JSON, "a":
+signature}; {"broken"} alone is unsigned.
+"""
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from functools import partial
+from typing import Any, NoReturn
+
+from strop.sandbox import confine, kernel, workdir
+from strop.sandbox.limits import Limits
+from strop.verification import zygote
+from strop.verification.project.guard import Guard
+from strop.verification.project.recorder import Recorder
+from strop.verification.wire import HEADER, Closed, frame, write_all
+
+_CHANNEL = 3
+TIME = 1_000_000_000
+"""Modification time of every file of a tree, in seconds: compiled files of another run fit."""
+_PLUGINS = ("cacheprovider", "faulthandler", "junitxml", "pastebin", "stepwise")
+ENVIRONMENT = {
+    "CI": "1",
+    "TZ": "UTC",
+    "LANG": "C.UTF-8",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "NO_COLOR": "1",
+}
+"""What tests see besides HOME and TMPDIR. CI has Hypothesis take the same examples each time."""
+
+
+class Channel:
+    """Reads the job, then writes signed messages."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def exactly(self, count: int) -> bytes:
+        """The next bytes. Raises Closed."""
+        parts = []
+        while count:
+            part = os.read(self._fd, min(count, 1 << 20))
+            if not part:
+                raise Closed("end of stream")
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def job(self) -> dict[str, Any]:
+        """The job's frame."""
+        found: dict[str, Any] = json.loads(self.exactly(int.from_bytes(self.exactly(HEADER), "big")))
+        return found
+
+
+def _signed(fd: int, secret: bytes) -> Any:
+    """A function that sends one message; each is signed with its number."""
+    keyed, count, dumps, write = hashlib.blake2b(key=secret, digest_size=16), [0], json.dumps, write_all
+
+    def send(message: dict[str, Any]) -> None:
+        text = dumps(message)
+        mac = keyed.copy()
+        mac.update(b"%d:" % count[0] + text.encode("ascii"))
+        count[0] += 1
+        body = dumps({"p": text, "a": mac.hexdigest()}).encode("ascii")
+        write(fd, len(body).to_bytes(HEADER, "big") + body)
+
+    return send
+
+
+def main() -> NoReturn:
+    """Serves forks until the parent hangs up. argv as for the zygote, then work directory, JSON of folders of packages
+
+    and of modules to import ahead.
+    """
+    settings = confine.Settings(**json.loads(sys.argv[4]))
+    work, packages, ahead = sys.argv[5], json.loads(sys.argv[6]), json.loads(sys.argv[7])
+    os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
+    sys.path += packages
+    needed = (*zygote.PRELOADED, "pytest", "_pytest.assertion.rewrite", "_pytest.terminal", "unittest.mock")
+    control, missing = zygote.start(
+        int(sys.argv[2]), int(sys.argv[3]), settings, preload=needed, read=tuple(packages), work=work
+    )
+    for name in ahead:
+        with contextlib.suppress(Exception):
+            __import__(name)
+    hello = {"hello": os.getpid(), "missing": missing}
+    zygote.serve(control, hello, partial(_child, settings.unsafe, work))
+
+
+def _child(unsafe: bool, work: str, request: dict[str, Any], fds: tuple[int, ...]) -> zygote.Become:
+    return partial(_become, unsafe, work, Limits(**request["limits"]), fds, os.getpid())
+
+
+def _become(unsafe: bool, work: str, limits: Limits, fds: tuple[int, ...], server: int) -> None:
+    status = 0
+    try:
+        kernel.die_with_parent(server, 9)
+        os.dup2(fds[0], 128)
+        os.dup2(128, _CHANNEL)
+        null = os.open("/dev/null", os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        zygote.close_from(_CHANNEL + 1)
+        channel = Channel(_CHANNEL)
+        job = channel.job()
+        top = _lay_out(work, job.pop("files"), channel)
+        confine.seal(limits, writes_files=True, tolerant=unsafe)
+    except Closed:
+        os._exit(0)
+    except BaseException as error:
+        write_all(_CHANNEL, frame({"broken": f"{type(error).__name__}: {error}"}))
+        os._exit(0)
+    try:
+        status = _run(job, top)
+    finally:
+        os._exit(status)
+
+
+def _lay_out(work: str, files: list[tuple[str, int]], channel: Channel) -> str:
+    """Writes the tree; returns its folder."""
+    os.chdir(work)
+    workdir.clear(work)
+    top = os.path.join(work, "project")
+    for folder in {os.path.dirname(path) for path, _ in files}:
+        os.makedirs(os.path.join(top, folder), exist_ok=True)
+    for path, size in files:
+        full = os.path.join(top, path)
+        with open(full, "wb") as file:
+            file.write(channel.exactly(size))
+        os.utime(full, (TIME, TIME))
+    os.makedirs(os.path.join(work, "tmp"), exist_ok=True)
+    return top
+
+
+def _run(job: dict[str, Any], top: str) -> int:
+    import pytest
+
+    send = _signed(_CHANNEL, bytes.fromhex(job.pop("secret")))
+    work = os.path.dirname(top)
+    os.chdir(top)
+    own = frozenset(job["own"])
+    for name in [name for name in sys.modules if name.partition(".")[0] in own]:
+        del sys.modules[name]
+    sys.path[:0] = [os.path.normpath(os.path.join(top, root)) for root in job["roots"]]
+    os.environ.update(TMPDIR=f"{work}/tmp")
+    sys.dont_write_bytecode = not job["keep"]
+    sys.argv = ["pytest"]
+    before = set(sys.modules)
+    recorder = Recorder(send, Guard(), job, top)
+    quiet = ["-q", "--tb=no", "--no-header", "--no-summary", "--continue-on-collection-errors"]
+    plugins = [f"-pno:{name}" for name in _PLUGINS]
+    where = [f"--rootdir={top}", f"--basetemp={work}/tmp/pytest"]
+    status = int(
+        pytest.main([*quiet, *plugins, *where, *job["options"], *job["arguments"]], plugins=[recorder])
+    )
+    if job["keep"]:
+        send({"modules": sorted(name for name in set(sys.modules) - before if _from_outside(name, top))})
+        for path, data in _compiled(top):
+            send({"cache": path, "data": base64.b64encode(data).decode()})
+    send({"done": status})
+    return 0
+
+
+def _from_outside(name: str, top: str) -> bool:
+    module = sys.modules.get(name)
+    origin = getattr(getattr(module, "__spec__", None), "origin", None)
+    return bool(origin) and not str(origin).startswith(top + "/")
+
+
+def _compiled(top: str) -> Any:
+    for folder, _, names in os.walk(top):
+        if os.path.basename(folder) == "__pycache__":
+            for name in names:
+                full = os.path.join(folder, name)
+                with open(full, "rb") as file:
+                    yield os.path.relpath(full, top), file.read()

@@ -1,0 +1,181 @@
+"""A project as one file: a .tar.gz of its text and data files, the same bytes for the same files.
+
+The digest is a hash of paths and contents, not of the archive. A snapshot holds regular files only: no links, no modes,
+no times. Reading one never writes to disk.
+"""
+
+import fnmatch
+import gzip
+import hashlib
+import io
+import os
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from strop.config.git import Git, GitError
+from strop.core.errors import UserError, VerificationError
+from strop.sandbox.result import safe_name
+
+MAX_BYTES = 48 * 2**20
+"""All files of a project together, in bytes: they have to fit into the jail's work directory."""
+MAX_FILE_BYTES = 4 * 2**20
+"""Larger files are left out of a snapshot."""
+MAX_FILES = 12_000
+_ROOTS = "STROP_PROJECTS"
+_SKIPPED = (
+    ".*", "__pycache__", "*.pyc", "*.pyo", "*.so", "*.pyd", "*.o", "node_modules", "venv", "env", "*.egg-info",
+    "build", "dist", "target", "htmlcov", "*.tar.gz", "*.whl", "*.zip.part",
+)  # fmt: skip
+"""Names that are no source: hidden ones, caches, environments, build outputs."""
+_KEPT = (".cargo", ".coveragerc")
+_OF_PYTHON = ("build", "dist", "target", "env")
+"""Of the skipped names, those that may also be packages; a folder with an __init__.py is kept."""
+
+_MARKS = ("PKG-INFO", "setup.py", "pyproject.toml", "Cargo.toml")
+"""What stands at the top of a project."""
+
+Files = dict[str, bytes]
+"""Relative path, with "/", to content."""
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """Content hash of a project: 32 hex digits of the SHA-256 of every path and content, in order of paths."""
+    total = hashlib.sha256()
+    for path in sorted(files):
+        name = path.encode("utf-8", "surrogateescape")
+        total.update(b"%d:%s%d:" % (len(name), name, len(files[path])))
+        total.update(hashlib.sha256(files[path]).digest())
+    return total.hexdigest()[:32]
+
+
+def pack(folder: Path, out: Path) -> str:
+    """Writes the snapshot of a folder (or of an sdist) to `out`, whole or not at all; returns its digest.
+
+    In a git checkout the tracked files as they are on disk; elsewhere all but hidden files, caches and build outputs.
+    Raises UserError for a folder without files, or with more than MAX_FILES or MAX_BYTES.
+    """
+    files = read_project(folder)
+    data = archive(files)
+    partial = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        partial.write_bytes(data)
+        partial.replace(out)
+    except OSError as error:
+        raise UserError(f"{out}: the snapshot cannot be written: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return digest_of(files)
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """The .tar.gz of files: sorted, owned by nobody, without times."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for path in sorted(files):
+            info = tarfile.TarInfo(path)
+            info.size = len(files[path])
+            tar.addfile(info, io.BytesIO(files[path]))
+    return gzip.compress(raw.getvalue(), 6, mtime=0)
+
+
+def unpack(path: Path) -> Files:
+    """The files of a snapshot. Links and other special members are left out.
+    Raises VerificationError when it cannot be read, leaves its folder or
+       holds too much.
+    """
+    files: Files = {}
+    total = 0
+    try:
+        with tarfile.open(path, "r:gz") as tar:
+            for info in tar:
+                if not info.isfile() or info.size > MAX_FILE_BYTES:
+                    continue
+                total += info.size
+                stream = tar.extractfile(info)
+                if stream is None or total > MAX_BYTES or len(files) >= MAX_FILES:
+                    raise VerificationError(f"{path} holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+                files[safe_name(info.name)] = stream.read()
+    except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
+        raise VerificationError(f"snapshot {path} cannot be read: {error}") from None
+    return files
+
+
+def locate(project: str) -> Path:
+    """Where the snapshot that a check names lies: there, or under its base name in the folder STROP_PROJECTS.
+
+    Raises VerificationError when it is in neither.
+    """
+    path = Path(project)
+    if path.is_file():
+        return path
+    folder = os.environ.get(_ROOTS)
+    if folder and (there := Path(folder) / path.name).is_file():
+        return there
+    where = f"nor {path.name} in {_ROOTS}={folder}" if folder else f"set {_ROOTS} to the folder that holds it"
+    raise VerificationError(f"the project's snapshot {project} is missing; {where}")
+
+
+def read_project(path: Path) -> Files:
+    """The files of a folder, a snapshot or an sdist. Raises UserError."""
+    if path.is_file():
+        try:
+            return {n: data for n, data in _without_top(unpack(path)).items() if not _skipped_by_name(n)}
+        except VerificationError as error:
+            raise UserError(str(error)) from None
+    if not path.is_dir():
+        raise UserError(f"{path}: no such folder or .tar.gz; name a project")
+    files: Files = {}
+    total = 0
+    for name in sorted(_tracked(path) or _walk(path)):
+        file = path / name
+        if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
+            continue
+        total += size
+        if total > MAX_BYTES or len(files) >= MAX_FILES:
+            raise UserError(
+                f"{path}: more than {MAX_FILES} files or {MAX_BYTES // 2**20} MiB; name a smaller project"
+            )
+        files[name] = file.read_bytes()
+    if not files:
+        raise UserError(f"{path}: no files; name a project's folder")
+    return files
+
+
+def _tracked(folder: Path) -> list[str]:
+    """What git tracks in this folder, or nothing where it is no checkout of its own."""
+    if not (folder / ".git").exists():
+        return []
+    try:
+        listed = Git(own=True, folder=folder)("ls-files", "-z")
+    except GitError:
+        return []
+    return [name for name in listed.split("\0") if name]
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    for top, names, files in os.walk(folder):
+        names[:] = [n for n in names if not _skipped(n, Path(top, n, "__init__.py").is_file())]
+        for name in files:
+            if not _skipped(name, False):
+                yield Path(top, name).relative_to(folder).as_posix()
+
+
+def _skipped(name: str, package: bool) -> bool:
+    if name in _KEPT or (package and name in _OF_PYTHON):
+        return False
+    return any(fnmatch.fnmatch(name, pattern) for pattern in _SKIPPED)
+
+
+def _skipped_by_name(path: str) -> bool:
+    return any(part.startswith(".") and part not in _KEPT for part in path.split("/"))
+
+
+def _without_top(files: Files) -> Files:
+    """An sdist's files without the one folder around them."""
+    tops = {path.partition("/")[0] for path in files}
+    top = next(iter(tops), "")
+    if len(tops) == 1 and any(f"{top}/{mark}" in files for mark in _MARKS):
+        return {path.partition("/")[2]: data for path, data in files.items()}
+    return files

@@ -1,0 +1,162 @@
+"""`ProjectToolchain`: an edit of a project judged by the project's own tests.
+
+Threat model: the edited code runs in the same process as its tests (docs/project-checks.md says what follows). It
+cannot reach another run, a later run or this process; it does not get the snapshot, so not what its files were before
+the task was made. Results come signed over a channel of their own; neither exit status nor output counts.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache
+
+from strop.core.errors import SandboxError, VerificationError, WorkerDied
+from strop.core.task import ProjectCheck, Task
+from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.sandbox.limits import Limits
+from strop.verification.child import Findings
+from strop.verification.project import snapshot
+from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
+from strop.verification.project.layout import is_protected, layout_of, shadows
+from strop.verification.toolchains import Settings
+
+_OPEN = 4
+"""Projects whose processes a toolchain keeps running."""
+_TEST_SECONDS = 5.0
+CHANGES_TESTS = "the edit changes tests"
+
+
+class ProjectToolchain:
+    """Implements `strop.core.protocols.Toolchain` for checks of kind project. The answer itself is not looked at."""
+
+    batch = 1
+
+    def __init__(self, *, limits: Limits, jail: str = "auto", allow_unsafe: bool = False) -> None:
+        self._settings = Settings(limits=limits, jail=jail, allow_unsafe=allow_unsafe)
+        self._backends: OrderedDict[tuple[str, str], Backend] = OrderedDict()
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError when the snapshot is
+
+        missing or another one, or the check cannot be run.
+        """
+        return [self._judge(task) for task, _ in jobs]
+
+    def close(self) -> None:
+        """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
+        backends, self._backends = self._backends, OrderedDict()
+        for backend in backends.values():
+            backend.close()
+
+    def _judge(self, task: Task) -> Verdict:
+        check = task.check
+        if not isinstance(check, ProjectCheck):
+            raise VerificationError(f"a check of kind {check.kind!r} is no project")
+        if not check.failing and not check.passing:
+            raise VerificationError("the project check names no tests")
+        base = load(check)
+        if refused := refusal(check, base, task.language):
+            return _refused(check, refused)
+        began = time.monotonic()
+        tests = list(dict.fromkeys([*check.failing, *check.passing]))
+        try:
+            run = self._backend(check, base, task.language).run(
+                files=check.files, removed=check.removed, tests=tests
+            )
+        except SandboxError as error:
+            self.close()
+            raise WorkerDied(str(error)) from error
+        except WorkerDied:
+            self.close()
+            raise
+        return verdict_of(run, tests, time.monotonic() - began)
+
+    def _backend(self, check: ProjectCheck, base: snapshot.Files, language: str) -> Backend:
+        key = check.digest, language
+        backend = self._backends.pop(key, None)
+        if backend is None:
+            if language == "rust":
+                backend = cargo_backend(base, self._settings, _TEST_SECONDS)
+            elif language == "python":
+                backend = pytest_backend(base, self._settings, _TEST_SECONDS)
+            else:
+                raise VerificationError(f"projects in {language!r} have no runner")
+        self._backends[key] = backend
+        while len(self._backends) > _OPEN:
+            self._backends.popitem(last=False)[1].close()
+        return backend
+
+
+def load(check: ProjectCheck) -> snapshot.Files:
+    """The files of the check's snapshot. Raises VerificationError when it is missing or another one."""
+    path = snapshot.locate(check.project)
+    files, digest = _loaded(str(path), path.stat().st_mtime_ns)
+    if digest != check.digest:
+        raise VerificationError(
+            f"the project's snapshot {path} is another one: its files have digest {digest}, "
+            f"the task was made with {check.digest}"
+        )
+    return files
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: str, changed: int) -> tuple[snapshot.Files, str]:
+    files = snapshot.unpack(snapshot.locate(path))
+    return files, snapshot.digest_of(files)
+
+
+def refusal(check: ProjectCheck, base: snapshot.Files, language: str) -> str:
+    """The file by which the edit would change what tests say, or an empty text."""
+    named = {test.partition("::")[0] for test in (*check.failing, *check.passing)}
+    layout = layout_of(base)
+    own = {*layout.own}
+    for path in (*check.files, *check.removed):
+        text = check.files.get(path)
+        if text is not None and base.get(path) == text.encode("utf-8", "surrogatepass"):
+            continue
+        if path in named or is_protected(path, language):
+            return path
+        if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
+            return path
+        if language == "python" and path not in base and shadows(path, own, layout.roots):
+            return path
+    return ""
+
+
+def _rust_tests(text: str | bytes | None) -> list[str]:
+    from strop.verification.project.cargo import tests_within
+
+    return tests_within(text.decode(errors="replace") if isinstance(text, bytes) else text or "")
+
+
+def verdict_of(run: Run, tests: list[str], seconds: float) -> Verdict:
+    """Passed only when every test was reported as passed and the run came to its end untampered."""
+    findings = Findings(len(tests), "test")
+    findings.built = not run.uncollected or any(name in run.results for name in tests)
+    findings.build_error = run.uncollected[:300] if not findings.built else ""
+    outcome, cause = run.stop or (Outcome.FAILED, "the test was not reported")
+    unfinished = run.stop is not None and all(name in run.results for name in tests)
+    for name in tests:
+        result = run.results.get(name)
+        if unfinished and name == tests[-1]:
+            result = None  # all tests were told, but the run did not come to its end
+        if result is None or run.tampered:
+            result = TestResult(
+                id=name, outcome=outcome, message=(cause if run.stop else run.uncollected or cause)[:300]
+            )
+        findings.results.append(result.model_copy(update={"message": _kind(result)}))
+    findings.cpu, findings.peak = run.cpu_seconds, run.peak_bytes
+    return findings.verdict(seconds)
+
+
+def _kind(result: TestResult) -> str:
+    """Why a test failed without the values that it compared."""
+    kind, colon, _ = result.message.partition(":")
+    return "assertion failed" if kind == "AssertionError" and colon else result.message[:300]
+
+
+def _refused(check: ProjectCheck, path: str) -> Verdict:
+    cause = f"{CHANGES_TESTS}: {path}"
+    tests = [TestResult(id=name, outcome=Outcome.FAILED, message="not run") for name in check.failing]
+    stage = Stage(name="build", passed=False, output=cause)
+    return Verdict(outcome=Outcome.FAILED, stages=[stage], tests=tests, detail=cause)

@@ -1,0 +1,54 @@
+"""Exercism's Python track in the jail: examples pass, stubs and empty files fail, exceptions by name."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from strop.core.task import Task
+from strop.core.verdict import Outcome
+from strop.sandbox import Limits
+from strop.tasks import load_tasks
+from strop.verification import open_verifier
+
+DATA = Path(os.environ.get("STROP_DATA", "../shared/data")) / "exercism-python.jsonl"
+MOCKS = "the tests hand objects of their own, or patch builtins"
+UNFIT = {
+    "error-handling": "the row lacks test_utils.py",
+    "grep": MOCKS,
+    "paasio": MOCKS,
+    "rational-numbers": "a plain number is raised to the answer's object, which the suite may not trust",
+    "sublist": "a list of more values than cross",
+}
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.exists(), reason=f"{DATA} is not there"),
+]
+
+
+def exercises() -> dict[str, Task]:
+    return {task.source.rpartition("/")[2]: task for task in load_tasks(f"exercism-python:{DATA}")}
+
+
+def test_examples_pass_and_stubs_fail() -> None:
+    tasks = exercises()
+    assert len(tasks) == len(DATA.read_text().splitlines())
+    assert len({json.loads(line)["slug"] for line in DATA.read_text().splitlines()}) == len(tasks)
+    limits = Limits(cpu_seconds=30, wall_seconds=300)  # one example is slow
+    with open_verifier(workers=2, limits=limits) as verifier:
+        asked = {
+            name: [
+                verifier.submit(task, text)
+                for text in (task.reference, task.metadata["stub"], "NOTHING = 1\n")
+            ]
+            for name, task in tasks.items()
+        }
+        found = {name: [future.result(timeout=1800) for future in futures] for name, futures in asked.items()}
+    wrong = {name: verdicts[0].detail for name, verdicts in found.items() if not verdicts[0].passed}
+    assert wrong.keys() == UNFIT.keys() & found.keys(), wrong
+    for name, (_, *others) in found.items():
+        assert {verdict.outcome for verdict in others} == {Outcome.FAILED}, (name, [v.detail for v in others])
+    for name, (passed, *_) in found.items():
+        if name not in UNFIT:
+            assert len(passed.tests) == tasks[name].test_count and passed.fraction == 1.0
