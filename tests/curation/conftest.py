@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # for what tests share
+
 COMMAND = [sys.executable, "-c", "from strop.cli import main; main()", "build", "rust"]
 GOOD = """```rust
 /// Adds {n}.

@@ -21,7 +21,8 @@ class Question(NamedTuple):
     """One call."""
 
     key: str
-    stage: Stage
+    stage: str
+    """One of `STAGES`; another builder has its own."""
     attempt: int
     """From 1."""
     prompt_id: str

@@ -1,0 +1,144 @@
+"""Answers that know nothing of the task, and must fail: empty, constants, echoes, exits, and ways to cheat.
+
+For plain cases a constant, an echo or a table of the shown cases is decided here, by the comparison that verdicts use;
+only what needs a process is a `Probe` for the verifier. In such checks the grader compares plain data outside the
+answer's process, so that exits and odd objects cannot pass; they are tried where test code or a checker looks at them.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from strop.core.task import AssertsCheck, CasesCheck, EditCheck, PytestCheck, RustCheck, StdioCheck, Task
+from strop.curation.audit import cheats
+from strop.curation.audit.demands import constant_possible, first_argument_possible
+from strop.curation.audit.form import key
+from strop.curation.audit.record import Code, Finding, Probe
+from strop.edits import FORMATS, HOLE
+from strop.verification.codec import Unencodable, encode
+from strop.verification.compare import matches, same_output
+from strop.verification.unordered import matches_in_any_order
+
+CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
+
+
+def decided(task: Task) -> Iterator[Finding]:
+    """What can be said of trivial answers to plain cases without running them."""
+    check = task.check
+    if isinstance(check, CasesCheck) and not check.checker and check.cases:
+        yield from _of_calls(check)
+    elif isinstance(check, StdioCheck) and not check.checker and check.cases:
+        yield from _of_programs(check)
+
+
+def probes(task: Task) -> Iterator[Probe]:
+    """The answers to run."""
+    check, broken = task.check, task.metadata.get("broken")
+    if isinstance(broken, str) and broken.strip():
+        yield Probe("broken-passes", "the version that is known to be wrong", broken)
+    if isinstance(check, EditCheck):
+        yield from _idle_edit(check)
+    elif task.language == "rust" and isinstance(check, RustCheck):
+        yield from cheats.rust(task)
+    elif task.language != "python":
+        return
+    elif isinstance(check, CasesCheck):
+        if check.checker:
+            yield from _constants(check.entry_point, [c.expected for c in check.cases])
+            yield from cheats.functions(check.entry_point)
+    elif isinstance(check, AssertsCheck):
+        names = (check.entry_point, check.code)
+        if constant_possible(*names):
+            yield from _constants(check.entry_point, [])
+        if first_argument_possible(*names):
+            yield _echo(check.entry_point)
+        yield from cheats.functions(check.entry_point)
+    elif isinstance(check, StdioCheck):
+        if check.checker:
+            yield from cheats.programs([c.stdout for c in check.cases if c.shown])
+    elif isinstance(check, PytestCheck):
+        yield from cheats.modules(task.reference)
+    else:
+        yield from cheats.programs([])
+
+
+def _constants(name: str, values: list[Any]) -> Iterator[Probe]:
+    for value in dict.fromkeys(map(repr, [*CONSTANTS, *values[:1]])):
+        body = f"def {name}(*args, **kwargs):\n    return {value}\n"
+        yield Probe("constant-passes", f"`return {value[:60]}`", body)
+    if values:
+        yield _echo(name)
+
+
+def _echo(name: str) -> Probe:
+    return Probe(
+        "constant-passes",
+        "returning the first argument",
+        f"def {name}(*args, **kwargs):\n    return args[0]\n",
+    )
+
+
+def _idle_edit(check: EditCheck) -> Iterator[Probe]:
+    """The files as they were but for an empty line at the end, or with nothing in the hole: the judge must fail it."""
+    path = check.path or next(iter(check.files), "")
+    if check.judge is None or path not in check.files or check.format not in FORMATS:
+        return
+    text = check.files[path]
+    idle = text.replace(HOLE, "") if check.format == "infill" and HOLE in text else text + "\n"
+    answer = FORMATS[check.format].render(check.files, {**check.files, path: idle})
+    yield Probe("broken-passes", "the files without a change that matters", answer)
+
+
+def _of_calls(check: CasesCheck) -> Iterator[Finding]:
+    compare = matches_in_any_order if check.any_order else matches
+
+    def passes(returned: Callable[[Any], Any]) -> bool:
+        try:
+            return all(compare(c.expected, encode(returned(c)), check.tolerance) for c in check.cases)
+        except (IndexError, Unencodable):
+            return False
+
+    for value in [*CONSTANTS, *(c.expected for c in check.cases[:1])]:
+        if passes(partial(_always, value)):
+            yield _fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
+            break
+    if passes(lambda case: case.args[0]):
+        yield _fatal("constant-passes", "returning the first argument passes")
+    table = {key(c.args, c.kwargs): c.expected for c in check.cases if c.shown}
+    if len(table) < len(check.cases) and passes(
+        lambda case: table.get(key(case.args, case.kwargs), _Nothing)
+    ):
+        yield _fatal("cheat-passes", "a table of the shown cases passes")
+
+
+_Nothing = object()
+"""Crosses to nobody: what a table answers that it does not hold."""
+
+
+def _of_programs(check: StdioCheck) -> Iterator[Finding]:
+    def passes(printed: Callable[[Any], str | None]) -> bool:
+        told = [(c.stdout, printed(c)) for c in check.cases]
+        return all(text is not None and same_output(out, text, check.tolerance) for out, text in told)
+
+    shown = [c.stdout for c in check.cases if c.shown]
+    for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", check.cases[0].stdout]):
+        if text.strip() and passes(partial(_always, text)):
+            yield _fatal("constant-passes", f"the constant answer `print({text!r:.60})` passes")
+            break
+    if passes(lambda case: ""):
+        yield _fatal("exit-passes", "a program that does nothing passes")
+    if passes(lambda case: case.stdin):
+        yield _fatal("constant-passes", "the echo of its input passes")
+    table = {c.stdin.strip(): c.stdout for c in check.cases if c.shown}
+    if passes(lambda case: "".join(shown)) and len(shown) > 1:
+        yield _fatal("cheat-passes", "printing all shown outputs passes")
+    if len(table) < len(check.cases) and passes(lambda case: table.get(case.stdin.strip())):
+        yield _fatal("cheat-passes", "a table of the shown cases passes")
+
+
+def _always(value: Any, case: Any) -> Any:
+    return value
+
+
+def _fatal(code: Code, text: str) -> Finding:
+    return Finding(code=code, severity="fatal", text=text)

@@ -1,0 +1,179 @@
+"""Runs of the reference: does it pass, every time, in every process, on every day?
+
+The verifier's Python workers fork every answer from a process with one fixed hash seed, so that verdicts repeat; a
+result that hangs on the order of a set of texts would look sound there. So runs also go to workers with other seeds,
+and runs of a program that reads a clock go with that clock set forward. The pool keeps verdicts, so each further run on
+one verifier has line ends added to its text, which makes it another one.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from strop.core.protocols import Verifier
+from strop.core.task import AssertsCheck, Task
+from strop.core.verdict import Outcome, Verdict
+from strop.curation.audit.chance import MOVES, Source, moved_clock, sources_of_chance
+from strop.curation.audit.record import AuditSettings, Code, Finding
+
+SEEDS = 8
+"""Hash seeds besides the verifier's own. Two texts swap places in a set for about every second one."""
+_ADDRESS = re.compile("0x[0-9a-f]+")
+_USED_UP = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY)
+RUST_RUNS, RUST_CHANCE_RUNS = 2, 8
+"""Runs of a Rust reference, each of which is a build; without and with a source of chance."""
+
+
+class Reseeded:
+    """Verifiers whose Python runs under other hash seeds, opened when they are asked for. Close it."""
+
+    def __init__(self, open_one: Callable[[int], Verifier]) -> None:
+        """`open_one` opens a verifier for a hash seed."""
+        self._open_one = open_one
+        self._opened: dict[int, Verifier] = {}
+
+    def __getitem__(self, seed: int) -> Verifier:
+        if seed not in self._opened:
+            self._opened[seed] = self._open_one(seed)
+        return self._opened[seed]
+
+    def close(self) -> None:
+        """Ends every process. Safe to call twice."""
+        for verifier in self._opened.values():
+            verifier.close()
+        self._opened.clear()
+
+
+@dataclass
+class Runs:
+    """The runs of one reference, the first one apart."""
+
+    plain: "list[Future[Verdict]]" = field(default_factory=list)
+    unmoved: "Future[Verdict] | None" = None
+    """With a clock that is replaced and goes right: only when it passes do the next ones say anything."""
+    moved: "list[Future[Verdict]]" = field(default_factory=list)
+
+    def futures(self) -> "Iterator[Future[Verdict]]":
+        """All of them."""
+        yield from self.plain
+        yield from self.moved
+        if self.unmoved is not None:
+            yield self.unmoved
+
+
+def more_runs(
+    task: Task, first: Verdict, verifier: Verifier, reseeded: Reseeded, settings: AuditSettings
+) -> Runs:
+    """Starts the runs after the first; only one where that was slow, for such runs are dear."""
+    sources = _sources(task)
+    if first.outcome in _USED_UP or first.cpu_seconds > settings.cpu_share * settings.cpu_seconds:
+        return Runs([verifier.submit(task, _again(task, 1))])
+    if task.language != "python":
+        count = _count_other(task, sources, settings)
+        return Runs([verifier.submit(task, _again(task, n)) for n in range(1, count)])
+    count = settings.chance_runs if sources & {"chance", "clock"} else settings.runs
+    if "order" in sources:
+        count = max(count, SEEDS + 1)
+    runs = Runs()
+    for number in range(1, count):
+        seed = 1 + (number - 1) % SEEDS
+        runs.plain.append(reseeded[seed].submit(task, _again(task, (number - 1) // SEEDS)))
+    if "clock" in sources:
+        control, *texts = [moved_clock(task.reference, move) for move in (0.0, *MOVES)]
+        if control is not None:
+            runs.unmoved = verifier.submit(task, control)
+            runs.moved = [verifier.submit(task, text) for text in texts if text is not None]
+    return runs
+
+
+def _sources(task: Task) -> frozenset[Source]:
+    found = sources_of_chance(task.reference, task.language)
+    if isinstance(task.check, AssertsCheck):  # its `random` is seeded by the tester
+        found |= sources_of_chance(task.check.code, "python") & {"order", "clock"}
+    return found
+
+
+def _count_other(task: Task, sources: frozenset[Source], settings: AuditSettings) -> int:
+    if task.language == "rust":
+        return min(settings.chance_runs, RUST_CHANCE_RUNS) if sources else min(settings.runs, RUST_RUNS)
+    return settings.runs
+
+
+def _again(task: Task, number: int) -> str:
+    return task.reference + "\n" * number
+
+
+def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterator[Finding]:
+    """`reference-fails`, `flaky` or `unverifiable`, from the verdicts on all runs."""
+    verdicts = [first, *(future.result() for future in runs.plain)]
+    unknown = next((v for v in verdicts if not v.scored), None)
+    if unknown is not None:
+        yield Finding(
+            code="unverifiable", severity="fatal", text=f"the reference: {unknown.detail or 'no verdict'}"
+        )
+        return
+    verdicts = [v for v in verdicts if not _waited(v, settings)]
+    failed = [v for v in verdicts if not v.passed]
+    if not verdicts:
+        text = (
+            "the reference: its wall time ran out before its CPU time: it waits, or the machine is too busy"
+        )
+        yield Finding(code="unverifiable", severity="fatal", text=text)
+    elif failed and len(failed) < len(verdicts) and all(v.outcome in _USED_UP for v in failed):
+        code: Code = "slow" if failed[0].outcome is Outcome.TIMED_OUT else "heavy"
+        yield Finding(code=code, severity="fatal", text="the reference uses up its limits in some runs")
+    elif _differ(verdicts, runs):
+        text = "the reference gives other results in other runs, or at another time"
+        yield Finding(code="flaky", severity="fatal", text=text)
+    elif failed:
+        yield Finding(code="reference-fails", severity="fatal", text=_why(verdicts))
+
+
+def _differ(verdicts: list[Verdict], runs: Runs) -> bool:
+    """Whether runs passed and failed, or failed in different ways, or do so with the clock set forward."""
+    passed = verdicts[0].passed
+    if any(v.passed is not passed for v in verdicts):
+        return True
+    if len({_results(v) for v in verdicts if v.outcome is Outcome.FAILED}) > 1:
+        return True
+    later = [v for v in (future.result() for future in runs.moved) if v.scored]
+    if runs.unmoved is None or (passed and not runs.unmoved.result().passed):
+        return False  # with its clock replaced it does not run at all
+    return any(v.passed is not passed for v in later)
+
+
+def _waited(verdict: Verdict, settings: AuditSettings) -> bool:
+    """Whether wall time ended the run: by no fault of the reference where other runs came to a result."""
+    return verdict.outcome is Outcome.TIMED_OUT and verdict.cpu_seconds < settings.cpu_seconds / 2
+
+
+def _results(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    """What each test gave; addresses in messages are none of it."""
+    return tuple((test.outcome.value, _ADDRESS.sub("", test.message)) for test in verdict.tests)
+
+
+def _why(verdicts: list[Verdict]) -> str:
+    """The first run's cause, where the runs agree on it."""
+    said = {_cause(v) for v in verdicts}
+    outcomes = sorted({str(v.outcome) for v in verdicts})
+    return f"the reference does not pass ({' or '.join(outcomes)})" + (
+        f": {said.pop()}" if len(said) == 1 else ""
+    )
+
+
+def _cause(verdict: Verdict) -> str:
+    failed = [f"{t.id}: {t.message}" for t in verdict.tests if t.outcome is not Outcome.PASSED]
+    return " ".join((verdict.detail or "; ".join(failed[:1])).split())[:200]
+
+
+def use_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterator[Finding]:
+    """`slow` and `heavy`, from the least that any run took: a busy machine adds to it, nothing takes from it."""
+    verdicts = [first, *(future.result() for future in runs.plain)]
+    if min(v.cpu_seconds for v in verdicts) > settings.cpu_share * settings.cpu_seconds:
+        text = f"the reference needs more than {settings.cpu_share:.2g} of the CPU limit of {settings.cpu_seconds:g} s"
+        yield Finding(code="slow", severity="fatal", text=text)
+    if min(v.peak_bytes for v in verdicts) > settings.memory_share * settings.memory_bytes:
+        limit = f"{settings.memory_bytes / 2**20:g} MiB"
+        text = f"the reference needs more than {settings.memory_share:.2g} of the memory limit of {limit}"
+        yield Finding(code="heavy", severity="fatal", text=text)

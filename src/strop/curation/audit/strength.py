@@ -1,0 +1,152 @@
+"""Would the tests notice a fault? Small faults are put into a Python reference; the tests must fail on most of them.
+
+Some faults change nothing that anybody could see. A fault in a function that the tests pass counts against them only
+when inputs like the task's own tell it from the reference (see `differs`); a program has no such inputs, so more of its
+faults are needed. Below a share `weak_below` of noticed faults the tests are weak, below `doubt_below` they are worth a
+look. Where the first few faults are all noticed, no more are tried. A reference with little to change gets a few
+versions more, whose results are wrong always, or on about half of the inputs.
+"""
+
+import ast
+import random
+import re
+from collections.abc import Iterator
+
+from strop.core.ids import derive_seed
+from strop.core.task import AssertsCheck, CasesCheck, PytestCheck, StdioCheck, Task
+from strop.core.verdict import Verdict
+from strop.curation.audit.record import AuditSettings, Finding
+from strop.verification.strength import killed, mutants
+
+FIRST = 6
+"""Faults that are tried first; tests that notice half of all would notice all of these once in 64 times."""
+FEWEST = 3
+"""Fewest faults that came to a result for which a share says something."""
+_ENOUGH = 6
+"""Faults below which wrong results are tried too."""
+_FEWEST_UNPROVEN, _UNPROVEN = 5, 2 / 3
+"""Where nobody knows that missed faults matter: fewest for which a share is fatal, and what `weak_below` is times."""
+_INDENT = "    "
+_STRICT = "strict=True"
+"""Of `zip`: on sound input it makes no difference, so a fault there tells nothing."""
+
+
+def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
+    """Texts of the reference with one small fault each, in random order that is the same every time.
+
+    Only Python. Raises UserError where tree-sitter is missing (extra `strength`).
+    """
+    if task.language != "python" or not settings.mutants:
+        return []
+    check, code = task.check, task.reference
+    seed = derive_seed("mutants", task.id)
+    if isinstance(check, CasesCheck | AssertsCheck):
+        helpers = check.helpers if isinstance(check, AssertsCheck) else []
+        texts = _of_functions(code, [check.entry_point, *helpers], seed, settings.mutants)
+    elif isinstance(check, PytestCheck):
+        texts = _of_functions(code, _defined(code), seed, settings.mutants)
+    elif isinstance(check, StdioCheck):
+        texts = _of_program(code, seed, settings.mutants)
+    else:
+        return []
+    if isinstance(check, CasesCheck | AssertsCheck) and len(texts) < _ENOUGH:
+        texts += _wrong_results(code, check.entry_point)
+    texts = [text for text in texts if text.count(_STRICT) == code.count(_STRICT)]
+    random.Random(seed).shuffle(texts)
+    return texts
+
+
+def _of_functions(code: str, names: list[str], seed: int, limit: int) -> list[str]:
+    """Faults in what these names lead to: a test that names them is added, and taken off again."""
+    suffix = "\n\ndef test_of_all():\n" + "".join(f"    {name}\n" for name in names or ["0"])
+    made = mutants(code + suffix, "python", seed=seed, limit=limit)
+    return [m.text.removesuffix(suffix) for m in made if m.text.endswith(suffix)]
+
+
+def _of_program(code: str, seed: int, limit: int) -> list[str]:
+    """Faults in a whole program: it stands in a function while they are put in."""
+    inside = "".join(_INDENT + line for line in code.splitlines(keepends=True))
+    prefix, suffix = "def whole_program():\n", "\n\ndef test_of_all():\n    whole_program()\n"
+    texts = []
+    for mutant in mutants(prefix + inside + suffix, "python", seed=seed, limit=limit):
+        text = mutant.text.removeprefix(prefix).removesuffix(suffix)
+        texts.append("".join(line.removeprefix(_INDENT) for line in text.splitlines(keepends=True)))
+    return [text for text in texts if text != code]
+
+
+def _defined(code: str) -> list[str]:
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+
+
+def _wrong_results(code: str, name: str) -> list[str]:
+    """The program with an entry point whose result is wrong always, and on inputs whose text is of even, odd length."""
+    if not re.search(rf"^def {re.escape(name)}\b", code, re.MULTILINE):
+        return []
+    wrong = code + _WRONG.replace("NAME", name)
+    return [wrong.replace("WHEN", when) for when in ("True", "len(text) % 2 == 0", "len(text) % 2")]
+
+
+_WRONG = """
+
+
+def _strop_wrong(function):
+    inside = []
+    def outermost(*args, **kwargs):
+        if inside:
+            return function(*args, **kwargs)
+        text = repr((args, kwargs))
+        inside.append(1)
+        try:
+            found = function(*args, **kwargs)
+        finally:
+            inside.pop()
+        return _strop_other(found) if WHEN else found
+    return outermost
+
+
+def _strop_other(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    if isinstance(value, str):
+        return value + "x"
+    if isinstance(value, (list, tuple)):
+        return value + type(value)([value[-1] if value else 0])
+    if isinstance(value, dict):
+        return {**value, "x": 0}
+    return 0 if value is None else None
+
+
+NAME = _strop_wrong(NAME)
+"""
+
+
+def survivors(texts: list[str], verdicts: list[Verdict]) -> list[int]:
+    """Places of the faults that the tests did not notice."""
+    return [n for n, verdict in enumerate(verdicts) if killed(verdict) is False and n < len(texts)]
+
+
+def all_noticed(verdicts: list[Verdict]) -> bool:
+    """Whether the tests noticed every fault that came to a result, and there were enough."""
+    told = [dead for dead in map(killed, verdicts) if dead is not None]
+    return len(told) >= FEWEST and all(told)
+
+
+def strength_findings(
+    noticed: int, missed: int, settings: AuditSettings, *, proven: bool
+) -> Iterator[Finding]:
+    """`weak-tests`, from the numbers of faults; `proven`: those that were missed are known to make a difference."""
+    total = noticed + missed
+    if total < FEWEST or not missed:
+        return
+    text = f"the tests notice {noticed} of {total} faults put into the reference"
+    least = settings.weak_below * (1 if proven else _UNPROVEN) * total
+    if noticed < least and (proven or total >= _FEWEST_UNPROVEN):
+        yield Finding(code="weak-tests", severity="fatal", text=text)
+    elif noticed < settings.doubt_below * total:
+        yield Finding(code="weak-tests", severity="warning", text=text)

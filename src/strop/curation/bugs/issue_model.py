@@ -1,0 +1,122 @@
+"""Statements of repairs that a model writes: it is told what goes wrong and what the function is for, never the code.
+
+A text that gives the repair away, in a line of the right code or as a diff, and one that is empty or long, is not used:
+the statement is then the template's.
+"""
+
+import ast
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from strop.core.task import EditCheck, ProjectCheck, Task
+from strop.curation.bugs.routines import routines
+from strop.curation.bugs.server import AHEAD, Server
+from strop.curation.bugs.tally import Tally
+from strop.tasks.answers import without_thinking
+
+if TYPE_CHECKING:
+    from strop.curation.rust_build.calls import Response
+
+MOST_CHARACTERS = 3_000
+"""Of a statement's text; longer ones are not used."""
+MOST_PURPOSE = 4_000
+_DIFF = re.compile(r"^(?:@@ |diff --|--- \S.*\n\+\+\+ |<{5,} |>{5,} |```(?:diff|patch)\b)", re.MULTILINE)
+_WORD = re.compile(r"\w*")
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class IssueWriter:
+    """Has one model write statements."""
+
+    def __init__(self, server: Server, seed: int, tally: Tally) -> None:
+        self._server, self._seed, self._tally = server, seed, tally
+
+    def written(self, tasks: Iterator[Task], purpose: Callable[[Task], str]) -> Iterator[Task]:
+        """The tasks, in their order, with the model's statements. `purpose`: what a task's function is for."""
+        window: deque[tuple[Task, str, Future[Response]]] = deque()
+        while True:
+            while len(window) < AHEAD and (task := next(tasks, None)) is not None:
+                meant = purpose(task)
+                window.append((task, meant, self._ask(task, meant)))
+            if not window:
+                return
+            yield self._settled(*window.popleft())
+
+    def _ask(self, task: Task, purpose: str) -> "Future[Response]":
+        judge = task.check.judge if isinstance(task.check, EditCheck) else None
+        name = task.metadata["original"] if _of_project(task) else getattr(judge, "entry_point", "solution")
+        values = {
+            "name": str(name),
+            "purpose": purpose[:MOST_PURPOSE] or "It is not said.",
+            "facts": task.statement,
+        }
+        return self._server.ask("issue", task.id, 1, self._seed, values)
+
+    def _settled(self, task: Task, purpose: str, asked: "Future[Response]") -> Task:
+        text = self._server.text(asked)
+        said = without_thinking(text).strip() if text is not None else ""
+        reason = "the server refuses it" if text is None else unfit(said, task)
+        self._tally.counts["issues"][f"template: {reason}" if reason else "model"] += 1
+        if reason:
+            return task
+        head = task.statement.partition("\n\n")[0]
+        asks = f"It should do this: {purpose}" if purpose and not _of_project(task) else ""
+        values = {name: getattr(task, name) for name in Task.model_fields}
+        statement = "\n\n".join(filter(None, [head, said, asks]))
+        return Task(
+            **{**values, "id": "", "statement": statement, "metadata": {**task.metadata, "issue": "model"}}
+        )
+
+
+def unfit(text: str, task: Task) -> str:
+    """Why a text is no statement of this task; empty for one that is."""
+    check = task.check
+    assert isinstance(check, EditCheck) and check.oracle is not None
+    if not text:
+        return "it is empty"
+    if len(text) > MOST_CHARACTERS:
+        return "it is too long"
+    if _DIFF.search(text):
+        return "it holds a diff"
+    told, lines = "".join(text.split()), {line.strip(" \t`>*-+") for line in text.splitlines()}
+    for path, right in check.oracle.items():
+        before = set(map(str.strip, check.files.get(path, "").splitlines()))
+        for line in map(str.strip, (right or "").splitlines()):
+            found = line in lines if _WORD.fullmatch(line) else "".join(line.split()) in told
+            if line and line not in before and found:
+                return "it holds a line of the repair"
+    return ""
+
+
+def docstring(task: Task) -> str:
+    """What the function of a project's task is for, by its docstring; empty where there is none."""
+    check, (path, _, name) = task.check, str(task.metadata["original"]).partition(":")
+    assert isinstance(check, EditCheck) and check.oracle is not None
+    text = check.oracle.get(path) or ""
+    if task.language == "rust":
+        return _rust_doc(text, int(task.metadata["lines"][0]))
+    for routine in routines(text):
+        if routine.name == name:
+            node = next((n for n in ast.walk(routine.tree) if isinstance(n, _DEFINITIONS)), None)
+            return (node and ast.get_docstring(node)) or ""
+    return ""
+
+
+def _rust_doc(text: str, line: int) -> str:
+    """The `///` lines above the function around a line."""
+    lines = [part.strip() for part in text.splitlines()[:line]]
+    starts = [n for n, part in enumerate(lines) if re.match(r"(?:pub\b.*)?\bfn ", part)]
+    said: list[str] = []
+    for part in reversed(lines[: starts[-1]] if starts else []):
+        if part.startswith("///"):
+            said.insert(0, part.removeprefix("///").strip())
+        elif not part.startswith("#["):
+            break
+    return "\n".join(said)
+
+
+def _of_project(task: Task) -> bool:
+    return isinstance(task.check, EditCheck) and isinstance(task.check.judge, ProjectCheck)

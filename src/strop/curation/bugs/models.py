@@ -1,0 +1,85 @@
+"""The models that a build of bugs asks: one that writes bugs, one that writes statements, or neither."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import Task
+from strop.curation.bugs.issue_model import IssueWriter
+from strop.curation.bugs.rewrites import Rewriter
+from strop.curation.bugs.server import AHEAD, Connection, Server
+from strop.curation.bugs.tally import Tally
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked of models. An empty name: nothing."""
+
+    connection: Connection
+    rewrite_model: str = ""
+    issue_model: str = ""
+    share: float = 1.0
+    """Of the bugs that are tried, those that the model writes."""
+
+    def check(self) -> None:
+        """Raises UserError, one line, for what cannot work."""
+        named = bool(self.rewrite_model or self.issue_model)
+        if not named and self.connection.url:
+            raise UserError(
+                "--rewrite-url alone asks nothing: add --rewrite-model NAME or --issue-model NAME"
+            )
+        if named and not self.connection.url:
+            raise UserError(
+                "no server named: add --rewrite-url, such as --rewrite-url http://127.0.0.1:8000/v1"
+            )
+        if self.share != 1.0 and not self.rewrite_model:
+            raise UserError("--rewrite-share is of bugs that a model writes: add --rewrite-model NAME")
+        if named:
+            self.connection.check()
+
+
+@dataclass(frozen=True)
+class Models:
+    """What is asked, ready."""
+
+    servers: dict[str, Server]
+    """By what they are asked for: "rewrite", "issue"."""
+    rewriter: Rewriter | None
+    issues: IssueWriter | None
+
+    @property
+    def ahead(self) -> int:
+        """Bugs to look at before they are judged."""
+        return AHEAD if self.rewriter is not None else 1
+
+    def told(self, tasks: Iterator[Task], purpose: Callable[[Task], str]) -> Iterator[Task]:
+        """The tasks, with a model's statements where one is asked for them."""
+        return self.issues.written(tasks, purpose) if self.issues is not None else tasks
+
+    def manifest(self) -> dict[str, Any]:
+        """Models, calls and tokens; empty where none is asked."""
+        asked = {name: {"model": s.model, **s.usage()} for name, s in self.servers.items()}
+        return {"models": asked} if asked else {}
+
+
+@contextmanager
+def open_models(
+    asking: Asking, folder: Path, seed: int, tally: Tally, say: Callable[[str], None]
+) -> Iterator[Models]:
+    """The models with their answers so far, which are kept in `folder`. Raises UserError."""
+    asking.check()
+    with ExitStack() as stack:
+        named = {"rewrite": asking.rewrite_model, "issue": asking.issue_model}
+        servers = {
+            what: stack.enter_context(Server(asking.connection, model, folder / what, say=say))
+            for what, model in named.items()
+            if model
+        }
+        yield Models(
+            servers,
+            Rewriter(servers["rewrite"], asking.share, seed) if "rewrite" in servers else None,
+            IssueWriter(servers["issue"], seed, tally) if "issue" in servers else None,
+        )

@@ -1,0 +1,188 @@
+"""Bugs that a model writes: it is given a function and writes it again with one subtle bug.
+
+Which function is asked for which kind of bug depends on the seed alone. Whether the answer is a bug is for the tests
+to say, as of any other.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from strop.core.ids import rng
+from strop.curation.bugs.faults import Fault
+from strop.curation.bugs.fit import NoFault, fitted, shown
+from strop.curation.bugs.routines import Routine, parsed, routines, shape
+from strop.curation.bugs.rust import RustFunction
+from strop.curation.bugs.server import Server
+from strop.verification.strength.syntax import Source
+
+if TYPE_CHECKING:
+    from strop.curation.rust_build.calls import Response
+
+OPERATOR = "rewrite"
+MOST_REWRITES = 10
+"""Of one function of a project; those of tasks end with the bugs that are asked for."""
+MOST_SHOWN = 8_000
+"""Characters of a function that a model is asked about."""
+KINDS = (
+    "a boundary that is one off",
+    "a condition that is too wide or too narrow",
+    "an edge case that is forgotten, such as something empty, zero, negative or absent",
+    "the wrong one of two similar variables or attributes",
+    "a step that is left out or done at the wrong place",
+    "a value that is not kept or not reset between rounds of a loop",
+    "a call of a library whose behaviour differs in a detail",
+    "an early return, break or continue that comes too soon or too late",
+    "a sign, a unit, an order or a rounding that is wrong",
+    "data that is changed though others still use it",
+)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function that can be written again."""
+
+    name: str
+    language: str
+    code: str
+    """As the model sees it."""
+    placed: Callable[[str], Fault]
+    """The bug that a response holds. Raises NoFault."""
+
+
+class Asked:
+    """A bug that a model was asked for."""
+
+    def __init__(self, server: Server, asked: "Future[Response]", subject: Subject, seen: set[str]) -> None:
+        self._server, self._asked, self._subject, self._seen = server, asked, subject, seen
+
+    def ready(self) -> bool:
+        """Whether the answer is there."""
+        return self._asked.done()
+
+    def fault(self) -> Fault:
+        """The bug. Raises NoFault, and UserError when the server fails for good."""
+        text = self._server.text(self._asked)
+        if text is None:
+            raise NoFault("the server refuses it")
+        if not text.strip():
+            raise NoFault("the answer is empty")
+        fault = self._subject.placed(text)
+        if fault.shape in self._seen:
+            raise NoFault("another bug is the same")
+        self._seen.add(fault.shape)
+        return fault
+
+
+Offer = Fault | Asked
+"""A bug, or one that is asked for."""
+
+
+class Rewriter:
+    """Asks one model for bugs. `share`: of the bugs that are tried, those that the model writes."""
+
+    def __init__(self, server: Server, share: float, seed: int) -> None:
+        self._server, self._share, self._seed = server, share, seed
+
+    def offers(
+        self, subject: Subject | None, key: str, others: Iterator[Fault], most: int = MOST_REWRITES
+    ) -> Iterator[Offer]:
+        """Bugs of a function by model and by operators, in turns that the seed decides; at the end what is left.
+
+        subject  None, or longer than `MOST_SHOWN`: nothing is asked
+        key      names the function among those of the build
+        """
+        random = rng("bugs", self._seed, key, "turns")
+        seen: set[str] = set()
+        asked = self._asked(subject, key, seen, most)
+        if self._share >= 1:
+            yield from asked
+            return
+        while True:
+            first, second = (asked, others) if random.random() < self._share else (others, asked)
+            offer: Offer | None = next(first, None) or next(second, None)
+            if offer is None:
+                return
+            if isinstance(offer, Fault):
+                if offer.shape in seen:
+                    continue
+                seen.add(offer.shape)
+            yield offer
+
+    def _asked(self, subject: Subject | None, key: str, seen: set[str], most: int) -> Iterator[Offer]:
+        if subject is None or len(subject.code) > MOST_SHOWN:
+            return
+        kinds = list(KINDS)
+        rng("bugs", self._seed, key, "kinds").shuffle(kinds)
+        tag, language = subject.language, subject.language.capitalize()
+        for number in range(1, most + 1):
+            kind = kinds[(number - 1) % len(kinds)]
+            values = {"language": language, "tag": tag, "code": subject.code, "kind": kind}
+            yield Asked(
+                self._server, self._server.ask("rewrite", key, number, self._seed, values), subject, seen
+            )
+
+
+def python_subject(routine: Routine) -> Subject | None:
+    """A function of a Python text; None for one that cannot be read."""
+    if not routine.usable or routine.node is None:
+        return None
+    node = routine.node
+
+    def placed(response: str) -> Fault:
+        start, end, body = fitted(routine.source, node, response)
+        old = routine.source.data
+        data = old[:start] + body.encode("utf-8", "surrogatepass") + old[end:]
+        try:
+            spelt = shape(parsed(data.decode("utf-8", "surrogatepass")))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise NoFault("the answer does not compile") from None
+        if spelt == shape(routine.tree):
+            raise NoFault("the answer changes nothing")
+        first, last = _changed(old, data)
+        lines = routine.line(first), routine.line(last)
+        return Fault((OPERATOR,), routine.name, lines, routine.changed(data), spelt)
+
+    return Subject(routine.name, "python", shown(routine.source, node), placed)
+
+
+def subject_of_text(text: str, name: str = "") -> Subject | None:
+    """The function of a Python text that has this name, else the last one; None where there is none."""
+    found = [r for r in routines(text) if r.usable]
+    named = [r for r in found if r.name == name]
+    return python_subject((named or found)[-1]) if found else None
+
+
+def rust_subject(text: str, function: RustFunction) -> Subject | None:
+    """A function of a Rust file."""
+    source = Source(text, "rust")
+    start, end = function.span
+    found = [n for n in source.all("function_item") if (n.start_byte, n.end_byte) == (start, end)]
+    if not found:
+        return None
+
+    def placed(response: str) -> Fault:
+        first, last, body = fitted(source, found[0], response)
+        old = source.data
+        data = old[:first] + body.encode("utf-8", "surrogatepass") + old[last:]
+        text = data.decode("utf-8", "surrogatepass")
+        changed = Source(text, "rust")
+        if changed.root.has_error:
+            raise NoFault("the answer does not parse")
+        if changed.tokens(changed.root) == source.tokens(source.root):
+            raise NoFault("the answer changes nothing")
+        begin, until = _changed(old, data)
+        lines = source.line(begin), source.line(until)
+        inner = data[start : end + len(data) - len(old)].decode("utf-8", "surrogatepass")
+        return Fault((OPERATOR,), function.name, lines, text, "".join(inner.split()))
+
+    return Subject(function.name, "rust", shown(source, found[0]), placed)
+
+
+def _changed(old: bytes, new: bytes) -> tuple[int, int]:
+    """First and last byte of the old text that are not the new one's."""
+    same = min(len(old), len(new))
+    first = next((n for n in range(same) if old[n] != new[n]), same)
+    behind = next((n for n in range(same - first) if old[-1 - n] != new[-1 - n]), same - first)
+    return first, max(first, len(old) - behind - 1)

@@ -1,0 +1,159 @@
+"""One model behind an OpenAI-compatible server, asked from ordinary code; what is paid stays in a folder.
+
+The calls, their retries and their journal are those of `strop build rust`: a question that was answered once is read
+back, in this run and in any later one that names the same folder.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Self
+
+from strop.core.errors import StropError, UserError
+from strop.core.ids import content_hash, derive_seed
+from strop.curation.rust_build import folder
+from strop.curation.rust_build.calls import Calls, Refused, Response, Stopped
+from strop.curation.rust_build.questions import Question
+from strop.curation.rust_build.settings import Settings
+from strop.tasks import templating
+
+MAX_TOKENS, TEMPERATURE = 4096, 1.0
+AHEAD = 32
+"""Answers that are asked for before they are needed; the same on every machine, for what is tried depends on it."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How a server is reached."""
+
+    url: str
+    """Up to and with /v1."""
+    api_key_env: str = "OPENAI_API_KEY"
+    concurrency: int = 16
+    """Calls at a time."""
+    timeout_seconds: float = 600.0
+
+    def check(self) -> None:
+        """Raises UserError, one line, for what cannot work."""
+        if not self.url.startswith(("http://", "https://")):
+            raise UserError(
+                f"--rewrite-url {self.url!r} is no address: it begins with http:// or https://, and ends in /v1"
+            )
+        if find_spec("openai") is None:
+            raise UserError("asking a model needs openai: pip install 'strop[eval]'")
+
+
+class Server:
+    """Asks one model, from any thread. A context manager; it owns a thread and the process that calls."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        model: str,
+        path: Path,
+        *,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """`path`: the folder that keeps the answers. `say` gets a line when a killed run's calls are waited for."""
+        connection.check()
+        self.model, self._path, self._say = model, path, say
+        self._settings = Settings(
+            source="", folder=path, url=connection.url, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS,
+            concurrency=connection.concurrency, timeout_seconds=connection.timeout_seconds,
+            api_key_env=connection.api_key_env,
+        )  # fmt: skip
+        self._asked: dict[str, Future[Response]] = {}
+        self._under_way: set[asyncio.Task[Response]] = set()
+
+    def __enter__(self) -> Self:
+        """Takes the folder. Raises UserError when it is in use or holds something else."""
+        self._stack = ExitStack()
+        with self._stack:
+            lock = self._stack.enter_context(
+                folder.opened(self._path, {"calls": "strop build bugs"}, self._say)
+            )
+            self._calls = Calls(self._settings, lock)
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="strop-calls", daemon=True)
+            self._thread.start()
+            self._stack = self._stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Gives up what is not sent yet; calls under way come to their end, for a few seconds, and are kept."""
+        try:
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+            self._stack.close()
+
+    def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
+        """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
+        clean = {name: value.encode(errors="replace").decode() for name, value in values.items()}
+        filled = templating.messages(template(stage), clean)
+        messages = [{"role": m.role, "content": m.content} for m in filled]
+        drawn = derive_seed(seed, stage, key, number) % 2**31
+        known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, messages], length=32)
+        if known not in self._asked:
+            question = Question(known, stage, number, key, drawn, messages)
+            self._asked[known] = asyncio.run_coroutine_threadsafe(self._ask(question), self._loop)
+        return self._asked[known]
+
+    def text(self, asked: "Future[Response]") -> str | None:
+        """The answer, None where the server refuses this question. Raises UserError or StropError when it fails."""
+        try:
+            return asked.result().text
+        except Refused:
+            if self._calls.failure is not None:  # all are refused: the settings are at fault
+                raise self._failure() from None
+            return None
+        except Stopped:
+            raise self._failure() from None
+
+    def usage(self) -> dict[str, int]:
+        """Calls that are paid, and their tokens, of all runs with this folder."""
+        paid = self._calls.usage
+        return {
+            "calls": paid.calls.total(),
+            "prompt_tokens": paid.tokens_in.total(),
+            "completion_tokens": paid.tokens_out.total(),
+        }
+
+    async def _ask(self, question: Question) -> Response:
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        try:
+            return await self._calls.ask(question)
+        finally:
+            self._under_way.discard(task)
+
+    async def _end(self) -> None:
+        waiting = list(self._under_way)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await self._calls.__aexit__(None, None, None)
+
+    def _failure(self) -> StropError:
+        """What ended the calls, with the options as this command has them."""
+        failure = self._calls.failure or StropError("the calls were stopped")
+        text = str(failure)
+        for name in ("url", "model"):
+            text = text.replace(f" --{name}", f" --rewrite-{name}")
+        return type(failure)(text)
+
+
+@cache
+def template(name: str) -> str:
+    """The text of one of the templates."""
+    return resources.files("strop.curation.bugs").joinpath("templates", f"{name}.txt").read_text("utf-8")

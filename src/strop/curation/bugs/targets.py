@@ -1,0 +1,146 @@
+"""The functions of a project that its tests reach, and the tests to judge each by."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from strop.core.ids import rng
+from strop.curation.bugs.choose import Draw
+from strop.curation.bugs.faults import Fault
+from strop.curation.bugs.rewrites import Offer, Rewriter, python_subject, rust_subject
+from strop.curation.bugs.routines import Routine, routines
+from strop.curation.bugs.rust import RustFunction, rust_faults, rust_functions
+
+if TYPE_CHECKING:
+    from strop.verification.project import Project
+
+MOST_TESTS = 50
+"""Tests that judge one function, those that reach the least other code first."""
+MOST_SECONDS = 4.0
+"""CPU seconds that they may take together."""
+
+
+@dataclass
+class Target:
+    """One function, and the state of making bugs of it."""
+
+    path: str
+    name: str
+    text: str
+    """Of the whole file."""
+    tests: list[str]
+    order: Iterator[Offer]
+    missed: int = 0
+    """Bugs that were no use since the last one that was."""
+    kept: int = 0
+
+    @property
+    def label(self) -> str:
+        """How it is named in a task's source."""
+        return f"{self.path}:{self.name}"
+
+
+def targets(
+    project: "Project",
+    *,
+    seed: int,
+    at_once: tuple[int, int],
+    max_file_chars: int | None,
+    rewriter: Rewriter | None = None,
+) -> list[Target]:
+    """The functions that steady tests reach, in the order in which they take turns.
+
+    `rewriter`: a model that writes bugs too. Files that are no UTF-8, and those over `max_file_chars`, are left out.
+    Raises UserError for a project without tests.
+    """
+    random = rng("bugs", seed, "functions")
+    tests = project.tests()
+    files = {}
+    for path in project.sources():
+        try:
+            text = project.text(path)
+        except UnicodeDecodeError:
+            continue
+        if max_file_chars is None or len(text) <= max_file_chars:
+            files[path] = text
+    if project.language == "rust":
+        found = list(_rust(files, tests, seed, rewriter))
+    else:
+        found = list(_python(project, files, seed, at_once, rewriter))
+    random.shuffle(found)
+    return found
+
+
+def _python(
+    project: "Project",
+    files: dict[str, str],
+    seed: int,
+    at_once: tuple[int, int],
+    rewriter: Rewriter | None,
+) -> Iterator[Target]:
+    covered = project.coverage()
+    width = {test: len(lines) for test, lines in covered.items()}
+    reached: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for test, lines in covered.items():
+        for place in lines:
+            reached[place].add(test)
+    for path, text in files.items():
+        for routine in routines(text):
+            body = range(_body(routine), routine.last + 1)
+            tests = set().union(*(reached.get((path, line), ()) for line in body))
+            ranked = sorted(tests, key=lambda test: (width[test], test))
+            chosen = _affordable(ranked, {test: project.baseline[test].seconds for test in ranked})
+            if chosen and routine.usable:
+                drawn = _faults(routine, path, seed=seed, at_once=at_once)
+                order = drawn if rewriter is None else _rewritten(routine, path, drawn, rewriter)
+                yield Target(path, routine.name, text, chosen, order)
+
+
+def _faults(routine: Routine, path: str, *, seed: int, at_once: tuple[int, int]) -> Iterator[Fault]:
+    """Drawn when the first is asked for: a large project has thousands of functions."""
+    yield from Draw(routine, _random(seed, path, routine), at_once).faults()
+
+
+def _rewritten(routine: Routine, path: str, drawn: Iterator[Fault], rewriter: Rewriter) -> Iterator[Offer]:
+    yield from rewriter.offers(python_subject(routine), f"{path}:{routine.name}:{routine.first}", drawn)
+
+
+def _random(seed: int, path: str, routine: Routine) -> Random:
+    return rng("bugs", seed, path, routine.name, routine.first)
+
+
+def _body(routine: Routine) -> int:
+    """The first line of the body: lines above it run where the function is defined."""
+    node = routine.node
+    body = node.child_by_field_name("body") if node is not None else None
+    if body is None or node is None or body.start_point[0] == node.start_point[0]:
+        return routine.first
+    return routine.line(body.start_byte)
+
+
+def _affordable(ranked: list[str], seconds: dict[str, float]) -> list[str]:
+    chosen: list[str] = []
+    total = 0.0
+    for test in ranked:
+        total += seconds[test]
+        if chosen and (total > MOST_SECONDS or len(chosen) == MOST_TESTS):
+            break
+        chosen.append(test)
+    return chosen
+
+
+def _rust(files: dict[str, str], tests: list[str], seed: int, rewriter: Rewriter | None) -> Iterator[Target]:
+    for path, text in files.items():
+        for function in rust_functions(text):
+            drawn = rust_faults(text, function, seed=seed, key=path)
+            order = drawn if rewriter is None else _rust_rewritten(text, function, path, drawn, rewriter)
+            yield Target(path, function.name, text, tests, order)
+
+
+def _rust_rewritten(
+    text: str, function: RustFunction, path: str, drawn: Iterator[Fault], rewriter: Rewriter
+) -> Iterator[Offer]:
+    key = f"{path}:{function.name}:{function.first}"
+    yield from rewriter.offers(rust_subject(text, function), key, drawn)

@@ -1,0 +1,105 @@
+"""Programs that do not build, with the compiler's message, judged by their task's own check.
+
+Out of tasks with a reference and a broken program (`metadata.broken`): those of `strop build rust-fix`, and any whose
+check has a build stage, such as C by a command check with `gcc`. Verified: the broken program fails in the build stage,
+and the oracle's edit passes.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from typing import NamedTuple
+
+from strop.core.errors import TooManyErrors
+from strop.core.protocols import Verifier
+from strop.core.task import Task
+from strop.core.verdict import Verdict
+from strop.curation.edits.tally import LeftOut, Tally, Wish
+from strop.tasks.edit_tasks import Unfit, as_edit
+
+FAMILY = "fix-compile"
+IN_FLIGHT = 64
+"""Programs that are judged at one time."""
+LONGEST_MESSAGE = 4000
+"""Characters of a compiler's message that are shown."""
+_UNVERIFIED = "could not be verified"
+MAX_ERROR_RATE, FEWEST_VERDICTS = 0.05, 100
+
+
+class _Work(NamedTuple):
+    task: Task
+    edit: Task
+    broken: Future[Verdict]
+    mended: Future[Verdict]
+
+
+def fix_compile(
+    tasks: Iterable[Task], verifier: Verifier, wish: Wish, tally: Tally, done: Callable[[int], None]
+) -> Iterator[Task]:
+    """The tasks, in order. Raises TooManyErrors when more than 5 % of the programs could not be verified."""
+    waiting: deque[_Work] = deque()
+    source = iter(tasks)
+    errors = 0
+    while True:
+        while len(waiting) < IN_FLIGHT and (task := next(source, None)) is not None:
+            tally.considered += 1
+            try:
+                waiting.append(_begun(task, verifier, wish))
+            except LeftOut as reason:
+                tally.left_out[str(reason)] += 1
+                done(0)
+        if not waiting:
+            return
+        work = waiting.popleft()
+        try:
+            made = _judged(work)
+        except LeftOut as reason:
+            tally.left_out[str(reason)] += 1
+            done(0)
+            errors += str(reason) == _UNVERIFIED
+            if tally.considered >= FEWEST_VERDICTS and errors > MAX_ERROR_RATE * tally.considered:
+                cause = work.broken.result().detail or work.mended.result().detail
+                raise TooManyErrors(f"{errors} programs could not be verified: {cause}") from reason
+        else:
+            done(1)
+            yield tally.keep(made)
+
+
+def _begun(task: Task, verifier: Verifier, wish: Wish) -> _Work:
+    broken = task.metadata.get("broken")
+    if not isinstance(broken, str) or not broken.strip():
+        raise LeftOut("no broken program")
+    try:
+        edit = as_edit(task, wish.format)
+    except Unfit as error:
+        raise LeftOut(str(error)) from error
+    return _Work(task, edit, verifier.submit(task, broken), verifier.submit(edit, edit.reference))
+
+
+def _judged(work: _Work) -> Task:
+    """The task that a broken program makes. Raises LeftOut."""
+    broken, mended = work.broken.result(), work.mended.result()
+    if not (broken.scored and mended.scored):
+        raise LeftOut(_UNVERIFIED)
+    build = broken.stage("build")
+    if build is None or build.passed or broken.passed:
+        raise LeftOut("the broken program builds")
+    if not mended.passed:
+        raise LeftOut("the reference does not pass")
+    said = work.task.metadata.get("message")
+    message = said if isinstance(said, str) and said.strip() else build.output or broken.detail
+    metadata = {name: value for name, value in work.edit.metadata.items() if name != "message"}
+    return work.edit.model_copy(
+        update={"family": FAMILY, "statement": _statement(work.task, message), "metadata": metadata}
+    )
+
+
+def _statement(task: Task, message: str) -> str:
+    text = message.strip("\n")[:LONGEST_MESSAGE].rstrip()
+    asked = (task.statement or task.prompt or "").strip()
+    parts = [
+        "This program does not compile. Mend it.",
+        asked,
+        f"The compiler says:\n\n{text}" if text else "",
+    ]
+    return "\n\n".join(filter(None, parts))

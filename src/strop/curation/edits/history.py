@@ -1,0 +1,108 @@
+"""Which commits of a history make tasks: filters on who wrote them, what they say and what they change.
+
+After the published seed data of SWE-RL (Wei et al., arXiv 2502.18449: pull requests of bots, empty and huge ones,
+version bumps and the like dropped, an issue about a bug linked, programming files changed). Deviations:
+1. A commit stands for a pull request, its message for the issue: a history alone has nothing else. So a message says
+   more of the fix than an issue would.
+2. What names an issue is a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
+3. The numbers of lines and words are ours; the paper gives none.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from strop.curation.edits.repository import Change, Commit
+from strop.curation.edits.tally import LeftOut
+from strop.tasks.adapters.swe_patch import LANGUAGES
+
+MOST_LINES = 400
+"""Lines that a commit adds and removes."""
+FEWEST_WORDS = 3
+"""Of a message."""
+MOST_MESSAGE = 6000
+"""Characters of a message."""
+_BOT = re.compile(
+    r"\[bot\]|\bbot\b|-bot\b|bot@|dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|pyup|snyk|"
+    r"semantic-release|travis|weblate|transifex|imgbot|codecov|mergify|autofix",
+    re.IGNORECASE,
+)
+_MERGE = re.compile(r"merge (?:branch|pull request|remote|tag|commit|[\w/.-]+ into)\b", re.IGNORECASE)
+_REVERT = re.compile(r"(?:revert|this reverts commit)\b", re.IGNORECASE)
+_BUMP = re.compile(
+    r"(?:(?:chore|build|ci|deps|release)(?:\([^)]*\))?!?:|bump\b|release\b|prepare (?:for )?(?:the )?(?:next )?release|"
+    r"(?:update|upgrade|pin) (?:\w+ )?(?:dep|requirement|version|lock|changelog|submodule|copyright|pre-commit)|"
+    r"version\b|v?\d+\.\d+(?:\.\d+)?\W*$|back to development|changelog\b|\[pre-commit)",
+    re.IGNORECASE,
+)
+_BUG = re.compile(
+    r"\b(?:fix|fixe[sd]|fixing|bug|bugs|bugfix|hotfix|regression|crash|crashes|clos(?:e|es|ed)|resolv(?:e|es|ed)|issues?)\b|"
+    r"(?<![\w&])#\d+\b",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(
+    r"(?:signed-off-by|co-authored-by|co-developed-by|reviewed-by|acked-by|tested-by|reported-by|suggested-by|cc|"
+    r"change-id|git-svn-id|reviewed-on|pull request resolved|differential revision|reviewers|fbshipit-source-id|"
+    r"piperorigin-revid|approved by)\s*:",
+    re.IGNORECASE,
+)
+_TEST = re.compile(r"(?:^|/)(?:tests?|testing|spec|specs|__tests__|testdata)/|(?:^|/)(?:test_[^/]*|conftest\.py)$|"
+                   r"[._](?:test|tests|spec)\.\w+$")  # fmt: skip
+
+
+def says_enough(commit: Commit) -> str:
+    """The message as an instruction, without trailers. Raises LeftOut for bots, reverts, bumps, few words, ..."""
+    if _BOT.search(commit.author):
+        raise LeftOut("by a bot")
+    subject = commit.message.split("\n", 1)[0]
+    for pattern, reason in ((_MERGE, "a merge"), (_REVERT, "a revert"), (_BUMP, "a bump or release")):
+        if pattern.match(subject.strip()):
+            raise LeftOut(reason)
+    message = "\n".join(
+        line for line in commit.message.split("\n") if not _TRAILER.match(line.strip())
+    ).strip()
+    if len(re.findall(r"[^\W\d_]{2,}", message)) < FEWEST_WORDS:
+        raise LeftOut("says too little")
+    if len(message) > MOST_MESSAGE:
+        raise LeftOut("says too much")
+    return message
+
+
+def names_a_bug(message: str) -> None:
+    """Raises LeftOut for a message that names neither a fix nor an issue."""
+    if not _BUG.search(message):
+        raise LeftOut("names no bug or issue")
+
+
+def is_program(path: str) -> bool:
+    """Whether a name is that of a programming language's file."""
+    return path.rpartition(".")[2].lower() in LANGUAGES and "." in PurePosixPath(path).name
+
+
+def is_test(path: str) -> bool:
+    """Whether a name is that of a test, or of what tests need."""
+    return _TEST.search(path) is not None
+
+
+def only_programs(changes: Sequence[Change]) -> list[Change]:
+    """All changes, where every changed file is a program. Raises LeftOut."""
+    found = _plain(changes)
+    if not all(is_program(change.path) for change in found):
+        raise LeftOut("changes other files than programs")
+    return found
+
+
+def mended_programs(changes: Sequence[Change]) -> list[Change]:
+    """The changed programs that are no tests. Raises LeftOut where there is none that was there before."""
+    found = [c for c in _plain(changes) if is_program(c.path) and not is_test(c.path)]
+    if not any(change.status in "MD" for change in found):
+        raise LeftOut("changes no program that was there")
+    return found
+
+
+def _plain(changes: Sequence[Change]) -> list[Change]:
+    if not changes:
+        raise LeftOut("changes nothing")
+    if any(change.status not in "AMD" or not change.regular for change in changes):
+        raise LeftOut("renames files, or changes links or modes")
+    return list(changes)

@@ -1,0 +1,158 @@
+"""The folder of a curation: whose it is, its lock, and the files that appear whole or not at all."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from strop.core.errors import UserError
+from strop.curation.rust_build.folder import whole, write_whole
+from strop.curation.rust_build.journal import try_lock
+
+MANIFEST, TASKS, DROPPED, CHANGES = "manifest.json", "tasks.jsonl", "dropped.jsonl", "changes.jsonl"
+RESERVED = ("tasks", "dropped", "changes")
+_WORK, _LOCK, _PLAN = ".work", ".lock", "plan.json"
+FORMAT = "strop-curation-1"
+
+
+class Folder:
+    """The output folder while this process holds it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.work = path / _WORK
+
+    def manifest(self) -> dict[str, Any] | None:
+        """The manifest of a finished curation, or None."""
+        return _read(self.path / MANIFEST)
+
+    def put(self, name: str, value: Any) -> None:
+        """Writes a JSON document beside the results, whole or not at all."""
+        write_whole(self.path / name, value)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator["HashedFile"]:
+        """A result file that appears whole or not at all."""
+        with whole(self.path / name) as file:
+            yield HashedFile(file)
+
+    def finish(self) -> None:
+        """Removes what only an unfinished curation needs."""
+        shutil.rmtree(self.work, ignore_errors=True)
+
+
+class HashedFile:
+    """A binary file that knows how many lines it has and their hash."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._digest = hashlib.sha256()
+        self.lines = 0
+
+    def write(self, line: bytes) -> None:
+        """Writes one line, its newline added."""
+        data = line + b"\n"
+        self._file.write(data)
+        self._digest.update(data)
+        self.lines += 1
+
+    def entry(self) -> dict[str, Any]:
+        """What the manifest says of it."""
+        return {"lines": self.lines, "sha256": self._digest.hexdigest()}
+
+
+@contextmanager
+def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> Iterator[Folder]:
+    """Makes or takes up the folder and holds it for this process alone.
+
+    Raises UserError for a folder that holds something else, another curation (unless `overwrite`), or is in use.
+    """
+    folder = Folder(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        there = sorted(os.listdir(path))
+    except OSError as error:
+        raise UserError(f"cannot use {path} as the folder of a curation: {error.strerror}") from error
+    _refuse_foreign(path, there)
+    lock = try_lock(path / _LOCK)
+    if lock is None:
+        raise UserError(f"another `strop curate` works in {path}: wait for it, or name another folder")
+    try:
+        before = _identity(folder)
+        if overwrite:
+            _clear(folder)
+        elif before is not None:
+            _refuse_other(path, before, identity)
+        folder.work.mkdir(exist_ok=True)
+        write_whole(folder.work / _PLAN, identity)
+        yield folder
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}; run the command again to go on") from error
+    finally:
+        os.close(lock)
+
+
+def _refuse_foreign(path: Path, there: list[str]) -> None:
+    """A folder is ours when it is empty, or holds our marks and nothing that we would not write."""
+    foreign = [name for name in there if not name.startswith(".")]
+    if not foreign or (path / _WORK / _PLAN).exists():
+        return
+    manifest = _read(path / MANIFEST)
+    if manifest is None or manifest.get("format") != FORMAT:
+        raise UserError(f"{path} holds {foreign[0]} and no curated tasks: name an empty or a new folder")
+
+
+def _identity(folder: Folder) -> dict[str, Any] | None:
+    manifest = folder.manifest()
+    if manifest is not None and "identity" in manifest:
+        found: dict[str, Any] = manifest["identity"]
+        return found
+    return _read(folder.work / _PLAN)
+
+
+def _clear(folder: Folder) -> None:
+    """Removes what an earlier curation wrote, and nothing else."""
+    manifest = folder.manifest() or {}
+    shutil.rmtree(folder.work, ignore_errors=True)
+    for name in [MANIFEST, TASKS, DROPPED, CHANGES, *manifest.get("files", {})]:
+        if os.sep not in name:
+            (folder.path / name).unlink(missing_ok=True)
+
+
+def _refuse_other(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Raises UserError where the folder was made by another pipeline; names the first difference."""
+    remedy = "name another folder, or start over with --overwrite"
+    for place, old, new in _differences(before, now, ""):
+        raise UserError(
+            f"{path} holds another curation: {place} was {_short(old)}, now {_short(new)}; {remedy}"
+        )
+
+
+def _differences(old: Any, new: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in dict.fromkeys([*old, *new]):
+            yield from _differences(old.get(key), new.get(key), f"{place}.{key}" if place else str(key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from _differences(one, other, f"{place}.{number}")
+    elif old != new:
+        yield place, old, new
+
+
+def _short(value: Any) -> str:
+    text = "missing" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path}: {error}; name another folder") from error
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,108 @@
+"""Many lines in one file, each compressed on its own: read in turn, or one at a time by its offset.
+
+A record is its length, four bytes, and one zstd frame. One frame a line costs some of the ratio and buys access in
+any order without another copy of the file.
+"""
+
+from array import array
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import zstandard
+
+from strop.core.errors import StropError
+from strop.core.task import Task
+
+_LEVEL = 1
+_HEAD = 4
+"""Bytes of a record's length."""
+
+
+class LineWriter:
+    """Writes records one after the other. A context manager; raises OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._packer = zstandard.ZstdCompressor(level=_LEVEL)
+        self._end = 0
+
+    def append(self, line: bytes) -> int:
+        """Writes one line, without a newline, and returns its offset."""
+        frame = self._packer.compress(line)
+        self._file.write(len(frame).to_bytes(_HEAD, "little") + frame)
+        offset = self._end
+        self._end += _HEAD + len(frame)
+        return offset
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._file.close()
+        else:
+            with suppress(OSError):
+                self._file.close()
+
+
+class LineReader:
+    """Reads records by offset. A context manager."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._unpacker = zstandard.ZstdDecompressor()
+
+    def at(self, offset: int) -> bytes:
+        """The line whose record begins there."""
+        self._file.seek(offset)
+        size = int.from_bytes(self._file.read(_HEAD), "little")
+        return self._unpacker.decompress(self._file.read(size))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Every line, in order. Raises StropError for a file that ends within a record."""
+    unpacker = zstandard.ZstdDecompressor()
+    with path.open("rb") as file:
+        while head := file.read(_HEAD):
+            size = int.from_bytes(head, "little")
+            frame = file.read(size)
+            if len(head) < _HEAD or len(frame) < size:
+                raise StropError(f"{path} ends in the middle of a line: remove the folder and start again")
+            yield unpacker.decompress(frame)
+
+
+def read_tasks(path: Path) -> Iterator[Task]:
+    """The lines as tasks."""
+    return map(Task.model_validate_json, read_lines(path))
+
+
+class Scratch:
+    """Tasks laid down once and taken up again in any order; only offsets are held, eight bytes a task."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offsets = array("Q")
+
+    def fill(self, tasks: Iterator[Task]) -> None:
+        """Writes all tasks, in the place of what the file held."""
+        with LineWriter(self._path) as file:
+            self._offsets = array("Q", (file.append(t.model_dump_json().encode()) for t in tasks))
+
+    def in_order(self, places: Iterator[int]) -> Iterator[Task]:
+        """The tasks at these places, counted from 0."""
+        with LineReader(self._path) as file:
+            for place in places:
+                yield Task.model_validate_json(file.at(self._offsets[place]))

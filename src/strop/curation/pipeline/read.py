@@ -1,0 +1,208 @@
+"""A pipeline file: YAML with sources, steps and a seed, read with every fault at once.
+
+The schema is `Pipeline`; a step is a name, or a mapping of one name to its settings.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path as FilePath
+from typing import Any, Literal, TypeVar, get_args
+
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from strop.config.dates import WindowConfig
+from strop.config.layers import shorten
+from strop.config.messages import cause, line
+from strop.config.section import Complaint, Section
+from strop.config.tasks import SandboxConfig
+from strop.config.yaml12 import Origin, Path, YamlFault, read_yaml
+from strop.core.errors import ConfigError, UserError
+from strop.curation.pipeline.registry import Kind, step_kind, step_names
+from strop.curation.pipeline.step import Step
+
+S = TypeVar("S", bound=Section)
+
+
+class Source(Section):
+    """Where tasks come from. A bare text in the list is short for `source`."""
+
+    source: str = Field(min_length=1)
+    """As `strop tasks list` takes it: a name, KIND:REST, or a path."""
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9._+-]*$")
+    """What the tasks' `metadata.set` says, and the prefix of ids that another source has too; "": from
+    `source`."""
+    columns: dict[str, str] = Field(default={})
+    """For foreign rows without an adapter: our field to their column."""
+    limit: int | None = Field(default=None, ge=1)
+    """At most so many tasks, the first ones."""
+    window: WindowConfig = WindowConfig()
+    """Only tasks published in these days, by `metadata.date`: {from: 2024-08-01, to: 2025-02-01}, both included."""
+
+
+class Pipeline(Section):
+    """A pipeline, complete."""
+
+    about: str = ""
+    """What it reproduces or is for; goes into the manifest."""
+    source: list[Source] = Field(min_length=1)
+    """One source or several, read in this order."""
+    collisions: Literal["prefix", "drop"] = "prefix"
+    """A task whose id another source has as well: its id gets `NAME:` in front, or it is dropped. The same task under
+    the same id is dropped in any case."""
+    steps: list[dict[str, Any]] = Field(default=[])
+    """What is done, in this order; settings of each step under its name."""
+    seed: int = Field(default=0, ge=0)
+    """Every random choice comes from it."""
+    sandbox: SandboxConfig = SandboxConfig()
+    """The jail and the limits of one answer: all tests of a task together."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Names tell sources apart."""
+        given = [source.name for source in self.source if source.name]
+        for name in sorted({name for name in given if given.count(name) > 1}):
+            yield "source", f"two sources are named {name!r}; name them differently"
+
+
+class Planned:
+    """A valid pipeline with its steps made."""
+
+    def __init__(self, pipeline: Pipeline, steps: Sequence[tuple[str, Step[Any]]]) -> None:
+        self.pipeline = pipeline
+        self.steps = list(steps)
+
+    def resolved(self) -> dict[str, Any]:
+        """The pipeline with every default spelled out, as JSON."""
+        data = self.pipeline.model_dump(mode="json", by_alias=True)
+        data["steps"] = [{name: step.config.model_dump(mode="json")} for name, step in self.steps]
+        return data
+
+
+def read_pipeline(path: FilePath, changes: dict[str, Any] | None = None) -> Planned:
+    """The pipeline of a file; `changes` replaces keys at its top.
+
+    Raises ConfigError with one line for each fault: where it stands, what is wrong, what to do.
+    """
+    origins: dict[Path, Origin] = {}
+
+    def remember(where: Path, number: int, text: str | None) -> None:
+        origins[where] = Origin(f"{path}:{number}", text)
+
+    try:
+        data = read_yaml(path.read_text(encoding="utf-8"), remember)
+    except YamlFault as fault:
+        raise ConfigError([f"{path}:{fault.line}: {shorten(fault.what, 200)}"]) from None
+    except FileNotFoundError:
+        raise UserError(
+            f"{path}: there is no such file; name a pipeline, such as recipes/curate/small.yaml"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read as a pipeline: {error}") from None
+    if not isinstance(data, dict):
+        raise ConfigError([f"{path}: a pipeline is a mapping with `source` and `steps`"])
+    for key, value in (changes or {}).items():
+        data[key] = value
+        origins = {where: origin for where, origin in origins.items() if where[0:1] != (key,)}
+        origins[(key,)] = Origin("command line")
+    origins.setdefault((), Origin(str(path)))
+    return plan(data, origins)
+
+
+def plan(data: dict[str, Any], origins: dict[Path, Origin] | None = None) -> Planned:
+    """The pipeline of plain data. Raises ConfigError; see `read_pipeline`."""
+    where, faults = origins or {(): Origin("pipeline")}, list[str]()
+    steps = list(_steps(data.get("steps"), where, faults))
+    sources = data.get("source")
+    listed = sources if isinstance(sources, list) else [] if sources is None else [sources]
+    data = {**data, "source": [{"source": s} if isinstance(s, str) else s for s in listed], "steps": []}
+    if sources is None:
+        faults.append(
+            line(("source",), "a pipeline needs a source; add one, such as source: tasks.jsonl", where)
+        )
+        data["source"] = [{"source": "none"}]
+    pipeline = _validated(Pipeline, data, (), where, faults)
+    if faults or pipeline is None:
+        raise ConfigError(list(dict.fromkeys(faults)))
+    named = [{name: config.model_dump(mode="json")} for (name, _, _), config in steps]
+    return Planned(
+        pipeline.model_copy(update={"steps": named}),
+        [(kind.name, kind.step(config)) for kind, config in steps],
+    )
+
+
+def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterator[tuple[Kind, Section]]:
+    """Each step that is valid, with its settings."""
+    if items is not None and not isinstance(items, list):
+        faults.append(
+            line(("steps",), "expected a list, such as [min-tests: {at_least: 5}, shuffle]", origins)
+        )
+        return
+    names = step_names()
+    for number, item in enumerate(items or []):
+        path: Path = ("steps", number)
+        name, settings = (
+            next(iter(item.items())) if isinstance(item, dict) and len(item) == 1 else (item, None)
+        )
+        if not isinstance(name, str):
+            what = "expected a step's name, or one name with its settings, such as min-tests: {at_least: 5}"
+            faults.append(line(path, f"{what}; settings stand two spaces deeper than the name", origins))
+        elif name not in names:
+            close = get_close_matches(name.replace("_", "-"), names, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+            faults.append(line(path, f"unknown step {shorten(name)!r}; {hint}", origins))
+        else:
+            kind = step_kind(name)
+            given = {} if settings is None else settings
+            config = _validated(kind.config, given, (*path, name), origins, faults)
+            if config is not None:
+                yield kind, config
+
+
+def _validated(
+    section: type[S], data: Any, path: Path, origins: dict[Path, Origin], faults: list[str]
+) -> S | None:
+    """Strictly, as JSON: text is never taken for a number."""
+    try:
+        return section.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            faults += _fault(detail, section, path, origins)
+    except ValueError as error:
+        faults.append(line(path, str(error), origins))
+    return None
+
+
+def _fault(
+    error: ErrorDetails, section: type[Section], path: Path, origins: dict[Path, Origin]
+) -> Iterator[str]:
+    where: Path = (*path, *error["loc"])
+    if error["type"] == "complaints":
+        for field, what in error["ctx"]["complaints"]:
+            yield line((*where, *field.split(".")), what, origins)
+    elif error["type"] == "extra_forbidden":
+        known = _fields(section, error["loc"][:-1])
+        close = get_close_matches(str(error["loc"][-1]), known, 1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known) or 'no settings here'}"
+        yield line(where, f"unknown key; {hint}", origins)
+    else:
+        engine = str(error.get("ctx", {}).get("tag", ""))
+        yield line(where, cause(error, where, engine), origins)
+
+
+def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:
+    """The keys of the section at a path below `section`; none where that cannot be told."""
+    here: type[Section] | None = section
+    for part in path:
+        if isinstance(part, str) and here is not None and part in here.model_fields:
+            annotation: Any = here.model_fields[part].annotation
+            options = [annotation, *get_args(annotation)]
+            here = next((o for o in options if isinstance(o, type) and issubclass(o, Section)), None)
+        elif isinstance(part, str):
+            here = next((c for c in Section.__subclasses__() if _tag(c) == part), None)
+    return list(here.model_fields) if here else []
+
+
+def _tag(section: type[Section]) -> Any:
+    """What tells one section of a union from the others: the default of its `engine`."""
+    return section.model_fields["engine"].default if "engine" in section.model_fields else None

@@ -1,0 +1,186 @@
+"""One stage of a pipeline run: its tasks go to disk, its drops and changes too, and the books must balance.
+
+Files in the work folder, NN the stage's number: NN.tasks (see `lines`), NN.dropped.jsonl, NN.changes.jsonl, and
+NN.json, the stage's entry in the manifest, which is written last: a stage without it is run again.
+"""
+
+import hashlib
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from strop.core.errors import StropError
+from strop.core.task import Task
+from strop.curation.pipeline.lines import LineWriter, read_lines
+from strop.curation.pipeline.sources import SET
+from strop.curation.pipeline.step import Dropped
+from strop.curation.rust_build.folder import write_whole
+
+Index = dict[int, int]
+"""Hash of a task's id to the hash of its line: what went in must come out."""
+_CHUNK = 1 << 20
+
+
+@dataclass
+class Entry:
+    """What the manifest says of one stage. `taken` = `kept` + `dropped`."""
+
+    step: str
+    taken: int = 0
+    kept: int = 0
+    changed: int = 0
+    """Of those kept."""
+    dropped: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    totals: dict[str, int] = field(default_factory=dict)
+    sets: dict[str, int] = field(default_factory=dict)
+    """Tasks kept, by the set that they come from."""
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """With `taken` under its common name, which is no Python name."""
+        found = asdict(self)
+        return {"step": found.pop("step"), "in": found.pop("taken"), **found}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Entry":
+        """The way back from `as_json`."""
+        given = dict(value)
+        return cls(taken=given.pop("in"), **given)
+
+
+class Stage:
+    """The files of one stage."""
+
+    def __init__(self, work: Path, number: int, name: str) -> None:
+        self.name = name
+        self.tasks = work / f"{number:02d}.tasks"
+        self.dropped = work / f"{number:02d}.dropped.jsonl"
+        self.changes = work / f"{number:02d}.changes.jsonl"
+        self.scratch = work / f"{number:02d}.scratch"
+        self._done = work / f"{number:02d}.json"
+
+    def entry(self) -> Entry | None:
+        """Its entry when it is done, else None."""
+        try:
+            return Entry.from_json(json.loads(self._done.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise StropError(f"{self._done} is damaged ({error}): start over with --overwrite") from error
+
+    def run(
+        self, make: Callable[["Books"], Iterator[Task | Dropped]], before: Index | None
+    ) -> tuple[Entry, Index]:
+        """Runs it; `make` yields its tasks and drops. `before` is None for the first stage, which may make tasks."""
+        self.scratch.mkdir(exist_ok=True)
+        started = time.monotonic()
+        with (
+            LineWriter(self.tasks) as kept,
+            self.dropped.open("wb") as dropped,
+            self.changes.open("wb") as changes,
+        ):
+            books = Books(self.name, before, kept, dropped, changes)
+            for item in make(books):
+                books.enter(item)
+            entry = books.close()
+        entry.seconds = round(time.monotonic() - started, 3)
+        write_whole(self._done, entry.as_json())
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        return entry, books.index
+
+
+class Books:
+    """Counts what comes out of a stage against what went in."""
+
+    def __init__(
+        self, name: str, before: Index | None, kept: LineWriter, dropped: IO[bytes], changes: IO[bytes]
+    ) -> None:
+        self.index: Index = {}
+        self.totals: Counter[str] = Counter()
+        self._left = None if before is None else dict(before)
+        self._kept, self._dropped, self._changes = kept, dropped, changes
+        self._reasons: Counter[str] = Counter()
+        self._sets: Counter[str] = Counter()
+        self._entry = Entry(name)
+
+    def enter(self, item: Task | Dropped) -> None:
+        """Writes one task or drop down. Raises StropError for one that did not go in, or came out before."""
+        if isinstance(item, Dropped):
+            if self._left is not None:
+                self._take(item.task_id)
+            self._entry.dropped += 1
+            self._reasons[item.reason] += 1
+            self._dropped.write(_dropped_line(item, self._entry.step))
+            return
+        line = item.model_dump_json().encode()
+        digest, key = _hash(line), _hash(item.id.encode())
+        if self._left is not None:
+            self._entry.changed += self._take(item.id) != digest
+        elif key in self.index:
+            raise StropError(f"two tasks have the id {item.id!r}")
+        self.index[key] = digest
+        self._entry.kept += 1
+        self._sets[str(item.metadata.get(SET, ""))] += 1
+        self._kept.append(line)
+
+    def note(self, task_id: str, what: Mapping[str, Any]) -> None:
+        """One line of changes.jsonl."""
+        self._changes.write(_json_line({"id": task_id, "step": self._entry.step, **what}))
+
+    def close(self) -> Entry:
+        """The stage's entry. Raises StropError where a task has vanished."""
+        if self._left:
+            raise StropError(f"the step {self._entry.step} lost {len(self._left)} tasks without a reason")
+        entry = self._entry
+        entry.taken = entry.kept + entry.dropped
+        entry.reasons = dict(sorted(self._reasons.items()))
+        entry.totals = dict(sorted(self.totals.items()))
+        entry.sets = dict(sorted(self._sets.items()))
+        return entry
+
+    def _take(self, task_id: str) -> int:
+        assert self._left is not None
+        try:
+            return self._left.pop(_hash(task_id.encode()))
+        except KeyError:
+            raise StropError(
+                f"the step {self._entry.step} gave the task {task_id!r} twice, or did not get it"
+            ) from None
+
+
+def index_of(path: Path) -> Index:
+    """The index of a stage that is done, from its file."""
+    return {_hash(json.loads(line)["id"].encode()): _hash(line) for line in read_lines(path)}
+
+
+def copied(path: Path) -> Iterator[bytes]:
+    """The lines of a file, without their newlines."""
+    with path.open("rb") as file:
+        for line in file:
+            yield line.rstrip(b"\n")
+
+
+def _dropped_line(item: Dropped, step: str) -> bytes:
+    return _json_line(
+        {
+            "id": item.task_id,
+            "source": item.source,
+            "step": step,
+            "reason": item.reason,
+            "detail": item.detail,
+        }
+    )
+
+
+def _json_line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _hash(data: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

@@ -1,0 +1,1 @@
+"""Which tasks are alike: shingles and normal forms, MinHash with exact confirmation, clusters, in bounded memory."""

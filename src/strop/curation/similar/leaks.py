@@ -1,0 +1,228 @@
+"""Does a task come from a benchmark? What is compared with each of the benchmark's items, and what decides.
+
+For: the same statement; a share of the item's word runs (13 words: Brown et al., "Language Models are Few-Shot
+Learners", 2020, appendix C; 10 words: Touvron et al., "Llama 2", 2023, appendix A.6); a share of its three-word runs,
+which small edits leave standing; the same solution but for names and layout, or most of it; the same tests.
+Against: tests that contradict the item's, a solution that differs in a constant only, other numbers in the statement.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from strop.core.task import AssertsCheck, CasesCheck, Task
+from strop.curation.similar import code
+from strop.curation.similar.grams import Grams, Overlap
+from strop.curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
+from strop.curation.similar.table import numbers_of, prose_of, statement_of
+from strop.curation.similar.tests import Agreement, Tests, agreement, tests_of
+
+SHORT_RUN = 3
+FEWEST = 5
+"""Word runs that an item must have, common ones not counted, before a share of them says something."""
+FEWEST_LABELS = 16
+"""The same for runs of labels of its solution."""
+
+
+class Item(NamedTuple):
+    """A task or an item of a benchmark, as it is compared."""
+
+    name: str
+    text: int
+    """Hash of the prose's words; 0 where there are none."""
+    length: int
+    grams: Hashes
+    """Runs of n words."""
+    short: Hashes
+    """Runs of three words."""
+    numbers: Hashes
+    entry: str
+    """Name of the function, where it is telling."""
+    form: code.Form
+    language: str
+    tests: Tests
+
+
+class Limits(NamedTuple):
+    """From where on what is shared counts; see the settings of the step `decontaminate`."""
+
+    n: int = 10
+    share: float = 0.3
+    edited: float = 0.5
+    code: float = 0.8
+    short: int = 6
+    small: int = 24
+    bits: float = 8.0
+
+
+class Leak(NamedTuple):
+    """What a task was found to be."""
+
+    item: int
+    reason: str
+    """"statement", "word runs", "edited statement", "code" or "tests"."""
+    share: float
+
+
+def items_of(task: Task, n: int) -> Iterator[Item]:
+    """A benchmark's task by the prose of its statement, and again with the examples where it has some."""
+    text = statement_of(task)
+    prose = prose_of(text)
+    yield _item(task, n, prose, [prose])
+    if words(prose) != words(text):
+        yield _item(task, n, text, [text])
+
+
+def searched(task: Task, n: int) -> Item:
+    """A task as it is searched for what comes from a benchmark: statement, examples and prompt together."""
+    text = statement_of(task)
+    return _item(task, n, prose_of(text), [text, prose_of(text), task.prompt or ""])
+
+
+def _item(task: Task, n: int, said: str, texts: list[str]) -> Item:
+    split = [words(text) for text in dict.fromkeys(texts)]
+    entry = task.check.entry_point if isinstance(task.check, AssertsCheck | CasesCheck) else ""
+    own = words(said)
+    return Item(
+        name=task.id,
+        text=hash_text(" ".join(own)) if own else 0,
+        length=len(own),
+        grams=_union([shingles(one, n) for one in split if len(one) >= n]),
+        short=_union([shingles(one, SHORT_RUN) for one in split]),
+        numbers=set_of(map(hash_text, numbers_of(statement_of(task)))),
+        entry=entry if len(entry) >= 8 or "_" in entry.strip("_") else "",
+        form=code.form(task.reference, task.language),
+        language=task.language,
+        tests=tests_of(task),
+    )
+
+
+def _union(sets: list[Hashes]) -> Hashes:
+    return np.unique(np.concatenate([*sets, np.empty(0, np.uint64)]))
+
+
+class Benchmark:
+    """The items of all benchmarks and what the tasks share with them. First `see` every task, then `settle`."""
+
+    def __init__(self, items: Sequence[Item], folder: Path, limits: Limits) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.items = items
+        self.limits = limits
+        self.long = Grams([i.grams for i in items], folder / "long.u64")
+        self.short = Grams([i.short for i in items], folder / "short.u64")
+        self.code = Grams([i.form.shingles for i in items], folder / "code.u64")
+        self._hits: list[bool] = []
+        self._by_text = _index((i.text, n) for n, i in enumerate(items) if i.text)
+        self._by_code = _index((i.form.exact, n) for n, i in enumerate(items) if i.form.size)
+        self._by_input = _index((key, n) for n, i in enumerate(items) for key in i.tests.inputs.tolist())
+
+    def see(self, task: Item) -> None:
+        """Takes note of the next task, so that what is common can be told from what is copied."""
+        self.long.see(task.grams)
+        self.short.see(task.short)
+        self.code.see(task.form.shingles)
+        known = task.text in self._by_text or task.form.exact in self._by_code
+        self._hits.append(known or any(key in self._by_input for key in task.tests.inputs.tolist()))
+
+    def suspect(self, number: int) -> bool:
+        """Whether there is any reason to ask for the `number`-th task's leak; cheaper than to ask."""
+        limits, few = self.limits, 0.6 * self.limits.edited
+        return (
+            self._hits[number]
+            or any(o.of_item >= limits.share for o in self.long.overlaps(number))
+            or any(
+                o.of_item >= few or o.of_task >= limits.edited or o.shared >= 2 * FEWEST
+                for o in self.short.overlaps(number)
+            )
+            or any(o.of_item >= limits.code for o in self.code.overlaps(number))
+        )
+
+    def settle(self, common: int) -> None:
+        """Ends seeing. Runs that more than `common` tasks have without being copies are not counted."""
+        items = max(4, len(self.items) // 50)
+        for grams in (self.long, self.short, self.code):
+            grams.settle(common, items)
+
+    def leak(self, number: int, task: Item) -> Leak | None:
+        """What the task, the `number`-th that was seen, comes from; None when it comes from nothing."""
+        return next(self._leaks(number, task), None)
+
+    def _leaks(self, number: int, task: Item) -> Iterator[Leak]:
+        limits = self.limits
+        short = {o.item: o for o in self.short.overlaps(number)}
+        for at in self._by_text.get(task.text, ()) if task.text else ():
+            if task.length >= limits.short or self._agrees(at, task):
+                yield Leak(at, "statement", 1.0)
+        for at in self._by_code.get(task.form.exact, ()) if task.form.size else ():
+            if self._same_code(at, task, short.get(at)):
+                yield Leak(at, "code", 1.0)
+        for over in self.long.overlaps(number):
+            if self.long.rare[over.item] < FEWEST or over.of_item < limits.share:
+                continue
+            if over.shared >= 3 and not self._against(over.item, task):
+                yield Leak(over.item, "word runs", over.of_item)
+        for over in short.values():
+            if self._edited(over, task) and not self._against(over.item, task):
+                yield Leak(over.item, "edited statement", max(over.of_item, over.of_task))
+        for over in self.code.overlaps(number):
+            enough = self.code.rare[over.item] >= FEWEST_LABELS and over.of_item >= limits.code
+            if enough and not self._against(over.item, task):
+                yield Leak(over.item, "code", over.of_item)
+        for at in sorted({n for key in task.tests.inputs.tolist() for n in self._by_input.get(key, ())}):
+            found = agreement(self.items[at].tests, task.tests)
+            if found.share >= 0.5 and self._tell(found) and not self._against(at, task):
+                yield Leak(at, "tests", found.share)
+
+    def _edited(self, over: Overlap, task: Item) -> bool:
+        """Enough of the item's short runs, or fewer where something else agrees."""
+        limits = self.limits
+        enough = self.short.rare[over.item] >= FEWEST and over.shared >= FEWEST
+        within = over.of_task >= limits.edited and task.length >= 2 * FEWEST
+        if enough and (over.of_item >= limits.edited or within):
+            return True
+        supported = over.of_item >= 0.6 * limits.edited or over.shared >= 2 * FEWEST
+        return supported and self._agrees(over.item, task)
+
+    def _same_code(self, at: int, task: Item, over: Overlap | None) -> bool:
+        item = self.items[at]
+        if item.language != task.language or agreement(item.tests, task.tests).contradict:
+            return False
+        alike = over is not None and max(over.of_item, over.of_task) >= 0.6 * self.limits.edited
+        return item.form.size >= self.limits.small or alike or self._agrees(at, task)
+
+    def _agrees(self, at: int, task: Item) -> bool:
+        """Something besides statement and solution is the same: the function's name, or tests."""
+        item = self.items[at]
+        found = agreement(item.tests, task.tests)
+        named = bool(item.entry) and item.entry == task.entry
+        return not found.contradict and (named or found.agreeing >= 2)
+
+    def _tell(self, found: Agreement) -> bool:
+        return not found.contradict and found.agreeing >= 3 and found.bits >= self.limits.bits
+
+    def _against(self, at: int, task: Item) -> bool:
+        item = self.items[at]
+        if item.form.size and item.form.shape == task.form.shape and item.form.exact != task.form.exact:
+            return True
+        if agreement(item.tests, task.tests).contradict:
+            return True
+        both = shared(item.numbers, task.numbers)
+        return both < len(item.numbers) and both < len(task.numbers)
+
+
+def _index(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for key, number in pairs:
+        found.setdefault(key, []).append(number)
+    return found
+
+
+def statements_in(text: str) -> list[str]:
+    """The statements of a text file: what stands between lines of dashes, or, without such lines, empty lines."""
+    parts = re.split(r"^-{3,}[ \t]*$", text, flags=re.MULTILINE)
+    if len(parts) == 1:
+        parts = re.split(r"\n[ \t]*\n", text)
+    return [part.strip() for part in parts if part.strip()]

@@ -1,0 +1,178 @@
+"""When two tasks are one: what speaks for it, and what speaks against it whatever else is alike.
+
+For: the same words; the same solution but for names and layout; the same tests; a statement that is nearly the same.
+Against: tests that contradict each other, other code to work on, solutions that differ in a constant only, other
+numbers in the statement. Tasks made from one pattern are nearly the same in words and in code and still different;
+so likeness that is not equality counts only together with the tests, or where there is nothing else to go by.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from strop.curation.similar.hashes import jaccard
+from strop.curation.similar.minhash import near
+from strop.curation.similar.table import Entry, Table
+from strop.curation.similar.tests import Agreement, agreement
+
+LEADERS = 8
+"""Different tasks that one text, solution or set of tests may have before further ones are compared with those only."""
+
+
+class Limits(NamedTuple):
+    """From where on likeness counts; see the settings of the step `dedupe`."""
+
+    statement: float = 0.8
+    sure: float = 0.95
+    code: float = 0.85
+    tests: float = 0.6
+    short: int = 6
+    small: int = 45
+    bits: float = 8.0
+    permutations: int = 128
+
+
+class Same(NamedTuple):
+    """Two tasks by number, a < b, which are one, and why."""
+
+    a: int
+    b: int
+    reason: str
+    """What shows it: "same statement", "same code", "same tests", "near statement", "near code"."""
+    similarity: float
+
+
+def same_tasks(table: Table, limits: Limits, what: frozenset[str]) -> Iterator[Same]:
+    """Pairs that are one task, by the kinds of evidence in `what`: "statement", "code", "tests" and "near".
+
+    Every task that is the same as others is in a pair with one of them; not all pairs of three alike are given.
+    """
+    judge = Judge(table, limits)
+    if "statement" in what:
+        yield from judge.equals("same statement", table.columns["text"], judge.by_text)
+    if "code" in what:
+        yield from judge.equals("same code", table.columns["exact"], judge.by_code)
+    if "tests" in what:
+        yield from judge.equals("same tests", _whole(table), judge.by_tests)
+        for pair in near(table.pairs, limits.tests / (2 - limits.tests), limits.permutations):
+            if judge.by_tests(pair.a, pair.b):
+                yield Same(pair.a, pair.b, "same tests", judge.agreement(pair.a, pair.b).share)
+    if "near" in what:
+        for pair in near(table.statements, limits.statement, limits.permutations):
+            if judge.by_near_text(pair.a, pair.b, pair.similarity):
+                yield Same(pair.a, pair.b, "near statement", pair.similarity)
+        for pair in near(table.codes, limits.code, limits.permutations):
+            if judge.by_near_code(pair.a, pair.b):
+                yield Same(pair.a, pair.b, "near code", pair.similarity)
+
+
+class Judge:
+    """The rules, on one table."""
+
+    def __init__(self, table: Table, limits: Limits) -> None:
+        self.table = table
+        self.limits = limits
+
+    def agreement(self, a: int, b: int) -> Agreement:
+        """What the tests of both say."""
+        return agreement(self.table.tests(a), self.table.tests(b))
+
+    def equals(self, reason: str, keys: np.ndarray[Any, Any], rule: Any) -> Iterator[Same]:
+        """Pairs with an equal key that is not 0 and for which the rule holds."""
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        for group in np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1):
+            if len(group) < 2 or not keys[group[0]]:
+                continue
+            leaders: list[int] = []
+            for b in group.tolist():
+                found = next((a for a in leaders if rule(a, b)), None)
+                if found is not None:
+                    yield Same(found, b, reason, 1.0)
+                elif len(leaders) < LEADERS:
+                    leaders.append(b)
+
+    def directly(self, a: int, b: int) -> Same | None:
+        """The first kind of equality that holds between two tasks, None where they are alike through others only."""
+        x, y = self.table[a], self.table[b]
+        if x.text and x.text == y.text and self.by_text(a, b):
+            return Same(a, b, "same statement", 1.0)
+        if self.by_code(a, b):
+            return Same(a, b, "same code", 1.0)
+        if self.by_tests(a, b):
+            return Same(a, b, "same tests", self.agreement(a, b).share)
+        return None
+
+    def by_text(self, a: int, b: int) -> bool:
+        """The same words, enough of them, or few and something else that agrees."""
+        x, y = self.table[a], self.table[b]
+        if x.given != y.given:
+            return False
+        found = self.agreement(a, b)
+        if found.contradict:
+            return False
+        return x.length >= self.limits.short or _same_code(x, y) or self._tell(found)
+
+    def by_code(self, a: int, b: int) -> bool:
+        """The same solution, large enough, or small and something else that agrees."""
+        x, y = self.table[a], self.table[b]
+        if x.given != y.given or not _same_code(x, y):
+            return False
+        found = self.agreement(a, b)
+        if found.contradict:
+            return False
+        return x.size >= self.limits.small or found.agreeing >= 2 or self._likeness(a, b) >= 0.5
+
+    def by_tests(self, a: int, b: int) -> bool:
+        """The same tests, which tell enough, and solutions that differ by more than a constant."""
+        x, y = self.table[a], self.table[b]
+        if x.given != y.given or (x.shape == y.shape and not _same_code(x, y) and x.size):
+            return False
+        found = self.agreement(a, b)
+        return (
+            not found.contradict
+            and found.share >= self.limits.tests
+            and (self._tell(found) or _same_code(x, y))
+        )
+
+    def by_near_text(self, a: int, b: int, similarity: float) -> bool:
+        """Nearly the same statement, and nothing that speaks against it."""
+        x, y = self.table[a], self.table[b]
+        if x.given != y.given or x.numbers != y.numbers or min(x.length, y.length) < self.limits.short:
+            return False
+        found = self.agreement(a, b)
+        if found.contradict:
+            return False
+        if self._tell(found) or _same_code(x, y):
+            return True
+        comparable = x.size and y.size and x.language == y.language
+        return not (comparable and x.shape == y.shape) and (not comparable or similarity >= self.limits.sure)
+
+    def by_near_code(self, a: int, b: int) -> bool:
+        """Nearly the same solution, and tests that agree."""
+        x, y = self.table[a], self.table[b]
+        if x.given != y.given or x.language != y.language or x.shape == y.shape:
+            return False
+        found = self.agreement(a, b)
+        return not found.contradict and self._tell(found) and min(x.size, y.size) >= self.limits.small
+
+    def _tell(self, found: Agreement) -> bool:
+        return found.agreeing >= 3 and found.bits >= self.limits.bits and not found.contradict
+
+    def _likeness(self, a: int, b: int) -> float:
+        return jaccard(self.table.statements[a], self.table.statements[b])
+
+
+def _same_code(x: Entry, y: Entry) -> bool:
+    return bool(x.size) and x.exact == y.exact and x.language == y.language
+
+
+def _whole(table: Table) -> np.ndarray[Any, Any]:
+    """One hash for the tests of each task, all of them; 0 where it has fewer than two."""
+    keys = np.zeros(len(table), np.uint64)
+    for number in range(len(table)):
+        pairs = table.pairs[number]
+        if len(pairs) > 1:
+            keys[number] = np.bitwise_xor.reduce(pairs * np.uint64(0xBF58476D1CE4E5B9))
+    return keys

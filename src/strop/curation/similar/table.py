@@ -1,0 +1,150 @@
+"""What is remembered of every task to compare it with others: some hundred bytes a task in memory, the rest on disk."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from strop.core.task import Task
+from strop.curation.similar import code
+from strop.curation.similar.hashes import Store, hash_text, hash_tokens, shingled, words
+from strop.curation.similar.tests import Tests, tests_of
+
+_NUMBER_WORDS = {
+    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10"
+}  # fmt: skip
+_EXAMPLE = re.compile(
+    r"```.*?```|^[ \t]*(?:>>>|(?:#+[ \t]*)?(?:for )?examples?\b).*", re.MULTILINE | re.DOTALL | re.IGNORECASE
+)
+_PACK = 1000
+_GIVEN = ("broken", "prefix", "suffix")
+
+
+class Entry(NamedTuple):
+    """One task, as it is compared."""
+
+    text: int
+    """Hash of the statement's words; 0 where there is none."""
+    length: int
+    """Words of the statement."""
+    numbers: int
+    """Hash of the numbers that the statement names, in any order, outside of its examples."""
+    given: int
+    """Hash of code that the task gives: a program to mend, what stands around a gap; 0 where there is none."""
+    language: int
+    size: int
+    """Labels of the reference's normal form; 0 where there is no reference."""
+    exact: int
+    shape: int
+    tests: int
+    """How many tests it has."""
+
+
+class Table:
+    """Every task of one pass, by number. The files go with their folder."""
+
+    def __init__(self, folder: Path, width: int = 3) -> None:
+        self.ids: list[str] = []
+        self.width = width
+        self._rows: list[Entry] = []
+        self._said: list[list[str]] = []
+        self.columns: dict[str, np.ndarray[Any, np.dtype[np.uint64]]] = {}
+        self.statements = Store(folder / "statements.u64")
+        self.codes = Store(folder / "codes.u64")
+        self.inputs = Store(folder / "inputs.u64")
+        self.outputs = Store(folder / "outputs.u64")
+        self.pairs = Store(folder / "pairs.u64")
+
+    def add(self, task: Task) -> None:
+        """Remembers the next task."""
+        text = statement_of(task)
+        said = words(text)
+        form = code.form(task.reference, task.language)
+        tests = tests_of(task)
+        given = "".join(str(task.metadata.get(name) or "") for name in _GIVEN)
+        self.ids.append(task.id)
+        self._rows.append(
+            Entry(
+                text=hash_tokens(said),
+                length=len(said),
+                numbers=hash_text(" ".join(sorted(numbers_of(text)))),
+                given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
+                language=hash_text(task.language),
+                size=form.size,
+                exact=form.exact,
+                shape=form.shape,
+                tests=max(task.test_count, len(tests.inputs)),
+            )
+        )
+        self._said.append(said)
+        self.codes.append(form.shingles)
+        self.inputs.append(tests.inputs)
+        self.outputs.append(tests.outputs)
+        mixed = (tests.inputs * np.uint64(0x9E3779B97F4A7C15) ^ tests.outputs) >> np.uint64(12)
+        self.pairs.append(np.unique(mixed))
+        if len(self._rows) == _PACK:
+            self._pack()
+
+    def seal(self) -> "Table":
+        """Ends writing; comparison begins. Returns itself."""
+        self._pack()
+        for store in (self.statements, self.codes, self.inputs, self.outputs, self.pairs):
+            store.seal()
+        return self
+
+    def _pack(self) -> None:
+        self.statements.extend(*shingled(self._said, self.width))
+        self._said = []
+        for at, name in enumerate(Entry._fields):
+            new = np.array([row[at] for row in self._rows], np.uint64)
+            old = self.columns.get(name)
+            self.columns[name] = new if old is None else np.concatenate([old, new])
+        self._rows = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, number: int) -> Entry:
+        return Entry(*(int(self.columns[name][number]) for name in Entry._fields))
+
+    def tests(self, number: int) -> Tests:
+        """The tests of a task."""
+        return Tests(self.inputs[number], self.outputs[number])
+
+
+def table_of(
+    read: Callable[[], Iterator[Task]],
+    folder: Path,
+    width: int = 3,
+    done: Callable[[int], None] | None = None,
+) -> Table:
+    """The table of all tasks, read once; `done` is told how many there are so far."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = Table(folder, width)
+    for number, task in enumerate(read(), start=1):
+        table.add(task)
+        if done is not None and number % 500 == 0:
+            done(number)
+    return table.seal()
+
+
+def statement_of(task: Task) -> str:
+    """What is asked, in prose: the statement, else the prompt."""
+    return task.statement if task.statement.strip() else task.prompt or ""
+
+
+def prose_of(text: str) -> str:
+    """A statement without fenced blocks, up to the first doctest or line that begins with "Example"."""
+    left = _EXAMPLE.sub(" ", text)
+    return left if left.strip() else text
+
+
+def numbers_of(text: str) -> list[str]:
+    """The numbers that a statement names, two to ten also as words, outside of its examples."""
+    return [
+        _NUMBER_WORDS.get(word, word)
+        for word in words(prose_of(text))
+        if word[0].isdigit() or word in _NUMBER_WORDS
+    ]

@@ -1,0 +1,71 @@
+"""audit: drops tasks that `strop audit` finds unfit: cheatable, flaky, leaking, weakly tested. See docs/audit.md."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from strop.config.section import Section
+from strop.core.task import Task
+from strop.curation.audit import AuditSettings, Code, TaskAudit, audit_tasks
+from strop.curation.pipeline.memory import Memory
+from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
+
+_DEFAULT = AuditSettings()
+
+
+class Config(Section):
+    """Settings of audit; docs/audit.md says what each code means."""
+
+    runs: int = Field(default=_DEFAULT.runs, ge=1)
+    """Runs of a reference in which no source of chance is seen."""
+    chance_runs: int = Field(default=_DEFAULT.chance_runs, ge=1)
+    """Runs of a reference that touches one."""
+    min_tests: int = Field(default=_DEFAULT.min_tests, ge=1)
+    """Fewest different tests."""
+    mutants: int = Field(default=_DEFAULT.mutants, ge=0)
+    """Most faulty versions of a reference that are tried; 0 turns it off."""
+    weak_below: float = Field(default=_DEFAULT.weak_below, ge=0, le=1)
+    """Share of faulty versions that the tests must notice."""
+    doubt_below: float = Field(default=_DEFAULT.doubt_below, ge=0, le=1)
+    """The same for a warning."""
+    quick: bool = True
+    """Stop looking at a task after the stage that found something fatal."""
+    ignore: tuple[Code, ...] = ()
+    """Codes that are not looked for."""
+    strict: tuple[Code, ...] = ()
+    """Codes that drop a task even where they are warnings."""
+
+
+class Audit(Step[Config]):
+    """Drops tasks with a fatal finding of the audit; counts the warnings of the others."""
+
+    def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
+        """See `Step.run`. Remembers each task's audit."""
+        with context.memory() as memory:
+            open_tasks = (task for task in read() if not _known(task, memory))
+            audits = audit_tasks(
+                open_tasks, context.verifier(), self._settings(context), reseeded=context.reseeded
+            )
+            for done, audit in enumerate(audits, start=len(memory) + 1):
+                memory[audit.task_id] = audit.model_dump(mode="json")
+                context.progress(done, context.size)
+            for task in read():
+                yield self._decide(task, TaskAudit.model_validate(memory[task.id]), context)
+
+    def _settings(self, context: Context) -> AuditSettings:
+        given = self.config.model_dump(exclude={"strict"})
+        box = context.sandbox
+        return AuditSettings(**given, cpu_seconds=box.cpu_seconds, memory_bytes=box.memory_mb * 2**20)
+
+    def _decide(self, task: Task, audit: TaskAudit, context: Context) -> Task | Dropped:
+        fatal = [f for f in audit.findings if f.severity == "fatal" or f.code in self.config.strict]
+        if not fatal:
+            context.totals.update(f"warning {code}" for code in audit.codes)
+            return task
+        return drop(task, fatal[0].code, "; ".join(f"{f.code}: {f.text}" for f in fatal))
+
+
+def _known(task: Task, memory: Memory) -> bool:
+    """Whether the audit is there; what could not be told before is tried again."""
+    found = memory.get(task.id, None)
+    return found is not None and all(finding["code"] != "unverifiable" for finding in found["findings"])

@@ -1,0 +1,135 @@
+"""split: parts of named sizes, by content, so that near-duplicates are in one part.
+
+What is alike, directly or through others, is a cluster (`strop.curation.similar.clusters`), and a cluster goes whole
+into the part that lacks most. Parts come as near to their sizes as the clusters allow; largest clusters are placed
+first.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+from strop.core.errors import UserError
+from strop.core.ids import derive_seed
+from strop.core.task import Task
+from strop.curation.pipeline.folder import RESERVED
+from strop.curation.pipeline.parts import in_part, part_of
+from strop.curation.pipeline.step import Context, Dropped, Read, Step
+
+PAIR = "pair"
+"""Key in the metadata of tasks that belong together, such as a function before and after its repair."""
+
+
+class Config(Section):
+    """Settings of split."""
+
+    parts: dict[str, float] = Field(default={"train": 0.9, "held-out": 0.1}, min_length=1)
+    """Share of each part by its name, together 1. Each is also written to NAME.jsonl; all but train are held out."""
+    keep: bool = True
+    """A task that comes with a part of one of these names stays there, its cluster with it; a held-out part wins."""
+    statement: float = Field(default=0.7, gt=0, le=1)
+    """Jaccard index of the statements' word runs from which two tasks are alike."""
+    code: float = Field(default=0.85, gt=0, le=1)
+    """The same of their solutions."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Shares make up the whole, names make files."""
+        for name, share in self.parts.items():
+            if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii() or name in RESERVED:
+                yield (
+                    "parts",
+                    f"{name!r} is no name for a part: letters, digits, - and _, not {', '.join(RESERVED)}",
+                )
+            if share < 0:
+                yield "parts", f"{name}: {share:g} is below 0"
+        total = sum(self.parts.values())
+        if abs(total - 1) > 1e-6:
+            yield (
+                "parts",
+                f"the shares add up to {total:g}; they must make 1, such as train: 0.9, held-out: 0.1",
+            )
+
+
+class Split(Step[Config]):
+    """Puts every task into a part; near-duplicates share one."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the parts, each of which becomes a file."""
+        return tuple(self.config.parts)
+
+    def check(self) -> None:
+        """Raises UserError where the package for MinHash is missing."""
+        if find_spec("rensa") is None:
+            raise UserError("step split needs the package rensa: pip install 'strop[curate]'")
+
+    def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
+        """See `Step.run`."""
+        from strop.curation.similar.clusters import clusters
+
+        numbers = clusters(read, context.folder, self.config.statement, self.config.code).tolist()
+        numbers = with_pairs(numbers, (task.metadata.get(PAIR) for task in read()))
+        ranks: list[int] = []
+        fixed: dict[int, str] = {}
+        for place, task in enumerate(read()):
+            ranks.append(derive_seed(context.seed, task.id))
+            part = part_of(task)
+            if (
+                self.config.keep
+                and part in self.config.parts
+                and fixed.get(numbers[place], "train") == "train"
+            ):
+                fixed[numbers[place]] = part
+        chosen = place_clusters(numbers, ranks, self.config.parts, fixed)
+        context.totals["clusters of more than one task"] = sum(
+            count > 1 for count in _sizes(numbers).values()
+        )
+        for place, task in enumerate(read()):
+            context.progress(place + 1, context.size)
+            yield in_part(task, chosen[numbers[place]])
+
+
+def with_pairs(numbers: list[int], pairs: Iterable[object]) -> list[int]:
+    """The clusters, those joined that hold members of one pair; `pairs`: of each task the name of its pair, or None."""
+    from strop.curation.similar.clusters import joined
+
+    first: dict[str, int] = {}
+    links = list(enumerate(numbers))
+    links += [
+        (place, first.setdefault(pair, place)) for place, pair in enumerate(pairs) if isinstance(pair, str)
+    ]
+    found: list[int] = joined(len(numbers), links).tolist()
+    return found
+
+
+def place_clusters(
+    numbers: list[int], ranks: list[int], shares: dict[str, float], fixed: dict[int, str]
+) -> dict[int, str]:
+    """The part of each cluster: largest first, into the part that lacks most tasks. `fixed` clusters stay.
+
+    numbers, ranks  of each task: its cluster, and its rank by chance, which orders clusters of one size
+    """
+    sizes = _sizes(numbers)
+    order: dict[int, int] = {}
+    for number, rank in zip(numbers, ranks, strict=True):
+        order[number] = min(order.get(number, rank), rank)
+    lacking = {part: share * len(numbers) for part, share in shares.items()}
+    for number, part in fixed.items():
+        lacking[part] -= sizes[number]
+    chosen = dict(fixed)
+    for number in sorted(sizes, key=lambda n: (-sizes[n], order[n])):
+        if number not in fixed:
+            part = max(lacking, key=lambda name: lacking[name])
+            chosen[number] = part
+            lacking[part] -= sizes[number]
+    return chosen
+
+
+def _sizes(numbers: list[int]) -> dict[int, int]:
+    sizes: defaultdict[int, int] = defaultdict(int)
+    for number in numbers:
+        sizes[number] += 1
+    return sizes

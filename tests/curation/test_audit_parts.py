@@ -1,0 +1,210 @@
+"""Parts of the audit that run nothing: leaks, chance, demands of test code, inputs, the journal."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planted import DOUBLE, PAIRS, SQUARES, asserts, programs, sound
+
+from strop.core.errors import UserError
+from strop.core.task import CasesCheck
+from strop.curation.audit import TaskAudit
+from strop.curation.audit.chance import MOVES, moved_clock, sources_of_chance
+from strop.curation.audit.demands import constant_possible, first_argument_possible
+from strop.curation.audit.differs import changed, more_inputs
+from strop.curation.audit.form import assertions
+from strop.curation.audit.journal import Journal, digest
+from strop.curation.audit.judge import said
+from strop.curation.audit.leaks import leak_findings
+from strop.curation.audit.record import AuditSettings
+from strop.curation.audit.strength import faulty_versions
+
+LOOP = "def f(x):\n    total = 0\n    for n in range(x):\n        total += n * n\n    return total + 1\n"
+
+
+def codes(task) -> list[tuple[str, str]]:
+    return [(f.code, f.severity) for f in leak_findings(task)]
+
+
+@pytest.mark.parametrize("dress", ["{}", "```python\n{}```", "Use\n\n{}\nas it is.", "<pre>{}</pre>"])
+def test_a_reference_in_the_statement_is_a_leak_in_any_dress(dress):
+    assert codes(sound(reference=LOOP, statement=dress.format(LOOP))) == [("leak-answer", "fatal")]
+    commented = LOOP.replace("total = 0", "total = 0  # nothing yet").replace("    ", "\t")
+    assert codes(sound(reference=LOOP, statement=dress.format(LOOP.replace("    ", "\t")))) != []
+    assert codes(sound(reference=commented, statement=dress.format(LOOP))) == [("leak-answer", "fatal")]
+
+
+def test_what_a_task_shows_by_right_is_no_leak():
+    assert codes(sound(reference=LOOP, signature="def f(x):", statement="Sum.\ndef f(x):")) == []
+    buggy = LOOP.replace("range(x)", "range(1, x)")
+    assert codes(sound(reference=LOOP, statement=f"Mend:\n{buggy}", metadata={"broken": buggy})) == []
+    head, tail = LOOP[:45], LOOP[45:]
+    assert codes(sound(reference=LOOP, statement=head, metadata={"prefix": head, "suffix": tail})) == []
+
+
+def test_hidden_tests_in_the_statement():
+    assert codes(sound(statement="f(4) == 17")) == [("leak-tests", "fatal")]
+    assert codes(sound(statement="f(4) == 170, f(-3) == 10")) == []
+    unmarked = sound(shown=0, statement="f(4) == 17")
+    assert codes(unmarked) == [("leak-tests", "warning")]
+    text = "".join(f"Input\n{a}Output\n{b}" for a, b in PAIRS)
+    assert codes(programs(DOUBLE, PAIRS, shown=0, statement=text)) == [("leak-tests", "fatal")]
+    assert (
+        codes(programs(DOUBLE, PAIRS, shown=1, statement=f"Input\n{PAIRS[0][0]}Output\n{PAIRS[0][1]}")) == []
+    )
+    plain = "assert f(1) == 2\nassert f(2) == 5\nassert f(3) == 10\nassert f(4) == 17\n"
+    assert codes(asserts(SQUARES, plain, statement="assert f(1)==2")) == [("leak-tests", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("code", "sources"),
+    [
+        ("def f(x):\n    return x", set()),
+        ("import math\nfrom collections import Counter\ndef f(x):\n    return math.sqrt(x)", set()),
+        ("import random\n", {"chance"}),
+        ("from secrets import choice\n", {"chance"}),
+        ("x = __import__('rand' + 'om')", {"chance"}),
+        ("def f(x):\n    return {1, 2}", {"order"}),
+        ("a = {}.keys() & {}.keys()", {"order"}),
+        ("hash('x')", {"order"}),
+        ("import time\ntime.time()", {"clock"}),
+        ("from datetime import date\ndate.today()", {"clock"}),
+        ("from datetime import date\ndate(2024, 1, 1)", set()),
+        ("def f(:", set()),
+    ],
+)
+def test_sources_of_chance(code, sources):
+    assert sources_of_chance(code, "python") == sources
+
+
+def test_a_moved_clock_is_the_same_program_at_another_time(tmp_path):
+    code = "import time, datetime\nnow = (time.time(), datetime.datetime.now().timestamp(), time.localtime().tm_year)\n"
+    seen = []
+    for move in (0.0, MOVES[-1]):
+        space: dict = {}
+        # in a process of its own, for it changes modules
+        import subprocess
+        import sys
+
+        done = subprocess.run(
+            [sys.executable, "-c", (moved_clock(code, move) or "") + "print(now)"],
+            capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
+        space["now"] = eval(done.stdout)
+        seen.append(space["now"])
+    assert all(abs(b - a - MOVES[-1]) < 60 for a, b in zip(seen[0][:2], seen[1][:2], strict=True))
+    assert seen[1][2] > seen[0][2] and moved_clock("from __future__ import annotations\n", 1) is None
+
+
+def test_demands_of_test_code_rule_out_constants_and_echoes():
+    assert not constant_possible("f", "assert f(1) == 2\nassert f(2) == 3")
+    assert constant_possible("f", "assert f(1) == 2\nassert f(2) == 2")
+    assert constant_possible("f", "assert f(1)\nassert f(2)") and constant_possible("f", "assert f(")
+    check = "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate(2) == 3\n"
+    assert not constant_possible("f", check) and not first_argument_possible("f", check)
+    assert first_argument_possible("f", "assert f(1) == 1\nassert f(x) == 3")
+    assert assertions(check) == 2 and assertions("for i in x:\n    assert f(i)") >= 10
+
+
+def test_what_a_task_says_of_its_answers():
+    def judge(text: str, **check) -> list[str]:
+        return [f.severity for f in said(programs(DOUBLE, PAIRS, statement=text, check=check))]
+
+    assert judge("If there are several solutions, print any of them.") == ["fatal"]
+    assert judge("Any valid answer is accepted.") == ["fatal"]
+    assert judge("Print the numbers in any order.") == ["fatal"]
+    assert judge("Print the numbers in any order.", checker="def check(a, b, c): return True") == []
+    assert judge("Print whether any of them is prime. Return the smallest of many ways.") == []
+    assert judge("In order to win, order the list.") == []
+
+
+@given(
+    st.recursive(st.one_of(st.integers(), st.text(), st.booleans(), st.none()), st.lists, max_leaves=8),
+    st.randoms(),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_changed_value_keeps_its_type(value, rng):
+    assert type(changed(value, [value], rng)) is type(value)
+
+
+@given(st.lists(st.integers(min_value=0, max_value=99), min_size=1, max_size=6))
+@settings(max_examples=30, deadline=None)
+def test_more_inputs_are_the_same_every_time_and_stay_natural_numbers(numbers):
+    task = sound()
+    check = CasesCheck(
+        entry_point="f", cases=[task.check.cases[0].model_copy(update={"args": [n]}) for n in numbers]
+    )
+    task = task.model_copy(update={"check": check})
+    first = list(more_inputs(task))
+    assert first == list(more_inputs(task)) and all(args[0] >= 0 for args, _ in first)
+    assert [[n] for n in dict.fromkeys(numbers)] == [args for args, _ in first][: len(set(numbers))]
+
+
+def test_faulty_versions_of_a_program_are_programs():
+    made = faulty_versions(programs(DOUBLE, PAIRS), AuditSettings())
+    assert len(made) >= 5 and DOUBLE not in made
+    for text in made:
+        compile(text, "<made>", "exec")
+        assert "whole_program" not in text
+
+
+def audited(tasks):
+    for task in tasks:
+        CALLS.append(task.id)
+        yield TaskAudit(task_id=task.id, ok=True)
+
+
+CALLS: list[str] = []
+
+
+@pytest.fixture
+def tasks():
+    CALLS.clear()
+    return [sound(statement=f"Task {n}.", id=f"t{n}") for n in range(6)]
+
+
+def run(path, tasks, most=99, **how):
+    with Journal(path, {"runs": 5, **how}) as journal:
+        done = []
+        for task, audit in journal.audits(iter(tasks), audited):
+            done.append((task.id, audit.task_id))
+            if len(done) == most:
+                break
+        return done, list(journal.lines()), journal
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40])
+def test_a_journal_goes_on_where_it_was_cut(tmp_path, tasks, cut):
+    path = tmp_path / "a.journal"
+    whole = run(tmp_path / "b.journal", tasks)[1]
+    CALLS.clear()
+    run(path, tasks, most=4)
+    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) - cut])
+    CALLS.clear()
+    done, lines, journal = run(path, tasks)
+    assert done == [(t.id, t.id) for t in tasks] and lines == whole
+    assert [t.id for t in tasks[4 if not cut else 3 :]] == CALLS and journal.resumed == (4 if not cut else 3)
+    assert [json.loads(line)["task_id"] for line in lines] == [t.id for t in tasks]
+
+
+def test_a_changed_task_or_setting_is_audited_anew(tmp_path, tasks):
+    path = tmp_path / "a.journal"
+    run(path, tasks)
+    changed_tasks = [*tasks[:2], tasks[2].model_copy(update={"statement": "Another."}), *tasks[3:]]
+    assert digest(changed_tasks[2]) != digest(tasks[2])
+    CALLS.clear()
+    run(path, changed_tasks)
+    assert CALLS == ["t2", "t3", "t4", "t5"]
+    CALLS.clear()
+    assert run(path, changed_tasks, runs=6)[2].discarded and len(CALLS) == 6
+
+
+def test_a_shorter_source_leaves_no_lines_of_the_longer_one(tmp_path, tasks):
+    run(tmp_path / "a.journal", tasks)
+    assert len(run(tmp_path / "a.journal", tasks[:2])[1]) == 2
+
+
+def test_two_audits_never_share_a_journal(tmp_path):
+    with Journal(tmp_path / "a.journal", {}), pytest.raises(UserError, match="in use"):
+        Journal(tmp_path / "a.journal", {})
