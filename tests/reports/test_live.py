@@ -1,7 +1,7 @@
 import io
 import re
 
-from strop.reports.live import LiveView, clock
+from strop.reports.terminal.live import LiveView, clock
 
 
 class Terminal(io.StringIO):

@@ -2,8 +2,8 @@ import io
 
 import pytest
 
-from strop.reports import progress
-from strop.reports.progress import Progress
+from strop.reports.terminal import progress
+from strop.reports.terminal.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -147,7 +147,7 @@ def read_jsonl(path: Path) -> Iterator[Any]:
     Raises UserError for a file that cannot be read and for a bad line that is not the last.
     """
     bad = ""
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(lines(path), start=1):
         if bad:
             raise UserError(f"{path}:{number - 1}: bad JSON: {bad}")
         try:
@@ -159,7 +159,11 @@ def read_jsonl(path: Path) -> Iterator[Any]:
             yield value
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def lines(path: Path) -> Iterator[bytes]:
+    """Lines of a file, plain or `.zst`, undecoded, each with its newline unless the last one was torn.
+
+    Raises UserError for a file that cannot be read.
+    """
     try:
         with path.open("rb") as file:
             if path.suffix != ".zst":

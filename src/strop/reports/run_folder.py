@@ -2,8 +2,10 @@
 
     recipe.yaml                     the resolved recipe
     versions.json                   code revision and package versions
+    vocabulary.json.zst             a JSON list with the text of each token id
     metrics.jsonl                   one line a step, durable when the step is over
     rollouts/step-000012.jsonl.zst  every rollout of a step, one a line, with its `step` and `group`
+    calls/NAME.jsonl                calls of a user's function that is decorated with strop.log_reward, one a line
     evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
     checkpoints/                    the trainer's
     summary.json                    what came out, written at the end
@@ -15,7 +17,8 @@ of metrics.jsonl, which readers leave out and `resume` removes.
 import fcntl
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,11 +26,26 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.rollout import Group, Rollout
 from strop.reports import files
+from strop.reports.sinks import call_log
 
 RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.jsonl", "summary.json"
+VOCABULARY = "vocabulary.json.zst"
 ROLLOUTS, EVALUATION, CHECKPOINTS = "rollouts", "evaluation", "checkpoints"
-_LOCK = ".lock"
-_OURS = (RECIPE, VERSIONS, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CHECKPOINTS)
+_LOCK, _LOOKS = ".lock", 100
+_TRACKERS = ("tensorboard", "wandb")
+_STEP = "step-"
+_OURS = (
+    RECIPE,
+    VERSIONS,
+    VOCABULARY,
+    METRICS,
+    SUMMARY,
+    ROLLOUTS,
+    EVALUATION,
+    CHECKPOINTS,
+    call_log.FOLDER,
+    *_TRACKERS,
+)
 
 
 class RunFolder:
@@ -102,6 +120,7 @@ class RunFolder:
         for folder in (run.path, run.path / ROLLOUTS, run.path / EVALUATION):
             files.remove_parts(folder)
         files.drop_torn_line(run.path / METRICS)
+        call_log.drop_torn_lines(run.path)
         return run
 
     @classmethod
@@ -136,6 +155,10 @@ class RunFolder:
         """Where the trainer keeps checkpoints."""
         return self.path / CHECKPOINTS
 
+    def write_vocabulary(self, texts: Sequence[str]) -> None:
+        """Writes the text of each token id, in their order."""
+        files.write_jsonl_zst(self.path / VOCABULARY, [files.json_line(texts)])
+
     def append_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Adds one line, durable on return. `metrics` must have an integer "step"; NaN and infinities become null."""
         if not isinstance(metrics.get("step"), int):
@@ -148,7 +171,8 @@ class RunFolder:
             yield from files.read_jsonl(self.path / METRICS)
 
     def truncate_after(self, step: int) -> None:
-        """Forgets what came after a step: later lines of metrics.jsonl, later rollouts, the summary."""
+        """Forgets what came after a step: later metrics, rollouts, evaluations, calls of functions, and the summary."""
+        call_log.truncate_after(self.path, step)
         kept = [files.json_line(line) for line in self.iter_metrics() if line["step"] <= step]
         with files.atomic(self.path / METRICS) as file:
             file.writelines(kept)
@@ -156,6 +180,10 @@ class RunFolder:
             for later in self.rollout_steps():
                 if later > step:
                     self.rollout_file(later).unlink()
+            for path in (self.path / EVALUATION).glob(f"{_STEP}*"):
+                number = path.name.removeprefix(_STEP).partition(".")[0]
+                if number.isdecimal() and int(number) > step:
+                    path.unlink()
             (self.path / SUMMARY).unlink(missing_ok=True)
 
     def rollout_file(self, step: int) -> Path:
@@ -212,6 +240,11 @@ class RunFolder:
         files.write_json(self.path / SUMMARY, summary)
 
 
+def step_name(step: int) -> str:
+    """The name of the evaluation after a step, such as step-000010."""
+    return f"{_STEP}{step:06d}"
+
+
 def _rollout_line(rollout: Rollout, **more: int) -> bytes:
     return files.json_line({**more, **rollout.model_dump(mode="json")})
 
@@ -230,13 +263,25 @@ def _locked(folder: Path) -> int:
     with files.writing(folder):
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(handle)
     except OSError as error:
         os.close(handle)
         raise UserError(
             f"run folder {folder} is in use by another process; wait for its end or choose another run.dir"
         ) from error
     return handle
+
+
+def _lock(handle: int) -> None:
+    """Takes the writer's lock. Who only looks whether a run goes on has it for a moment, shared: that is waited out."""
+    for _ in range(_LOOKS):
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # fails where a writer has it
+            fcntl.flock(handle, fcntl.LOCK_UN)
+            time.sleep(0.02)
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _remove(path: Path) -> None:

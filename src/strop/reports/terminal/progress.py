@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 
 from strop.core.text import printable
-from strop.reports.live import clock
+from strop.reports.terminal.live import clock
 
 _TERMINAL_SECONDS, _PLAIN_SECONDS = 0.25, 10.0
 _KNOWN = 0.05
@@ -18,7 +18,8 @@ class Progress:
     def __init__(self, label: str, total: int | None = None) -> None:
         self._label = printable(label)
         self._total = total
-        self._done = self._passed = 0
+        self._done = 0
+        self._passed: int | None = 0
         self._note = ""
         self._terminal = sys.stderr.isatty()
         self._started = self._shown = time.monotonic()
@@ -34,10 +35,10 @@ class Progress:
 
     def step(self, passed: bool) -> None:
         """One more answer is done."""
-        self.at(self._done + 1, self._passed + passed, self._total)
+        self.at(self._done + 1, (self._passed or 0) + passed, self._total)
 
-    def at(self, done: int, passed: int, total: int | None, note: str = "") -> None:
-        """So many of `total` are done, `passed` of them well; `note` stands at the line's end."""
+    def at(self, done: int, passed: int | None, total: int | None, note: str = "") -> None:
+        """So many of `total` are done, `passed` of them well (None: nothing can pass); `note` stands at the end."""
         self._done, self._passed, self._total, self._note = done, passed, total, printable(note)
         now = time.monotonic()
         if now - self._shown < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
@@ -50,7 +51,8 @@ class Progress:
 
     def _line(self, now: float) -> str:
         parts = [f"{self._label}: {self._done}" + (f" of {self._total}" if self._total else "")]
-        parts.append(f"{self._passed} passed")
+        if self._passed is not None:
+            parts.append(f"{self._passed} passed")
         if self._total and self._done > _KNOWN * self._total:
             parts.append(f"{clock((now - self._started) / self._done * (self._total - self._done))} left")
         return ", ".join([*parts, *([self._note] if self._note else [])])

@@ -9,6 +9,7 @@ Metrics that are shown, all optional but `step` (the names are those of metrics.
     error_rate              share of verdicts with outcome *error*
     completion_tokens       mean sampled tokens of an answer
     groups_played, groups_with_signal
+    held_out                {"pass@1": ..., "greedy": ...}, an evaluation after this step
     seconds                 wall seconds of the step; of these seconds_sampling, seconds_verifying, seconds_update
     sample                  an answer of the model to look at
 
@@ -22,12 +23,13 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import IO, Any
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from strop.core.text import printable
+from strop.reports.terminal.consoles import console, draws, moves
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SAMPLE_LINES = 12
@@ -35,7 +37,7 @@ _PARTS = ("sampling", "verifying", "update")
 
 
 class LiveView:
-    """Shows how a run goes. A context manager; `plain` None means: plain unless `file` is a terminal.
+    """Shows how a run goes. A context manager; plain where `file` is no terminal, a dumb one, or `plain` is true.
 
     `window` is the number of steps behind the rolling means and the estimate of the time left.
     """
@@ -50,13 +52,14 @@ class LiveView:
         title: str = "",
     ) -> None:
         self._file = file or sys.stdout
-        self._console = Console(file=self._file, highlight=False)
-        self.plain = not self._console.is_terminal if plain is None else plain
+        self._console = console(self._file)
+        self.plain = plain or not moves(self._console)
         self._total = total_steps
         self._title = title
         self._recent: dict[str, deque[float]] = defaultdict(lambda: deque(maxlen=window))
         self._passes: deque[float] = deque(maxlen=48)
         self._metrics: dict[str, Any] = {}
+        self._evaluated: tuple[int, Mapping[str, Any]] = (0, {})
         self._status = ""
         self._last = time.monotonic()
         self._live: Live | None = None
@@ -86,6 +89,8 @@ class LiveView:
         for name, value in self._metrics.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 self._recent[name].append(float(value))
+        if metrics.get("held_out"):
+            self._evaluated = int(metrics["step"]), metrics["held_out"]
         if metrics.get("pass_rate") is not None:
             self._passes.append(float(metrics["pass_rate"]))
         self._status = ""
@@ -97,7 +102,7 @@ class LiveView:
     def note(self, text: str) -> None:
         """Prints a line that stays, above the live view."""
         if self._live is not None:
-            self._live.console.print(Text(printable(text)), soft_wrap=True)
+            self._live.console.print(Text(printable(text)))
         else:
             self._write(printable(text))
 
@@ -124,6 +129,8 @@ class LiveView:
             yield f"tokens {self._metrics['completion_tokens']:.1f}"
         if "groups_played" in self._metrics:
             yield f"signal {self._metrics.get('groups_with_signal', '?')}/{self._metrics['groups_played']}"
+        if self._metrics.get("held_out"):
+            yield f"held-out {self._held_out()}"
         split = " ".join(f"{name} {seconds:.1f}" for name, seconds in self._split())
         yield f"{self._metrics.get('seconds', 0.0):.1f} s" + (f" ({split})" if split else "")
         yield f"left {self._left()}"
@@ -140,10 +147,10 @@ class LiveView:
         for name in self._names():
             table.add_row(Text(printable(name.removeprefix("rewards/"))), Text(self._with_mean(name)))
         if "pass_rate" in self._metrics:
-            table.add_row(
-                Text("pass rate"), Text(f"{_percent(self._metrics['pass_rate'])}  {_bars(self._passes)}")
-            )
+            bars = _bars(self._passes, self._console.width - 24) if draws(self._console) else ""
+            table.add_row(Text("pass rate"), Text(f"{_percent(self._metrics['pass_rate'])}  {bars}".rstrip()))
         rows = {
+            "held-out": self._held_out(),
             "errors": _percent(self._metrics["error_rate"]) if self._metrics.get("error_rate") else "",
             "tokens": f"{self._metrics['completion_tokens']:.1f}"
             if "completion_tokens" in self._metrics
@@ -164,6 +171,12 @@ class LiveView:
         """The reward first, then its parts; a single part would only repeat it."""
         parts = sorted(name for name in self._metrics if name.startswith("rewards/"))
         return (["reward"] if "reward" in self._metrics else []) + (parts if len(parts) > 1 else [])
+
+    def _held_out(self) -> str:
+        """The newest evaluation, which stays until the next one."""
+        step, numbers = self._evaluated
+        shown = [f"{key} {numbers[key]:.3f}" for key in ("pass@1", "greedy") if numbers.get(key) is not None]
+        return f"{', '.join(shown)} (step {step})" if shown else ""
 
     def _with_mean(self, name: str) -> str:
         value = self._metrics[name]
@@ -199,5 +212,6 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
-def _bars(shares: deque[float]) -> str:
-    return "".join(_BARS[min(len(_BARS) - 1, int(max(0.0, s) * len(_BARS)))] for s in shares)
+def _bars(shares: deque[float], most: int) -> str:
+    newest = list(shares)[-most:] if most > 0 else []
+    return "".join(_BARS[min(len(_BARS) - 1, int(max(0.0, s) * len(_BARS)))] for s in newest)

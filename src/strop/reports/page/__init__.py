@@ -1,0 +1,122 @@
+"""The page: one HTML text with everything in it, for a report on disk and for the live view alike.
+
+css/ and js/ hold plain files, no build step. Each becomes an element of its own, named by its hash in the page's
+content security policy, so that nothing else can run: no inline handler, no script that an answer brings, no request
+(live: only to the server that sent the page). Data travels as gzip in base64, which holds no `<`: no text can end it.
+
+Browsers: those with light-dark() in CSS and DecompressionStream (Firefox 120, Chromium 123, Safari 17.5, or newer).
+"""
+
+import base64
+import gzip
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.text import printable
+from strop.reports import files
+
+_HERE = Path(__file__).parent
+_FIRST, _LAST = ("dom.js", "source.js", "router.js"), ("main.js",)
+_MARK = '<link rel="icon" href="data:,">'  # keeps browsers from asking for one
+
+
+def document(data: Mapping[str, Any] | None, *, charts: bool = True) -> str:
+    """The page as HTML.
+
+    `data` is what the page shows, embedded whole; None makes the live page, which asks its server. `charts` is whether
+    the chart library is inlined (0.9 MB). Raises UserError when charts are wanted and the library is not installed.
+    """
+    styles = "".join(f"<style>{text}</style>\n" for text in _styles())
+    scripts = "".join(f"<script>{text}</script>\n" for text in _scripts(charts))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(data is None, charts)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{escape(printable(_title(data)))}</title>\n{_MARK}\n{styles}</head>\n"
+        "<body>\n<noscript>This page needs JavaScript; everything that it runs is in it.</noscript>\n"
+        f'<script type="application/json" id="strop-data">{packed(data)}</script>\n{scripts}</body>\n</html>\n'
+    )
+
+
+def packed(data: Mapping[str, Any] | None) -> str:
+    """The text that the page embeds: gzip of strict JSON in base64; "null" for None. Equal data gives equal text."""
+    if data is None:
+        return "null"
+    return base64.b64encode(gzip.compress(files.json_line(data), compresslevel=9, mtime=0)).decode()
+
+
+def policy(live: bool, charts: bool = True) -> str:
+    """The content security policy of the page: its own styles and scripts by hash, and no request but the live ones.
+
+    The live page may run scripts of its server, where the chart library comes from when charts are drawn. A meta
+    element cannot forbid framing: a server adds `frame-ancestors 'none'`.
+    """
+    own = "'self' " if live else ""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {own}{_hashes(_scripts(charts))}",
+            f"style-src {_hashes(_styles())}",
+            "img-src data:",
+            "connect-src " + (own.strip() or "'none'"),
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _title(data: Mapping[str, Any] | None) -> str:
+    names = [str(run.get("name", "")) for run in (data or {}).get("runs", [])]
+    return " · ".join([*names, "Strop"])
+
+
+@cache
+def _styles() -> tuple[str, ...]:
+    return _texts(sorted((_HERE / "css").glob("*.css")))
+
+
+@cache
+def _scripts(charts: bool) -> tuple[str, ...]:
+    others = sorted(path.name for path in (_HERE / "js").glob("*.js"))
+    names = (*_FIRST, *(name for name in others if name not in _FIRST + _LAST), *_LAST)
+    own = _texts(_HERE / "js" / name for name in names)
+    return (_safe(chart_library()), *own) if charts else own
+
+
+def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(_safe(path.read_text(encoding="utf-8")) for path in paths)
+
+
+def _safe(text: str) -> str:
+    """The text, with line ends as a browser's parser leaves them, so that its hash is what the browser finds."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    for bad in ("</script", "</style", "<!--", "<script", "\0"):
+        if bad in text.lower():
+            raise ValueError(f"{bad!r} in an inlined file would end or change its element")
+    return text
+
+
+@cache
+def chart_library() -> str:
+    """The chart library as one script, which sets `vegaEmbed`; made once, in a second or two.
+
+    Raises UserError when it is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise UserError(
+            "charts need the package vl-convert-python; install it with: pip install 'strop[report]'"
+        ) from error
+    return str(vl_convert.javascript_bundle(None))  # type: ignore[arg-type]  # None: its own beginning
+
+
+def _hashes(texts: tuple[str, ...]) -> str:
+    digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests)

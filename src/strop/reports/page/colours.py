@@ -1,0 +1,67 @@
+"""Syntax colours of an answer as runs of (class, length), so that a page needs no parser and no markup from here.
+
+Classes: k keyword, s string, c comment, n number, f function name, t type, o operator, "" the rest. Lengths count
+characters (code points); together they are the text's length.
+"""
+
+from functools import cache
+from typing import Any
+
+from strop.core.errors import UserError
+
+MOST = 6_000
+"""Characters of a text that are coloured; what comes after is one run of the rest."""
+_CLASSES = (
+    ("Token.Comment.Preproc", "k"), ("Token.Comment", "c"), ("Token.Literal.String.Doc", "c"),
+    ("Token.Literal.String", "s"),
+    ("Token.Literal.Number", "n"), ("Token.Keyword.Type", "t"), ("Token.Keyword", "k"), ("Token.Name.Function", "f"),
+    ("Token.Name.Class", "t"), ("Token.Name.Builtin", "f"), ("Token.Operator.Word", "k"), ("Token.Operator", "o"),
+)  # fmt: skip
+
+
+def runs_of(text: str, language: str) -> list[list[Any]]:
+    """[[class, length], ...] over `text`; one run without a class for a language that is not known.
+
+    Raises UserError when Pygments is not installed.
+    """
+    lexer = _lexer(language)
+    if lexer is None or not text:
+        return [["", len(text)]] if text else []
+    runs: list[list[Any]] = []
+    done = 0
+    shown = min(len(text), MOST)
+    for _, kind, value in lexer.get_tokens_unprocessed(text[:MOST] + "\n"):  # lexers want an end of line
+        length = min(len(value), shown - done)
+        _add(runs, _class(kind) if value.strip() else None, length)
+        done += length
+    _add(runs, "", len(text) - done)
+    return [run for run in runs if run[1]]
+
+
+def _add(runs: list[list[Any]], name: str | None, length: int) -> None:
+    """Makes the last run longer where the class is the same; white space (None) takes on the class before it."""
+    if runs and name in (None, runs[-1][0]):
+        runs[-1][1] += length
+    else:
+        runs.append([name or "", length])
+
+
+@cache
+def _lexer(language: str) -> Any:
+    try:
+        from pygments.lexers import get_lexer_by_name
+        from pygments.util import ClassNotFound
+    except ImportError as error:
+        raise UserError(
+            "syntax colours need the package pygments; install it with: pip install 'strop[report]'"
+        ) from error
+    try:
+        return get_lexer_by_name(language) if language else None
+    except ClassNotFound:
+        return None
+
+
+@cache
+def _class(kind: Any) -> str:
+    name = str(kind)
+    return next((short for full, short in _CLASSES if name == full or name.startswith(full + ".")), "")

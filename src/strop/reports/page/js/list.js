@@ -1,0 +1,191 @@
+// Lists of rollouts: rows of a table that one can walk through by keys, and cards of groups side by side.
+"use strict";
+(() => {
+  const el = Strop.el;
+  const rows = new WeakMap();
+  const PAGE = 200;
+
+  const linkTo = (row) => Strop.link({ view: "rollout", id: row.id });
+
+  const full = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+
+  // How many lines at the start are the same in every answer: of a function to complete, its signature.
+  function sharedLines(group) {
+    const lines = group.map((row) => full(row.text));
+    let count = 0;
+    while (count < lines[0].length && lines.every((one) => one[count] === lines[0][count])) count += 1;
+    return group.length > 1 ? count : 0;
+  }
+
+  // The answer at a glance: its lines one behind the other, without blank ones and, if more follow, without `shared` ones.
+  function glance(text, shared) {
+    const lines = full(text);
+    const skipped = Math.min(shared, Math.max(0, lines.length - 1));
+    const end = () => el("span", { class: "line-end", "aria-hidden": true }, " ⏎ ");
+    return [skipped ? end() : null, ...lines.slice(skipped).flatMap((line, at) => (at ? [end(), line] : [line]))];
+  }
+
+  const COMMENT = /^(\/\/|\/\*|\*|--|#($|[ !]))/;
+
+  // Where a glance at a lone answer begins: at the line that was searched for, else behind the comments at its start.
+  function begin(text, sought) {
+    const lines = full(text);
+    const found = sought ? lines.findIndex((line) => line.toLowerCase().includes(sought.toLowerCase())) : -1;
+    return found >= 0 ? found : Math.max(0, lines.findIndex((line) => !COMMENT.test(line)));
+  }
+
+  // `like`: the index of an earlier rollout whose answer begins the same.
+  function answer(row, shared = 0, like = null) {
+    const empty = !row.text.trim();
+    const kind = empty ? "muted" : like === null ? "mono" : "mono again";
+    const marks = (row.flags ?? []).map((flag) => el("span", { class: "chip warn" }, `⚑ ${flag}`));
+    if (row.greedy) marks.unshift(el("span", { class: "chip" }, "greedy"));
+    const same = like === null ? null : `begins like rollout ${like}`;
+    return el(
+      "td",
+      { class: "answer" },
+      el("a", { href: linkTo(row), class: kind, title: same }, empty ? "(empty)" : glance(row.text, shared)),
+      marks.length ? el("span", { class: "flags" }, marks) : null,
+    );
+  }
+
+  function tokens(row) {
+    return el("td", { class: "num size muted", title: row.truncated ? "cut at the token limit" : null },
+      Strop.format.count(row.tokens), row.truncated ? "✂" : "");
+  }
+
+  function advantage(row) {
+    const kind = row.advantage > 0 ? "good" : row.advantage < 0 ? "bad" : "muted";
+    return el("td", { class: `num ${kind}` }, Strop.format.signed(row.advantage));
+  }
+
+  function line(row, cells) {
+    const open = (event) => {
+      if (!event.target.closest("a") && !String(window.getSelection())) node.querySelector("a").click();
+    };
+    const node = el("tr", { class: "row-link", "data-row": true, on: { click: open } }, ...cells);
+    rows.set(node, row);
+    return node;
+  }
+
+  const head = (...titles) =>
+    el("thead", {}, el("tr", {}, titles.map(([title, kind]) => el("th", { scope: "col", class: kind }, title))));
+
+  // One group: what was asked, how it went, its rollouts. `summary` is [n, scored, passed, mean reward, signal].
+  function card(group, { title, label, summary, task }) {
+    const shared = sharedLines(group);
+    const first = new Map();
+    const like = (row) => (first.has(row.text) ? first.get(row.text) : first.set(row.text, row.index) && null);
+    const body = group.map((row) =>
+      line(row, [
+        el("td", { class: "verdict" }, Strop.outcome(row.outcome, true)),
+        el("td", { class: "num" }, Strop.format.number(row.reward)),
+        row.kind === "train" ? advantage(row) : null,
+        tokens(row),
+        answer(row, shared, like(row)),
+      ]),
+    );
+    const columns = [["", "verdict"], ["reward", "num"], group[0].kind === "train" && ["adv.", "num"], ["tokens", "num"], ["answer", ""]];
+    return el(
+      "section",
+      { class: "panel card", "data-group": true },
+      el("header", {},
+        el("h3", {}, el("span", { class: "muted" }, title, title ? " · " : ""), el("a", { href: Strop.link({ view: "task", task }) }, label || task)),
+        el("p", { class: "muted facts" }, facts(group, summary))),
+      el("div", { class: "table-box" },
+        el("table", { class: "data rows" }, head(...columns.filter(Boolean)), el("tbody", {}, body))),
+    );
+  }
+
+  // A group in a line. Of an evaluation's rollouts the greedy ones do not count among the sampled.
+  function facts(all, summary) {
+    const group = all.filter((row) => !row.greedy);
+    const rewards = group.map((row) => row.reward).filter((reward) => reward !== null);
+    const [n, scored, passed, reward, signal] = summary ?? [
+      group.length,
+      rewards.length,
+      group.filter((row) => row.outcome === "passed").length,
+      rewards.length ? rewards.reduce((sum, one) => sum + one, 0) / rewards.length : null,
+      new Set(rewards).size > 1,
+    ];
+    const parts = [`${passed} of ${scored} passed`, `mean reward ${Strop.format.number(reward, 2)}`];
+    if (n > scored) parts.push(`${n - scored} not scored`);
+    if (!signal && n > 1 && all[0].kind === "train") parts.push("no signal: all rewards are equal");
+    if (group.length < n) parts.push(`${group.length} of ${n} here`);
+    return parts.join(" · ");
+  }
+
+  const place = (row) =>
+    row.kind === "train" ? `step ${row.step} · ${row.group}.${row.index}` : `${row.evaluation} · ${row.greedy ? "greedy" : row.index}`;
+
+  // A flat list, of what a search found.
+  function results(found, labels, sought) {
+    const columns = [["where", "place"], ["", "verdict"], ["reward", "num"], ["adv.", "num"], ["tokens", "num size"], ["task", "asked"], ["answer", ""]];
+    const body = el("tbody", {});
+    const add = (more) =>
+      body.append(...more.map((row) =>
+        line(row, [
+          el("td", { class: "place" }, place(row)),
+          el("td", { class: "verdict" }, Strop.outcome(row.outcome, true)),
+          el("td", { class: "num" }, Strop.format.number(row.reward)),
+          advantage(row),
+          tokens(row),
+          el("td", { class: "asked muted" }, Strop.get(labels, row.task)?.label ?? row.task),
+          answer(row, begin(row.text, sought)),
+        ])));
+    add(found);
+    return { add, node: el("div", { class: "table-box panel found" }, el("table", { class: "data rows" }, head(...columns), body)) };
+  }
+
+  // Walking. The place is the row with class is-here; `moved(row, leaving)` hears of it, `more()` may add rows at the
+  // end, `beyond(by)` goes on where there are no groups any more.
+  function walker(host, { moved, more, beyond }) {
+    const all = () => [...host.querySelectorAll("[data-row]")];
+    const here = () => host.querySelector(".is-here");
+
+    function to(node, { quiet = false, block = "nearest" } = {}) {
+      here()?.classList.remove("is-here");
+      if (!node) return;
+      node.classList.add("is-here");
+      node.querySelector("a").focus({ preventScroll: true });
+      node.scrollIntoView({ block });
+      if (!quiet) moved(rows.get(node));
+    }
+
+    function by(step) {
+      const nodes = all();
+      const at = nodes.indexOf(here());
+      if (at < 0) return to(nodes[0]);
+      if (nodes[at + step]) return to(nodes[at + step]);
+      if (step > 0 && more()) return to(all()[at + 1]);
+    }
+
+    function group(step) {
+      const cards = [...host.querySelectorAll("[data-group]")];
+      const at = cards.indexOf(here()?.closest("[data-group]"));
+      if (cards[at + step]) return to(cards[at + step].querySelector("[data-row]"), { block: "center" });
+      if (step > 0 && more()) return group(step);
+      return beyond(step);
+    }
+
+    function open() {
+      if (!here()) return;
+      moved(rows.get(here()), true);
+      location.hash = linkTo(rows.get(here()));
+    }
+
+    // A click leaves for the rollout: its row is the place that one comes back to.
+    function clicked(event) {
+      const node = event.target.closest("[data-row]");
+      if (!node) return;
+      to(node, { quiet: true });
+      if (event.target.closest("a") && !event.ctrlKey && !event.metaKey && !event.shiftKey) moved(rows.get(node), true);
+    }
+
+    host.addEventListener("click", clicked, { capture: true });
+    const find = (wanted) => all().find((node) => wanted(rows.get(node)));
+    return { to, by, group, open, find };
+  }
+
+  Strop.list = { card, results, walker, PAGE };
+})();

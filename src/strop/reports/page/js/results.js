@@ -1,0 +1,206 @@
+// Tables of evaluations: before, after the warm start and after training, with intervals and paired differences.
+"use strict";
+(() => {
+  const el = Strop.el;
+  const PHASES = ["before", "warm", "after"];
+  const HEADS = { before: "before", warm: "warm start", after: "after" };
+  const ORDER = [/^pass@/, /^greedy$/, /^build$/, /^lint$/, /^base$/, /^test$/, /^greedy-/, /./];
+
+  const resultOf = (run, set, phase) =>
+    (run.evaluations ?? []).find((one) => one.set === set && one.name === phase)?.result;
+
+  // [{key, before, warm, after, paired, paired_warm}] of a run on a set; "" is the held-out set.
+  const comparisonOf = (run, set) => (set ? Strop.get(run.extra_comparisons, set) : run.comparison) ?? [];
+
+  const triple = (result, key) => {
+    const value = Strop.get(result, key);
+    return typeof value === "number" ? [value, ...(Strop.get(result.intervals, key) ?? [])] : null;
+  };
+
+  const percent = (value) => (typeof value === "number" ? (value * 100).toFixed(1) : "–");
+  const range = (low, high, write) =>
+    typeof low === "number" && el("span", { class: "o-interval muted" }, `[${write(low)}, ${write(high)}]`);
+
+  function valueCell(found) {
+    if (!found) return el("td", { class: "num muted" }, "–");
+    return el("td", { class: "num" }, el("b", {}, percent(found[0])), " ", range(found[1], found[2], percent));
+  }
+
+  const points = (value) => Strop.format.signed(value * 100, 1);
+
+  // A paired difference in percentage points, marked when its interval excludes zero.
+  function differenceCell(found) {
+    if (!found) return el("td", { class: "num muted" }, "–");
+    const [delta, low, high] = found;
+    const [sign, kind, said] =
+      low > 0 ? ["▲", "good", "better: the interval excludes zero"]
+      : high < 0 ? ["▼", "bad", "worse: the interval excludes zero"]
+      : ["○", "muted", "the interval holds zero"];
+    const mark = el("span", { class: kind, title: said }, sign, el("span", { class: "unseen" }, ` ${said}`));
+    return el("td", { class: "num" }, el("b", { class: kind }, points(delta)), " ", mark, " ", range(low, high, points));
+  }
+
+  const rank = (key) => ORDER.findIndex((pattern) => pattern.test(key));
+
+  // One table a set: a row a number and run, so that runs stand below each other.
+  function table(runs, set) {
+    const all = runs.map((run) => new Map(comparisonOf(run, set).map((entry) => [entry.key, entry])));
+    const keys = [...new Set(all.flatMap((entries) => [...entries.keys()]))];
+    keys.sort((left, right) => rank(left) - rank(right));
+    const has = (column) => all.some((entries) => [...entries.values()].some((entry) => entry[column]));
+    const phases = PHASES.filter(has);
+    const differences = [["paired", "after − before"], ["paired_warm", "after − warm start"]].filter(([name]) => has(name));
+    const several = runs.length > 1;
+    const head = [...phases.map((phase) => HEADS[phase]), ...differences.map(([, title]) => title)];
+    const body = keys.map((key) => {
+      const there = runs.map((run, index) => [run, index, all[index].get(key)]).filter(([, , entry]) => entry);
+      return el(
+        "tbody",
+        {},
+        there.map(([run, index, entry], at) =>
+          el(
+            "tr",
+            {},
+            at === 0 && el("th", { scope: "rowgroup", rowspan: there.length }, key),
+            several && el("td", {}, Strop.runName(run, index, runs)),
+            phases.map((phase) => valueCell(entry[phase])),
+            differences.map(([name]) => differenceCell(entry[name])),
+          ),
+        ),
+      );
+    });
+    return el(
+      "div",
+      { class: "table-box" },
+      el(
+        "table",
+        { class: "data o-results" },
+        el("caption", {}, caption(runs, set)),
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            el("th", { scope: "col" }, "%"),
+            several && el("th", { scope: "col" }, "run"),
+            head.map((text) => el("th", { scope: "col", class: "num" }, text)),
+          ),
+        ),
+        body,
+      ),
+    );
+  }
+
+  // What the model may have seen of the tasks, a line a run; of the evaluation before training where there is one.
+  function seen(runs, set) {
+    return runs.map((run, index) => {
+      const note = PHASES.map((phase) => resultOf(run, set, phase)?.contamination?.note).find(Boolean);
+      return note && el("p", { class: "muted o-seen" }, runs.length > 1 && [Strop.runName(run, index, runs), " "], note, ".");
+    }).filter(Boolean);
+  }
+
+  function caption(runs, set) {
+    const results = runs.flatMap((run) => PHASES.map((phase) => resultOf(run, set, phase))).filter(Boolean);
+    const of = (name) => [...new Set(results.map((result) => result[name]).filter((value) => value !== undefined))];
+    const facts = [
+      of("tasks").length && `${of("tasks").join(" or ")} tasks`,
+      of("samples").length && `${of("samples").join(" or ")} samples a task`,
+      of("confidence").length && `intervals at ${of("confidence").map((level) => Strop.format.percent(level)).join(" or ")}`,
+    ];
+    return el("span", {}, el("b", {}, set || "Held-out tasks"), " ", el("small", { class: "muted" }, facts.filter(Boolean).join(", ")));
+  }
+
+  // Rates by topic: the numbers that can be chosen are those of all tasks.
+  function topics(runs) {
+    const columns = runs.flatMap((run, index) =>
+      PHASES.map((phase) => ({ run, index, phase, result: resultOf(run, "", phase) })).filter(({ result }) => result?.topics),
+    );
+    const found = [...new Set(columns.flatMap(({ result }) => Object.keys(result.topics)))].sort();
+    if (!found.length) return null;
+    const keys = [...new Set(columns.flatMap(({ result }) => Object.keys(result.intervals ?? {})))];
+    const select = el("select", { on: { change: () => draw() } }, keys.map((key) => el("option", { value: key }, key)));
+    const box = el("div", { class: "table-box" });
+    const tasks = (topic) => columns.map(({ result }) => Strop.get(result.topics, topic)?.tasks).find(Number.isFinite);
+    const title = ({ run, index, phase }) => [runs.length > 1 && Strop.runName(run, index, runs), " ", HEADS[phase]];
+    const draw = () =>
+      box.replaceChildren(
+        grid(
+          ["topic", "tasks", ...columns.map(title)],
+          found.map((topic) => [
+            topic,
+            Strop.format.count(tasks(topic)),
+            ...columns.map(({ result }) => valueCell(triple(Strop.get(result.topics, topic), select.value))),
+          ]),
+        ),
+      );
+    draw();
+    return fold("By topic", el("label", {}, "Number ", select), box);
+  }
+
+  // How the answers of each evaluation ended, and what they cost.
+  function outcomes(runs) {
+    const rows = runs.flatMap((run, index) =>
+      (run.evaluations ?? []).filter(({ result }) => result?.outcomes).map(({ name, file, result }) => ({ run, index, name: file ?? name, result })),
+    );
+    if (!rows.length) return null;
+    const names = Strop.outcomes.filter((name) => rows.some(({ result }) => Strop.get(result.outcomes, name)));
+    const head = ["evaluation", ...names.map((name) => Strop.outcome(name)), "tokens", "truncated", "seconds"];
+    const body = rows.map(({ run, index, name, result }) => [
+      [runs.length > 1 && Strop.runName(run, index, runs), " ", el("a", { href: Strop.link({ view: "rollouts", run: run.id, evaluation: name }) }, name)],
+      ...names.map((outcome) => Strop.format.count(Strop.get(result.outcomes, outcome) ?? 0)),
+      Strop.format.number(result.tokens_mean, 1),
+      Strop.format.percent(result.truncated_rate, 1),
+      Strop.format.seconds(result.seconds),
+    ]);
+    return fold("Outcomes of the evaluations", el("div", { class: "table-box" }, grid(head, body)));
+  }
+
+  const fold = (title, ...nodes) => el("details", { class: "o-fold" }, el("summary", {}, title), nodes);
+
+  // A table whose first column names the row; a cell may be a <td> already.
+  function grid(head, rows) {
+    const cell = (one) => (one instanceof HTMLTableCellElement ? one : el("td", { class: "num" }, one));
+    return el(
+      "table",
+      { class: "data" },
+      el("thead", {}, el("tr", {}, head.map((text, at) => el("th", { scope: "col", class: at ? "num" : null }, text)))),
+      el("tbody", {}, rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, first), rest.map(cell)))),
+    );
+  }
+
+  // Every number of a run's evaluations, by step: those in files and those in lines of metrics.
+  Strop.evaluated = (run) => {
+    const last = run.metrics?.at(-1)?.step ?? run.steps_planned ?? 0;
+    const files = (run.evaluations ?? []).map(({ name: label, set, step, result }) => ({
+      label, set, step: step ?? (label === "after" ? last : 0), result,
+    }));
+    const seen = new Set(files.filter(({ set }) => !set).map(({ step, label }) => (label === "warm" ? null : step)));
+    const steps = (run.metrics ?? [])
+      .filter((metrics) => metrics.held_out && !seen.has(metrics.step))
+      .map((metrics) => ({ label: `step ${metrics.step}`, set: "", step: metrics.step, result: metrics.held_out }));
+    const RANK = { before: 0, warm: 1, after: 3 };
+    const all = [...files, ...steps].sort((a, b) => a.step - b.step || (RANK[a.label] ?? 2) - (RANK[b.label] ?? 2));
+    return all.flatMap(({ result, ...of }) =>
+      Object.keys(result ?? {})
+        .filter((key) => Number.isFinite(result[key]))
+        .map((key) => {
+          const [low, high] = Strop.get(result.intervals, key) ?? [null, null];
+          return { ...of, key, value: result[key], low, high };
+        }),
+    );
+  };
+
+  // A run's name with the colour that it has in the charts.
+  Strop.runName = (run, index, runs) =>
+    el("span", { class: "o-run" }, Strop.swatch(Strop.runColour(index)), Strop.runLabel(run, runs));
+
+  // Everything that evaluations found, as nodes; none without evaluations.
+  Strop.results = (runs) => {
+    const extra = runs.flatMap((run) => Object.keys(run.extra_comparisons ?? {}));
+    const sets = ["", ...new Set(extra)].filter((set) => runs.some((run) => comparisonOf(run, set).length));
+    if (!sets.length) return [];
+    const said = "A difference is paired: the same tasks before and after, in points. ▲ better, ▼ worse, ○ its interval holds zero.";
+    return [...sets.flatMap((set) => [table(runs, set), ...seen(runs, set)]), el("p", { class: "muted" }, said), topics(runs), outcomes(runs)].filter(Boolean);
+  };
+})();

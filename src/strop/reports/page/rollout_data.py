@@ -1,0 +1,246 @@
+"""A rollout line of a run folder as the page shows it: a short row, and the detail behind it.
+
+Works on the JSON as it was read, never on records: a report looks at tens of thousands of lines. Every text here may be
+hostile; nothing is escaped, the page does that. Lines that are no rollouts raise one of `NO_ROLLOUT`.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import zstandard
+
+from strop.reports import shapes
+from strop.reports.run_folder import VOCABULARY
+
+Line = dict[str, Any]
+
+NO_ROLLOUT = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
+ROW_TEXT, LABEL = 300, 120
+"""Characters of an answer in its row, and of a task's label."""
+MOST_TEXT, MOST_TOKENS = 20_000, 2_000
+"""Characters of one text, and tokens of one turn, that a detail holds; what is cut off is said."""
+MOST_PIECE = 256
+"""Characters of one token's text; vocabularies have none that is longer, but a damaged one may."""
+_FENCE = re.compile(r"```(rust|python|javascript|c|go)\b")
+_LANGUAGES = {
+    "rust": re.compile(
+        r"^\s*(pub(\([a-z]+\))? )?(async |const |unsafe )*fn \w+|^use (std|super)\b|^impl\b", re.M
+    ),
+    "c": re.compile(r"^#include\b", re.M),
+    "python": re.compile(r"^\s*(async )?def \w+\(|^(import|from) \w+|^class \w+.*:$|^print\(", re.M),
+    "javascript": re.compile(r"^\s*function \w+\(|^(const|let|var) \w+ =|^\s*console\.", re.M),
+}
+_CODE = re.compile(
+    r"(from|import|def|class|async|pub|fn|use|impl|struct|enum|const|let|static|mod|return)\b|[@`>#{}\[(<]"
+)
+
+
+class Where(Protocol):
+    """Which file a line stands in: the step of training, or else the evaluation."""
+
+    @property
+    def step(self) -> int | None:
+        """The step; None for an evaluation."""
+
+    @property
+    def evaluation(self) -> str:
+        """The evaluation's name, "" for a step."""
+
+
+def numbered(lines: Iterable[Line]) -> Iterator[Line]:
+    """Lines of one evaluation, with `greedy` added: true for the second line of a task and index.
+
+    An evaluation asks a task for answers 0 to n - 1 and then for a greedy one, which has index 0 again.
+    """
+    seen: set[tuple[Any, Any]] = set()
+    for line in lines:
+        key = line["task_id"], line["index"]
+        line["greedy"] = key in seen
+        seen.add(key)
+        yield line
+
+
+def row_of(line: Line, where: Where) -> dict[str, Any]:
+    """The short row of a rollout. Its `text` is the beginning of the answer, without the prompt it goes on from."""
+    shapes.checked_rollout(line, grouped=where.step is not None)
+    verdict, turns = line.get("verdict") or {}, line["turns"]
+    greedy = where.step is None and bool(line.get("greedy"))
+    index = line["index"]
+    group = line.get("group") if where.step is not None else None
+    last = turns[-1]["completion"] if turns else {}
+    name = f"t.{where.step}.{group}.{index}"
+    if where.step is None:
+        name = f"e.{where.evaluation}.{line['task_id']}.{'g' if greedy else index}"
+    return {
+        "id": name,
+        "kind": "evaluation" if where.step is None else "train",
+        "evaluation": where.evaluation,
+        "step": where.step,
+        "group": group,
+        "index": index,
+        "greedy": greedy,
+        "task": line["task_id"],
+        "reward": _short(line.get("reward")),
+        "advantage": _short(line.get("advantage")),
+        "outcome": verdict.get("outcome") or "no verdict",
+        "stages": {stage["name"]: bool(stage["passed"]) for stage in verdict.get("stages") or ()},
+        "flags": list(line.get("flags") or ()),
+        "tokens": sum(len(turn["completion"]["token_ids"]) for turn in turns),
+        "truncated": last.get("finish_reason") == "length",
+        "scores": {score["name"]: _short(score["value"]) for score in line.get("scores") or ()},
+        "text": _written(line)[:ROW_TEXT],
+    }
+
+
+def detail_of(
+    line: Line, where: Where, vocabulary: Sequence[str] = (), language: str = "", *, colours: bool = True
+) -> dict[str, Any]:
+    """Everything about one rollout. `colours` is whether the answer's syntax colours are worked out now."""
+    from strop.reports.page.colours import runs_of
+
+    answer, cut = cut_text(line.get("answer"))
+    verdict = line.get("verdict")
+    turns = [_turn(turn, number, vocabulary) for number, turn in enumerate(line["turns"])]
+    row = row_of(line, where)
+    return {
+        "id": row["id"],
+        "prompt": cut_text(line.get("prompt"))[0],
+        "turns": turns,
+        "answer": answer,
+        "language": language,
+        "colours": runs_of(answer, language) if colours else [],
+        "verdict": _verdict(verdict) if verdict else None,
+        "scores": [
+            {
+                "name": score["name"],
+                "value": _short(score["value"]),
+                "weight": _short(score.get("weight", 1.0)),
+            }
+            for score in line.get("scores") or ()
+        ],
+        "reward": row["reward"],
+        "advantage": row["advantage"],
+        "seed": None if line.get("seed") is None else str(line["seed"]),  # JavaScript rounds large integers
+        "left_out": "long texts are cut" if cut else "",
+    }
+
+
+def task_of(line: Line, language: str = "") -> dict[str, str]:
+    """A task's label (the first line of what was asked) and language; `language` where the texts do not tell it."""
+    prompt = str(line.get("prompt") or "")
+    return {"label": _label(prompt), "language": language_of(prompt, str(line.get("answer") or ""), language)}
+
+
+def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
+    """The language an answer is written in, told from a fence in the prompt, else from what the code looks like."""
+    if fences := _FENCE.findall(prompt):
+        return str(fences[-1])
+    for text in (prompt, answer[:4000]):
+        for name, pattern in _LANGUAGES.items():
+            if pattern.search(text):
+                return name
+    return otherwise
+
+
+def load_vocabulary(folder: Path) -> list[str]:
+    """The text of each token id; empty when the run has none or it cannot be read."""
+    try:
+        with (folder / VOCABULARY).open("rb") as file:
+            texts = json.loads(zstandard.ZstdDecompressor().stream_reader(file).read())
+    except (OSError, ValueError, zstandard.ZstdError):
+        return []
+    return [str(text)[:MOST_PIECE] for text in texts] if isinstance(texts, list) else []
+
+
+def cut_text(text: Any, most: int = MOST_TEXT) -> tuple[str, bool]:
+    """The text, cut to `most` characters with a mark, and whether it was."""
+    said = "" if text is None else str(text)
+    return (
+        (said, False)
+        if len(said) <= most
+        else (f"{said[:most]}\n... {len(said) - most} more characters", True)
+    )
+
+
+def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> dict[str, Any]:
+    completion = turn["completion"]
+    ids, logprobs = completion["token_ids"][:MOST_TOKENS], completion["logprobs"]
+    entropies = completion.get("entropies") or [None] * len(logprobs)
+    given = (
+        [[_piece(i, vocabulary), None, None, 0] for i in turn["prompt_ids"][:MOST_TOKENS]] if number else []
+    )
+    sampled = [
+        [_piece(i, vocabulary), _short(logprob, 4), _short(entropy, 3), 1]
+        for i, logprob, entropy in zip(ids, logprobs, entropies, strict=False)
+    ]
+    return {
+        "given": cut_text("".join(str(token[0]) for token in given))[0],
+        "text": cut_text(completion["text"])[0],
+        "finish_reason": str(completion["finish_reason"]),
+        "policy_version": _short(completion.get("policy_version", 0)),
+        "tokens": given + sampled,
+        "tokens_left_out": max(0, len(completion["token_ids"]) - MOST_TOKENS),
+    }
+
+
+def _piece(token: int, vocabulary: Sequence[str]) -> str:
+    return vocabulary[token] if 0 <= token < len(vocabulary) else f"⟨{token}⟩"
+
+
+def _verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "outcome": verdict.get("outcome"),
+        **{key: _short(verdict.get(key), 4) for key in ("seconds", "cpu_seconds", "peak_bytes")},
+        "detail": cut_text(verdict.get("detail"), 1000)[0],
+        "output": cut_text(verdict.get("output"))[0],
+        "stages": [
+            {
+                "name": stage["name"],
+                "passed": bool(stage["passed"]),
+                "seconds": _short(stage.get("seconds"), 4),
+                "output": cut_text(stage.get("output"))[0],
+                "truncated": bool(stage.get("truncated")),
+            }
+            for stage in verdict.get("stages") or ()
+        ],
+        "tests": [
+            {
+                "id": str(test["id"]),
+                "outcome": str(test["outcome"]),
+                "message": cut_text(test.get("message"), 1000)[0],
+                "seconds": _short(test.get("seconds"), 4),
+            }
+            for test in (verdict.get("tests") or ())[:500]
+        ],
+    }
+
+
+def _short(value: Any, digits: int = 6) -> float | int | None:
+    """A finite number with so many digits, None for anything else."""
+    if not shapes.is_number(value) or not math.isfinite(value):
+        return None
+    return value if isinstance(value, int) else float(f"{value:.{digits}g}")
+
+
+def _written(line: Line) -> str:
+    answer, prompt = str(line.get("answer") or ""), str(line.get("prompt") or "")
+    if prompt and answer.startswith(prompt):
+        answer = answer[len(prompt) :]
+    if not answer and line["turns"]:
+        answer = str(line["turns"][-1]["completion"]["text"])
+    return answer.strip("\n")
+
+
+def _label(prompt: str) -> str:
+    """The first line of prose: of the user's message, of a comment, of a docstring; else the first line of all."""
+    asked = prompt.rpartition("<user>\n")[2].partition("<assistant>\n")[0]
+    lines = [line.strip() for line in asked.split("\n") if line.strip()]
+    for line in lines:
+        prose = re.sub(r"^(///?!?|#+ |.*?[rR]?(\"\"\"|'''))\s*", "", line)
+        if prose and (prose != line or not _CODE.match(line)):
+            return prose[:LABEL]
+    return lines[0][:LABEL] if lines else ""

@@ -1,0 +1,197 @@
+"""A run folder as the page's data: state, recipe, metrics, evaluations, comparison; everything but its rollouts.
+
+Nothing here fails because of what lies in the folder: what cannot be read is left out and named among the problems.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.reports import shapes
+from strop.reports.run_folder import EVALUATION, RECIPE, ROLLOUTS, SUMMARY, VERSIONS
+from strop.reports.run_state import (
+    Metrics,
+    check_run,
+    planned_steps,
+    read_metrics,
+    read_settings,
+    said_wrong,
+    state_of,
+)
+
+_NAME = re.compile(r"(before|warm|after|step-(\d{6,}))(?:-(.+))?", re.S)
+_LABELS = {"before": "before training", "warm": "after the warm start", "after": "after training"}
+_STEP = re.compile(r"step-(\d{6,12})\.jsonl\.zst")
+_SIDES = ("before", "warm", "after")
+_NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_tokens", "tokens_mean", "truncated_rate",
+               "seconds", "error_rate")  # fmt: skip
+"""Numbers of a result that are no rates of the policy."""
+
+
+def run_data(folder: Path, run_id: str) -> dict[str, Any]:
+    """The run as a page shows it, with `groups`, `tasks` and `total_rollouts` still empty.
+
+    Raises UserError when `folder` is no run folder; anything else that is wrong becomes a problem of its state.
+    """
+    check_run(folder)
+    problems: list[str] = []
+    settings = _tried(lambda: read_settings(folder), {}, problems)
+    metrics = _tried(lambda: read_metrics(folder), Metrics([]), problems)
+    planned = planned_steps(settings, metrics)
+    state = state_of(folder, metrics, planned)
+    summary = _json(folder / SUMMARY, shapes.SUMMARY, problems)
+    versions = _json(folder / VERSIONS, shapes.VERSIONS, problems) or {}
+    evaluations = read_evaluations(folder, metrics.last_step, problems)
+    results = {(e["set"], e["name"]): e["result"] for e in evaluations}
+    missing = ("", "before") in results and ("", "after") not in results
+    if state.kind == "finished" and missing and settings.get("evaluation.after") is not False:
+        problems.append("there is an evaluation before training and none after it")
+    paired = (summary or {}).get("evaluation")
+    return {
+        "id": run_id,
+        "name": str(settings.get("run.name") or folder.resolve().name),
+        "folder": str(folder),
+        "state": replace(state, problems=list(dict.fromkeys([*state.problems, *problems]))).as_json(),
+        "steps_planned": planned,
+        "recipe": (folder / RECIPE).read_text(encoding="utf-8", errors="replace"),
+        "settings": settings,
+        "versions": versions,
+        "metrics": metrics.lines,
+        "alarms": _alarms(metrics, evaluations),
+        "summary": summary,
+        "evaluations": evaluations,
+        "comparison": comparison(results, "", paired),
+        "extra_comparisons": {
+            name: comparison(results, name, _inside(paired, "extra", name))
+            for name in sorted({name for name, _ in results} - {""})
+        },
+        "steps": rollout_steps(folder),
+        "groups": [],
+        "tasks": {},
+        "total_rollouts": 0,
+    }
+
+
+def tell_apart(runs: list[dict[str, Any]]) -> None:
+    """Adds the folder to the names of runs that have the same name."""
+    names = Counter(run["name"] for run in runs)
+    for run in runs:
+        if names[run["name"]] > 1:
+            run["name"] = f"{run['name']} ({run['folder']})"
+
+
+def rollout_steps(folder: Path) -> list[int]:
+    """Steps that have rollouts on disk, in order."""
+    names = [path.name for path in (folder / ROLLOUTS).glob("step-*")]
+    return sorted(int(match[1]) for name in names if (match := _STEP.fullmatch(name)))
+
+
+def read_evaluations(folder: Path, last_step: int, problems: list[str]) -> list[dict[str, Any]]:
+    """Every evaluation/NAME.json in the order of training; what cannot be read goes to `problems`."""
+    found = []
+    for path in sorted((folder / EVALUATION).glob("*.json")):
+        if path.name.startswith(".") or path.name.endswith(".record.json"):
+            continue
+        result = _json(path, shapes.RESULT, problems)
+        if result is not None:
+            found.append(_evaluation(path.name.removesuffix(".json"), result, last_step))
+    order = {"before": 0, "warm": 1, "after": 3}
+    found.sort(key=lambda e: (e["set"], order.get(e["name"], 2), e["step"] or 0, e["name"]))
+    return found
+
+
+def _evaluation(file: str, result: dict[str, Any], last_step: int) -> dict[str, Any]:
+    match = _NAME.fullmatch(file)
+    name, number, extra = match.groups() if match else (file, None, None)
+    step = int(number) if number else {"before": 0, "warm": 0, "after": last_step}.get(name)
+    label = _LABELS.get(name) or (f"after step {step}" if number else name)
+    return {
+        "name": name,
+        "file": file,
+        "label": label,
+        "set": extra or "",
+        "step": step,
+        "task_ids": [t["task_id"] for t in result.get("per_task") or () if "task_id" in t],
+        "result": {key: value for key, value in result.items() if key != "per_task"},
+    }
+
+
+def comparison(
+    results: Mapping[tuple[str, str], Mapping[str, Any]], extra: str, summary: Any
+) -> list[dict[str, Any]]:
+    """Rows of the table before/after on one task set: each number with its interval, and the paired difference.
+
+    results  {(set, name): result};  summary  the part of summary.json for that set, which has the paired differences
+    """
+    sides = {side: results[extra, side] for side in _SIDES if (extra, side) in results}
+    keys = {key: None for result in sides.values() for key, value in result.items() if _rate(key, value)}
+    return [
+        {
+            "key": key,
+            **{side: _with_interval(sides.get(side, {}), key) for side in _SIDES},
+            "paired": _difference(_inside(summary, "paired", key)),
+            "paired_warm": _difference(_inside(summary, "paired_after_warm_start", key)),
+        }
+        for key in keys
+    ]
+
+
+def _rate(key: str, value: Any) -> bool:
+    return key not in _NO_NUMBERS and isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _with_interval(result: Mapping[str, Any], key: str) -> list[Any] | None:
+    value = result.get(key)
+    if value is None:
+        return None
+    ends = _inside(result, "intervals", key)
+    low, high = ends if isinstance(ends, list) and len(ends) == 2 else (None, None)
+    return [value, low, high]
+
+
+def _difference(value: Any) -> list[Any] | None:
+    return [value.get(key) for key in ("delta", "low", "high")] if isinstance(value, dict) else None
+
+
+def _inside(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _alarms(metrics: Metrics, evaluations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    from strop.reports.alarms import alarms
+
+    return [alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, evaluations)]
+
+
+def _tried(read: Any, otherwise: Any, problems: list[str]) -> Any:
+    """What `read` gives; where it cannot, `otherwise`. State names the cause already for what it reads itself."""
+    try:
+        return read()
+    except UserError as error:
+        problems.append(str(error))
+        return otherwise
+
+
+def _json(path: Path, shape: shapes.Shape, problems: list[str]) -> dict[str, Any] | None:
+    """A JSON object of that shape; None when there is none, with a problem when there is something else."""
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        problems.append(f"{path} cannot be read and is left out: {error}")
+        return None
+    if isinstance(value, dict):
+        wrong: list[str] = []
+        found: dict[str, Any] = shape(value, "", wrong)
+        problems.extend([said_wrong(path, wrong)] if wrong else [])
+        return found
+    problems.append(f"{path} is no JSON object and is left out")
+    return None

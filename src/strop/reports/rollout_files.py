@@ -1,0 +1,78 @@
+"""Files of rollouts read whole: one that is torn or damaged is refused, where `files.read_jsonl` gives what it can."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from strop.core.errors import UserError
+from strop.reports.run_folder import EVALUATION, ROLLOUTS
+
+_BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class RolloutFile:
+    """A file of rollouts: those of a step, or else of an evaluation."""
+
+    path: Path
+    step: int | None = None
+    evaluation: str = ""
+
+
+def step_file(folder: Path, step: int) -> RolloutFile:
+    """The rollouts of a step of training."""
+    return RolloutFile(folder / ROLLOUTS / f"step-{step:06d}.jsonl.zst", step=step)
+
+
+def evaluation_file(folder: Path, name: str) -> RolloutFile:
+    """The rollouts of an evaluation, by the name of its file."""
+    return RolloutFile(folder / EVALUATION / f"{name}.jsonl.zst", evaluation=name)
+
+
+def read_whole(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a compressed JSON-lines file, one after the other, with bounded memory.
+
+    Raises UserError as soon as it shows that the file is torn or damaged; what came before then counts for nothing.
+    """
+    number = 0
+    for number, text in enumerate(lines(path), start=1):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{path} is damaged and is left out: line {number}: {error}") from error
+        if not isinstance(value, dict):
+            raise UserError(f"{path} is damaged and is left out: line {number} is no rollout")
+        yield value
+
+
+def lines(path: Path) -> Iterator[bytes]:
+    """The lines of such a file, without their newlines. Raises UserError at the end of a torn one."""
+    rest: list[bytes] = []
+    for block in _blocks(path):
+        first, *others = block.split(b"\n")
+        rest.append(first)
+        if others:
+            yield b"".join(rest)
+            yield from others[:-1]
+            rest = [others[-1]]
+    if any(rest):
+        raise UserError(f"{path} is torn and is left out: its last line has no end")
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """What the file holds, decompressed, in blocks of some megabytes at most."""
+    unpack = zstandard.ZstdDecompressor().decompressobj()
+    try:
+        with path.open("rb") as file:
+            while packed := file.read(_BLOCK):
+                yield unpack.decompress(packed)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    except zstandard.ZstdError as error:
+        raise UserError(f"{path} is damaged and is left out: {error}") from error
+    if not unpack.eof:
+        raise UserError(f"{path} is torn and is left out: its end is missing")

@@ -1,0 +1,219 @@
+"""What a run folder is right now: running, finished, stopped or empty, said in one line, with what is wrong in it.
+
+running   a process holds the folder's lock
+finished  summary.json is there
+stopped   neither, and some steps were done
+empty     neither, and no step was done
+"""
+
+import fcntl
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from strop.core.errors import UserError
+from strop.reports import shapes
+from strop.reports.run_folder import METRICS, RECIPE, SUMMARY
+
+Kind = Literal["running", "finished", "stopped", "empty"]
+_LOCK, _FINAL = ".lock", "final"
+
+
+@dataclass(frozen=True)
+class RunState:
+    """The state of a run; `text` is one line, and so is each of `problems`."""
+
+    kind: Kind
+    text: str
+    problems: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """As a page shows it."""
+        return {"kind": self.kind, "text": self.text, "problems": self.problems}
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The lines of metrics.jsonl that can be read."""
+
+    lines: list[dict[str, Any]]
+    torn: bool = False
+    """The last line has no end: a kill cut it off, or it is being written."""
+    bad: list[int] = field(default_factory=list)
+    """Numbers of other lines that are no metrics, counted from 1."""
+    wrong: list[str] = field(default_factory=list)
+    """Values that are of another type than they should be and are left out, such as "line 3: reward"."""
+
+    @property
+    def last_step(self) -> int:
+        """The newest step that has metrics, 0 when there is none."""
+        return max((line["step"] for line in self.lines), default=0)
+
+
+def check_run(folder: Path) -> None:
+    """Raises UserError, with the remedy, when `folder` is no run folder."""
+    if not folder.exists():
+        raise UserError(
+            f"no such run folder: {folder}; name a folder that `strop train` wrote, such as runs/demo"
+        )
+    if not (folder / RECIPE).is_file():
+        raise UserError(
+            f"{folder} is not a run folder: it has no {RECIPE}; name a folder that `strop train` wrote"
+        )
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a process writes to the folder. The writer is not disturbed: the lock is asked for and given back."""
+    try:
+        handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # a file system without locks
+    finally:
+        os.close(handle)
+    return False
+
+
+def read_metrics(folder: Path) -> Metrics:
+    """What can be read of metrics.jsonl; a line without a whole number `step` counts as bad.
+
+    Values that a reader could not compute with are left out.
+
+    Raises UserError when the file is there and cannot be read.
+    """
+    try:
+        data = (folder / METRICS).read_bytes()
+    except FileNotFoundError:
+        return Metrics([])
+    except OSError as error:
+        raise UserError(f"cannot read {folder / METRICS}: {error.strerror}") from error
+    *whole, rest = data.split(b"\n")
+    lines: list[dict[str, Any]] = []
+    bad: list[int] = []
+    wrong: list[str] = []
+    for number, text in enumerate(whole, start=1):
+        if not text.strip():
+            continue
+        line = _object(text)
+        if shapes.is_count(line.get("step")):
+            names: list[str] = []
+            lines.append(shapes.METRICS(line, "", names))
+            wrong += [f"line {number}: {name}" for name in names]
+        else:
+            bad.append(number)
+    return Metrics(lines, torn=bool(rest.strip()), bad=bad, wrong=wrong)
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """The resolved recipe as flat settings: {"optim.steps": 100, "rewards.0.name": "passed", ...}.
+
+    Raises UserError for a recipe that is not YAML.
+    """
+    try:
+        recipe = yaml.load((folder / RECIPE).read_bytes(), Loader=_Loader)
+        flat: dict[str, Any] = {}
+        _flatten("", recipe, flat)
+    except (OSError, yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise UserError(f"cannot read {folder / RECIPE}: {' '.join(str(error).split())}") from error
+    return flat
+
+
+def state_of(folder: Path, metrics: Metrics | None = None, planned: int | None = None) -> RunState:
+    """The state of the run in `folder`; `metrics` and `planned` steps are read where the caller has not done so.
+
+    Raises UserError when it is no run folder.
+    """
+    check_run(folder)
+    problems: list[str] = []
+    # Asked first: a run that ends in between is then said to be running, not stopped.
+    running = not (folder / SUMMARY).is_file() and in_use(folder)
+    try:
+        metrics = read_metrics(folder) if metrics is None else metrics
+        planned = planned_steps(read_settings(folder), metrics) if planned is None else planned
+    except UserError as error:
+        problems.append(str(error))
+        metrics = metrics or Metrics([])
+    if metrics.torn and not running:
+        problems.append(f"the last line of {METRICS} is torn, as a kill leaves it; it is left out")
+    if metrics.bad:
+        problems.append(f"{METRICS}: {_numbers(metrics.bad)} cannot be read and is left out")
+    if metrics.wrong:
+        problems.append(said_wrong(METRICS, metrics.wrong))
+    kind, text = _said(folder, running, metrics, planned)
+    return RunState(kind, text, problems)
+
+
+def planned_steps(settings: dict[str, Any], metrics: Metrics) -> int | None:
+    """How many steps the run is to have, None where it is not known."""
+    said = metrics.lines[-1].get("steps") if metrics.lines else None
+    steps = said if isinstance(said, int) else settings.get("optim.steps")
+    return steps if isinstance(steps, int) else None
+
+
+def _said(folder: Path, running: bool, metrics: Metrics, planned: int | None) -> tuple[Kind, str]:
+    step = metrics.last_step
+    where = f"step {step}" + (f" of {planned}" if planned else "")
+    if (folder / SUMMARY).is_file():
+        return "finished", f"finished after {where}"
+    if running and step and planned and step >= planned:
+        return "running", f"running: {where} is done, what follows training is not yet"
+    if running:
+        return "running", f"running: {where} is done" if step else "running: no step is done yet"
+    if step and planned and step >= planned:
+        if (
+            "steps" in metrics.lines[-1] and (folder / _FINAL).is_dir()
+        ):  # of `strop sft`, which has no summary
+            return "finished", f"finished after {where}"
+        return "stopped", f"stopped after {where}: training is done, what follows it is not"
+    if step:
+        return "stopped", f"stopped after {where}; go on with: strop train --resume {folder}"
+    return "empty", f"empty: no step was done; go on with: strop train --resume {folder}"
+
+
+def said_wrong(name: object, wrong: list[str]) -> str:
+    """One line about values of a file that are left out."""
+    more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
+    return f"{name}: of another type than expected, left out: {', '.join(wrong[:5])}{more}"
+
+
+def _numbers(bad: list[int]) -> str:
+    shown = ", ".join(map(str, bad[:5]))
+    return f"line {shown}" + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _flatten(prefix: str, value: Any, flat: dict[str, Any]) -> None:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            _flatten(f"{prefix}.{key}" if prefix else str(key), inner, flat)
+    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        for number, inner in enumerate(value):
+            _flatten(f"{prefix}.{number}", inner, flat)
+    elif isinstance(value, list):
+        flat[prefix] = [_plain(item) for item in value]
+    elif prefix:
+        flat[prefix] = _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value where JSON has it, else its text, as for a date."""
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,0 +1,171 @@
+"""What a run's JSON must look like for those who read it: a value of another type is taken out, and named.
+
+A shape takes (value, where it stands, names of what was taken out) and gives the value as it may be shown, or `OUT`.
+Names that no shape knows are kept as they are, but for numbers too large to compute with.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+OUT: Any = object()
+HUGE = 1e300
+"""Numbers from here on are taken for damage; JSON has whole numbers that no float can hold."""
+Shape = Callable[[Any, str, list[str]], Any]
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number that one can compute with, or one that is not finite; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < HUGE or (isinstance(value, float) and not math.isfinite(value))
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is a whole number from 0 on that JavaScript holds exactly."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def number(value: Any, at: str, out: list[str]) -> Any:
+    """A number or null, which also stands for what is not finite."""
+    if value is None or is_number(value):
+        return value if value is None or math.isfinite(value) else None
+    return _out(at, out)
+
+
+def text(value: Any, at: str, out: list[str]) -> Any:
+    """A text."""
+    return value if isinstance(value, str) else _out(at, out)
+
+
+def items(of: Shape) -> Shape:
+    """A list of such values; entries that are none are taken out."""
+
+    def shape(value: Any, at: str, out: list[str]) -> Any:
+        if not isinstance(value, list):
+            return _out(at, out)
+        found = [of(item, f"{at}.{place}", out) for place, item in enumerate(value)]
+        return [item for item in found if item is not OUT]
+
+    return shape
+
+
+def sequence(*of: Shape) -> Shape:
+    """A list of exactly these; it is out when one of them is."""
+
+    def shape(value: Any, at: str, out: list[str]) -> Any:
+        if not isinstance(value, list) or len(value) != len(of):
+            return _out(at, out)
+        found = [one(item, at, []) for one, item in zip(of, value, strict=True)]
+        return _out(at, out) if OUT in found else found
+
+    return shape
+
+
+def table(of: Shape) -> Shape:
+    """An object whose values are such."""
+    return fields({}, of)
+
+
+def fields(known: Mapping[str, Shape], others: Shape | None = None) -> Shape:
+    """An object with these fields, each of which may be missing or null."""
+
+    def shape(value: Any, at: str, out: list[str]) -> Any:
+        if not isinstance(value, dict):
+            return _out(at, out)
+        kept: dict[str, Any] = {}
+        for name, item in value.items():
+            of = known.get(name, others or _any)
+            found = None if item is None else of(item, f"{at}.{name}" if at else name, out)
+            if found is not OUT and (found is not None or of in (number, _any)):
+                kept[name] = found
+        return kept
+
+    return shape
+
+
+def _any(value: Any, at: str, out: list[str]) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return number(value, at, out)
+    return value
+
+
+def _out(at: str, out: list[str]) -> Any:
+    out.append(at)
+    return OUT
+
+
+def _numbers(*names: str) -> dict[str, Shape]:
+    return dict.fromkeys(names, number)
+
+
+_RESULT: dict[str, Shape] = {
+    **_numbers("tasks", "samples", "confidence", "tokens_mean", "truncated_rate", "seconds", "error_rate"),
+    "intervals": table(sequence(number, number)),
+    "outcomes": table(number),
+    "unscored_tasks": table(number),
+    "contamination": fields({"note": text, "similar_tasks": items(text)}),
+    "per_task": items(fields({"task_id": text})),
+}
+RESULT = fields({**_RESULT, "topics": table(fields(_RESULT))})
+"""An evaluation's result."""
+
+METRICS = fields(
+    {
+        **_numbers(
+            "reward", "pass_rate", "completion_tokens", "truncated", "duplicates", "refused", "error_rate",
+            "groups_played", "groups_with_signal", "rollouts", "disagreements", "entropy", "sampling_surprise", "loss",
+            "grad_norm", "clip_ratio", "kl", "learning_rate", "seconds", "seconds_sampling", "seconds_verifying",
+            "seconds_update", "steps",
+        ),
+        "rewards": table(number),
+        "stages": table(number),
+        "held_out": RESULT,
+    }
+)  # fmt: skip
+"""A line of metrics.jsonl."""
+
+_PAIRED = table(fields(_numbers("delta", "low", "high")))
+_SET: dict[str, Shape] = {"paired": _PAIRED, "paired_after_warm_start": _PAIRED}
+_AUDIT = fields(
+    {
+        **_numbers("answers", "flagged"),
+        "kinds": table(number),
+        "flagged_answers": items(sequence(text, number)),
+    }
+)
+SUMMARY = fields(
+    {
+        **_numbers("steps", "wall_seconds", "peak_rss_bytes"),
+        "name": text,
+        "time_split": table(number),
+        "hack_audit": _AUDIT,
+        "evaluation": fields({**_SET, "extra": table(fields(_SET))}),
+    }
+)
+"""summary.json."""
+
+VERSIONS = fields({"git": fields({})})
+"""versions.json."""
+
+
+def checked_rollout(line: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
+    """A rollout's line, when what others count, sort and filter by is of the right type; `grouped`: it is of training.
+
+    Raises TypeError, KeyError or AttributeError for others.
+    """
+    verdict = line.get("verdict") or {}
+    stages, scores, flags = verdict.get("stages") or (), line.get("scores") or (), line.get("flags") or ()
+    lists = [line["turns"], stages, scores, flags]
+    texts = [line["task_id"], verdict.get("outcome") or "", *flags, *(s["name"] for s in (*stages, *scores))]
+    counts = [line["index"], line["group"]] if grouped else [line["index"]]
+    numbers = [line.get("reward"), line.get("advantage"), *(score["value"] for score in scores)]
+    wrong = [
+        *(value for value in lists if not isinstance(value, list | tuple)),
+        *(value for value in texts if not isinstance(value, str)),
+        *(value for value in counts if not is_count(value)),
+        *(value for value in numbers if value is not None and not is_number(value)),
+    ]
+    if wrong:
+        raise TypeError(f"{wrong[0]!r:.60} is of another type than expected")
+    return line

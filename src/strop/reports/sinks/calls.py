@@ -1,0 +1,181 @@
+"""A log of calls of one's own functions, above all of rewards: `@strop.log_reward`.
+
+    @strop.log_reward
+    def short_answer(task, rollout, verdict):
+        return 1.0 if len(rollout.answer) < 200 else 0.0
+
+While a run trains, each call adds a line to RUN/calls/short_answer.jsonl: the step, which answer of which task, what
+came out, the score in it, the seconds that it took, or the exception with its last frames (docs/formats.md). Elsewhere
+lines go where `logging_to(folder)` or the environment variable STROP_CALLS says, else nowhere.
+
+The function behaves as before: same result, same exceptions. A failure to log is said once and never reaches it.
+"""
+
+import functools
+import inspect
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, overload
+
+from strop.core.errors import UserError
+from strop.reports.sinks.call_log import CallLog, current
+from strop.reports.sinks.short_forms import SCORES, failure, score_of, short, subject
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def log_reward(function: F, /) -> F: ...
+
+
+@overload
+def log_reward(*, name: str = "", inputs: bool = True, chars: int = 500) -> Callable[[F], F]: ...
+
+
+def log_reward(function: Any = None, /, *, name: str = "", inputs: bool = True, chars: int = 500) -> Any:
+    """Logs every call of a function, plain or async, a method, or any other callable.
+
+    name    of the file below calls/; default: the function's own
+    inputs  False leaves the arguments out, but for which answer of which task it was
+    chars   longest text of an argument, an answer or a result
+
+    Raises UserError for what it cannot log: a class, a generator, a name that is no file name.
+    """
+    if function is None:
+        return lambda given: _decorated(given, name, inputs, chars)
+    return _decorated(function, name, inputs, chars)
+
+
+class _Function:
+    """What is known of a decorated function."""
+
+    def __init__(self, function: Any, name: str, inputs: bool, chars: int) -> None:
+        self.name = name or _file_name(function)
+        self.inputs = inputs
+        self.chars = chars
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):  # some builtins have none
+            parameters = []
+        self.positional = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
+
+    def begin(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "_Call | None":
+        """A call that starts now; None when nobody listens."""
+        log = None
+        try:
+            log = current()
+            return None if log is None else _Call(self, log, self._given(args, kwargs))
+        except Exception as error:
+            if log is not None:
+                log.failed(error)
+            return None
+
+    def _given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        # Taken before the call: it may change what it was given.
+        values = dict(zip(self.positional, args, strict=False))
+        values |= {str(n): args[n] for n in range(len(self.positional), len(args))}
+        if self.positional[:1] in (("self",), ("cls",)):
+            values.pop(self.positional[0], None)
+        found, others = subject({**values, **kwargs}, self.chars)
+        if not self.inputs:
+            return {key: value for key, value in found.items() if key != "answer"}
+        given = {name: short(value, self.chars) for name, value in others.items()}
+        return {**found, **({"inputs": given} if given else {})}
+
+
+class _Call:
+    """One call that is going on."""
+
+    def __init__(self, function: _Function, log: CallLog, given: dict[str, Any]) -> None:
+        self._function = function
+        self._log = log
+        self._line = {"step": log.step, "time": round(time.time(), 3), "seconds": 0.0, **given}
+        self._started = time.perf_counter()
+
+    def returned(self, result: Any) -> None:
+        """It is over."""
+        seconds = time.perf_counter() - self._started
+        self._add(
+            seconds,
+            lambda: {"output": short(result, self._function.chars, SCORES), "score": score_of(result)},
+        )
+
+    def raised(self, error: BaseException) -> None:
+        """It ended with an exception."""
+        seconds = time.perf_counter() - self._started
+        self._add(seconds, lambda: {"error": failure(error)})
+
+    def _add(self, seconds: float, outcome: Callable[[], dict[str, Any]]) -> None:
+        try:
+            self._line["seconds"] = round(seconds, 6)
+            self._log.add(self._function.name, {**self._line, **outcome()})
+        except Exception as error:
+            self._log.failed(error)
+
+
+def _decorated(function: Any, name: str, inputs: bool, chars: int) -> Any:
+    if name and not _NAME.fullmatch(name):
+        raise UserError(f"log_reward: {name!r} is no file name; use letters, digits and . _ + - only")
+    if isinstance(function, staticmethod | classmethod):
+        return type(function)(_decorated(function.__func__, name, inputs, chars))
+    if inspect.isclass(function) or not callable(function):
+        raise UserError(f"log_reward: {function!r} is not a function; decorate a function or a method")
+    body = function if inspect.isroutine(function) else type(function).__call__
+    if any(
+        check(f)
+        for check in (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+        for f in (function, body)
+    ):
+        raise UserError(
+            f"log_reward: {_file_name(function)} is a generator, whose calls do not end; "
+            "decorate a function that returns its values"
+        )
+    spec = _Function(function, name, inputs, chars)
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(body):
+        return _async(function, spec)
+    return _plain(function, spec)
+
+
+def _plain(function: Any, spec: _Function) -> Any:
+    @functools.wraps(function)
+    def logged(*args: Any, **kwargs: Any) -> Any:
+        call = spec.begin(args, kwargs)
+        if call is None:
+            return function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            call.raised(error)
+            raise
+        call.returned(result)
+        return result
+
+    return logged
+
+
+def _async(function: Any, spec: _Function) -> Any:
+    @functools.wraps(function)
+    async def logged(*args: Any, **kwargs: Any) -> Any:
+        call = spec.begin(args, kwargs)
+        if call is None:
+            return await function(*args, **kwargs)
+        try:
+            result = await function(*args, **kwargs)
+        except BaseException as error:
+            call.raised(error)
+            raise
+        call.returned(result)
+        return result
+
+    return logged
+
+
+def _file_name(function: Any) -> str:
+    """The function's name as it is in its module: `score`, `Judge.score`."""
+    inner = getattr(function, "func", function)  # functools.partial
+    full = getattr(inner, "__qualname__", type(inner).__qualname__)
+    return re.sub(r"[^A-Za-z0-9_.+-]+", "", full.rpartition("<locals>.")[2])[:100].lstrip(".+-") or "function"

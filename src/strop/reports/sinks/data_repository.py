@@ -1,0 +1,247 @@
+"""A run's data as a branch of a git repository: recipe, versions, metrics, rollouts, evaluations, calls, summary.
+
+The repository is RUN/.data.git, with the run folder as its work tree: no repository around the run folder is read or
+written, and no setting, hook or identity of the user's plays a part. From there a branch is pushed, never by force.
+Checkpoints and models are left out. What is only a cache, the index, is thrown away when anything goes wrong with it.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import time
+from pathlib import Path
+
+from strop.config.git import Git, GitError
+from strop.core.errors import UserError
+from strop.reports.run_folder import EVALUATION, METRICS, RECIPE, ROLLOUTS, SUMMARY, VERSIONS, VOCABULARY
+from strop.reports.sinks.call_log import FOLDER as CALLS
+
+GIT_DIR = ".data.git"
+KEPT = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CALLS)
+_LOCK, _WAIT = "strop-in-use", 60.0
+"""The lock of whoever works in it, and seconds to wait for it."""
+_TRAILER = "Strop-Run"
+_LOCAL, _SLOW = 600, 1800
+"""Seconds for a command on this machine, and for one that moves data to another."""
+
+
+def check_remote(remote: str, branch: str) -> None:
+    """Raises UserError for what can never work; asks no other machine, and writes nothing."""
+    git = Git(own=True)
+    try:
+        git("--version")
+    except GitError as error:
+        raise UserError(f"run.commit: {error}") from error
+    try:
+        git("check-ref-format", "--branch", branch)
+    except GitError as error:
+        raise UserError(f"run.commit.branch={branch!r} is no name of a branch; choose another") from error
+    path = local_path(remote)
+    if path is None or not path.exists():
+        return
+    try:
+        if not path.is_dir():
+            raise UserError(f"run.commit.remote={remote} is a file; name a folder or a URL")
+        if any(path.iterdir()):
+            git("ls-remote", str(path), seconds=30)
+    except OSError as error:
+        raise UserError(f"run.commit.remote={remote} cannot be read: {error.strerror}") from error
+    except GitError as error:
+        raise UserError(
+            f"run.commit.remote={remote} is a folder with files that git does not take for a repository ({error}); "
+            "name an empty or a new folder"
+        ) from error
+
+
+def local_path(remote: str) -> Path | None:
+    """The folder that a remote is, from the current directory on; None for a URL or HOST:PATH."""
+    if remote.startswith("file://"):
+        return Path(remote.removeprefix("file://"))
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", remote) or re.match(r"[^/]+:", remote):
+        return None
+    return Path(remote).expanduser().absolute()
+
+
+class DataRepository:
+    """The repository of one run. Every method may raise GitError; what is half done is mended by the next call."""
+
+    def __init__(self, folder: Path, *, remote: str, branch: str, run: str) -> None:
+        self._folder = folder.absolute()
+        self._dir = self._folder / GIT_DIR
+        self._runner = Git(own=True, folder=self._folder)
+        path = local_path(remote)
+        self._path = path
+        self._remote = remote if path is None else str(path)
+        self._branch = branch
+        self._ref = f"refs/heads/{branch}"
+        self._run = run
+        self._ready = self._met = False
+        self._pushed = ""
+
+    @property
+    def by_hand(self) -> str:
+        """The command that pushes what is committed here."""
+        return f"git --git-dir={self._dir} push {self._remote} {self._branch}"
+
+    def commit(self, subject: str) -> bool:
+        """Commits the run folder as it is; False when nothing has changed. Needs no remote."""
+        self._prepare()
+        try:
+            self._add()
+            tree = self._git("write-tree", seconds=_LOCAL)
+        except GitError:
+            self._forget_index()
+            raise
+        tip = self._tip()
+        if tip and self._git("rev-parse", f"{tip}^{{tree}}") == tree:
+            return False
+        self._advance(self._commit_tree(tree, subject, tip), tip)
+        return True
+
+    def push(self) -> None:
+        """Brings the remote's branch up to here; the first time it is made sure that the branch is this run's."""
+        tip = self._tip()
+        if not tip or tip == self._pushed:
+            return
+        if not self._met:
+            self._meet()
+            tip = self._tip()
+        try:
+            self._git(
+                "push",
+                "--quiet",
+                "--no-verify",
+                self._remote,
+                f"{self._ref}:{self._ref}",
+                seconds=_SLOW,
+                remote=True,
+            )
+        except GitError as error:
+            raise GitError(f"{error}{self._advice(str(error))}") from error
+        self._pushed = tip
+
+    def tidy(self) -> None:
+        """Packs what has piled up."""
+        self._git("-c", "gc.auto=1000", "gc", "--auto", "--quiet", seconds=_LOCAL)
+
+    def close(self) -> None:
+        """Gives up the lock. Safe to call twice."""
+        for handle in self._runner.held:
+            os.close(handle)
+        self._runner.held = ()
+
+    def stop(self, *, kill: bool = False) -> None:
+        """Ends what is going on, from another thread."""
+        self._runner.stop(kill=kill)
+
+    def _git(self, *arguments: str, seconds: float = 60, remote: bool = False) -> str:
+        where = (f"--git-dir={self._dir}", f"--work-tree={self._folder}")
+        return self._runner(*where, *arguments, seconds=seconds, remote=remote)
+
+    def _add(self) -> None:
+        """Takes the data into the index as it is on disk, whatever a .gitignore in the run folder says."""
+        known = {line.partition("/")[0] for line in self._git("ls-files", seconds=_LOCAL).splitlines()}
+        names = [name for name in KEPT if name in known or (self._folder / name).exists()]
+        if names:  # without names it would be all files
+            parts = ":(exclude,glob)**/.*.part"
+            self._git("add", "--all", "--force", "--", *names, parts, seconds=_LOCAL)
+
+    def _prepare(self) -> None:
+        if self._ready:
+            return
+        self._lock()
+        self._runner("init", "--quiet", "--bare", str(self._dir))
+        for lock in (*self._dir.glob("*.lock"), *(self._dir / "refs").rglob("*.lock")):
+            lock.unlink(missing_ok=True)  # of a process that was killed
+        if not self._tip():
+            (self._dir / self._ref).unlink(missing_ok=True)  # it may be there and name nothing
+        (self._dir / "info").mkdir(exist_ok=True)
+        (self._dir / "info" / "attributes").write_text("* -text -filter -ident -working-tree-encoding\n")
+        (self._dir / ".gitignore").write_text("*\n")  # for a repository around the run folder
+        self._ready = True
+
+    def _lock(self) -> None:
+        """Waits for what a killed process has left running: git commands hold the lock as long as they live."""
+        self._dir.mkdir(exist_ok=True)
+        handle = os.open(self._dir / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        deadline = time.monotonic() + _WAIT
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if time.monotonic() > deadline:
+                    os.close(handle)
+                    raise GitError(f"another process works in {self._dir}") from error
+                time.sleep(0.05)
+        self._runner.held = (handle,)
+
+    def _meet(self) -> None:
+        """Looks at the remote's branch for the first time. Makes the remote, when it is a folder that is new."""
+        known = self._config("strop.remote") == self._remote
+        if (
+            self._path is not None
+            and not known
+            and (not self._path.exists() or not any(self._path.iterdir()))
+        ):
+            self._runner("init", "--quiet", "--bare", str(self._path))
+        found = self._git("ls-remote", self._remote, self._ref, remote=True)
+        if found:
+            self._join(found.split()[0])
+        self._git("config", "strop.remote", self._remote)
+        self._met = True
+
+    def _join(self, theirs: str) -> None:
+        """Goes on from the remote's branch. Raises GitError when it is not of a run of this name."""
+        if self._is_behind(theirs):
+            return
+        self._git(
+            "fetch", "--quiet", "--depth=1", "--no-tags", self._remote, self._ref, seconds=_SLOW, remote=True
+        )
+        body = self._git("show", "--no-patch", "--format=%B", theirs)
+        if f"{_TRAILER}: {self._run}" not in body.splitlines():
+            raise GitError(
+                f"branch {self._branch} of {self._remote} is not of a run named {self._run}; "
+                "choose another run.commit.branch"
+            )
+        tip = self._tip()
+        tree = self._git("rev-parse", f"{tip}^{{tree}}")
+        self._advance(self._commit_tree(tree, "goes on from an earlier run of this name", theirs, tip), tip)
+
+    def _is_behind(self, theirs: str) -> bool:
+        with contextlib.suppress(GitError):
+            self._git("merge-base", "--is-ancestor", theirs, self._ref)
+            return True
+        return False
+
+    def _commit_tree(self, tree: str, subject: str, *parents: str) -> str:
+        known = [word for parent in parents if parent for word in ("-p", parent)]
+        message = ("-m", f"{self._run}: {subject}", "-m", f"{_TRAILER}: {self._run}")
+        return self._git("commit-tree", tree, *known, *message)
+
+    def _advance(self, new: str, old: str) -> None:
+        self._git("update-ref", self._ref, new, old or "0" * 40)
+
+    def _tip(self) -> str:
+        """The newest commit; empty when there is none yet."""
+        with contextlib.suppress(GitError):
+            return self._git("rev-parse", "--quiet", "--verify", f"{self._ref}^{{commit}}")
+        return ""
+
+    def _config(self, name: str) -> str:
+        with contextlib.suppress(GitError):
+            return self._git("config", "--get", name)
+        return ""
+
+    def _forget_index(self) -> None:
+        """Files that changed while git read them, or an index that a kill has torn: the next commit reads all anew."""
+        for name in ("index", "index.lock"):
+            (self._dir / name).unlink(missing_ok=True)
+
+    def _advice(self, cause: str) -> str:
+        if "checked out" in cause:
+            return f"; {self._branch} is checked out there, choose another run.commit.branch"
+        if "fetch first" in cause or "non-fast-forward" in cause:
+            return "; something else writes to this branch, choose another run.commit.branch"
+        return ""

@@ -1,0 +1,114 @@
+"""How much of what was picked a page on disk can hold, so that the file stays under its limit in every case.
+
+What goes first: tokens with their numbers, then rollouts, then the ends of long texts; and of a run's own tables, rows,
+when they alone are too large. Sizes are measured as they will be in the file: compressed, in base64.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from strop.reports import files
+from strop.reports.page.rollout_data import MOST_TEXT, cut_text
+from strop.reports.static.sample import Picked
+
+Unit = tuple[str, list[Picked]]
+"""A run's id, and rollouts that belong together."""
+_TEXTS = (MOST_TEXT, 4000, 1000, 250)
+_FEWEST = 0.25
+"""Share of the rollouts below which texts are cut before more rollouts go."""
+_FOR_TOKENS = 0.25
+"""Share of the room that is left to tokens when rollouts go."""
+_SAFE = 0.95
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What of the picked rollouts is embedded: the first `units`, the first `tokens` of them with tokens."""
+
+    units: int
+    tokens: int
+    text: int = MOST_TEXT
+    """Characters of one text, at most."""
+
+
+def first_cut(units: Sequence[Unit], room: float) -> Cut:
+    """What should fit into `room` bytes of the file; measured on samples of what it leaves out, so a little unsure."""
+    tokens = [b"".join(t for picked in unit for t in picked.tokens) for _, unit in units]
+    for text in _TEXTS:
+        bodies = [b"".join(files.json_line(body(p, text)) for p in unit) for _, unit in units]
+        size = stored(bodies)
+        if size <= room:
+            left = room - size
+            return Cut(len(units), _prefix(tokens, left), text)
+        count = _prefix(bodies, room * (1 - _FOR_TOKENS))
+        if count >= _FEWEST * len(units) or text == _TEXTS[-1]:
+            return Cut(count, min(count, _prefix(tokens, room * _FOR_TOKENS)), text)
+    raise AssertionError("the last length of text always gives a cut")
+
+
+def smaller(cut: Cut) -> Cut:
+    """A cut that needs about a tenth less."""
+    if cut.tokens:
+        return replace(cut, tokens=int(cut.tokens * 0.8))
+    return replace(cut, units=int(cut.units * 0.85))
+
+
+def body(picked: Picked, text: int) -> dict[str, Any]:
+    """The detail of a rollout with its texts cut."""
+    detail = picked.detail
+    if text >= MOST_TEXT:
+        return detail
+    verdict = detail["verdict"]
+    if verdict:
+        stages = [{**s, "output": cut_text(s["output"], text)[0]} for s in verdict["stages"]]
+        tests = [{**t, "message": cut_text(t["message"], text)[0]} for t in verdict["tests"][:50]]
+        verdict = {
+            **verdict,
+            "output": cut_text(verdict["output"], text)[0],
+            "stages": stages,
+            "tests": tests,
+        }
+    turns = [{**t, **{key: cut_text(t[key], text)[0] for key in ("given", "text")}} for t in detail["turns"]]
+    answer, cut = cut_text(detail["answer"], text)
+    colours = [["", len(answer)]] if cut else detail["colours"]
+    return {**detail, "prompt": cut_text(detail["prompt"], text)[0], "answer": answer, "colours": colours,
+            "turns": turns, "verdict": verdict,
+            "left_out": "long texts are cut" if cut else detail["left_out"]}  # fmt: skip
+
+
+def stored(parts: Sequence[bytes]) -> int:
+    """Bytes that the parts take in the file."""
+    packer = zlib.compressobj(6)
+    size = sum(len(packer.compress(part)) for part in parts) + len(packer.flush())
+    return size * 4 // 3
+
+
+def _prefix(parts: Sequence[bytes], room: float) -> int:
+    """How many of the first parts fit into `room` bytes of the file."""
+    size = stored(parts)
+    if size <= room * _SAFE:
+        return len(parts)
+    weights = sum(map(len, parts))
+    allowed, taken = room * _SAFE / size * weights, 0.0
+    for count, part in enumerate(parts):
+        taken += len(part)
+        if taken > allowed:
+            return count
+    return len(parts)
+
+
+def thin_metrics(lines: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
+    """At most so many lines, the first and the last among them, with six digits a number."""
+    count = min(len(lines), most)
+    places = [round(at * (len(lines) - 1) / max(1, count - 1)) for at in range(count)]
+    return [_rounded(lines[place]) for place in places]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -1,0 +1,44 @@
+"""Consoles: how wide, with which colours, and what becomes of characters that an encoding lacks.
+
+Colours and bold are left out with NO_COLOR (no-color.org) and on a dumb terminal, whose cursor is not moved either.
+Where there is no terminal, lines are as long as they are.
+"""
+
+import os
+import sys
+from typing import IO
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+_ENDLESS = 10_000
+"""Columns where there is no terminal."""
+
+
+def console(file: IO[str] | None = None) -> Console:
+    """A console for `file`, stdout by default. What its encoding cannot say is written as an escape, never an error."""
+    file = file or sys.stdout
+    reconfigure = getattr(file, "reconfigure", None)
+    if callable(reconfigure):
+        reconfigure(errors="backslashreplace")
+    made = Console(file=file, highlight=False, color_system=None if os.environ.get("NO_COLOR") else "auto")
+    return (
+        made if made.is_terminal else Console(file=file, highlight=False, width=_ENDLESS, color_system=None)
+    )
+
+
+def moves(made: Console) -> bool:
+    """Whether it is a terminal whose cursor can be moved, so that lines can be shown anew."""
+    return made.is_terminal and not made.is_dumb_terminal
+
+
+def draws(made: Console) -> bool:
+    """Whether it can show block and box characters."""
+    return made.encoding.startswith("utf")
+
+
+def fits(made: Console, table: Table) -> bool:
+    """Whether a table fits into the console without a cell being broken."""
+    wide = made.options.update(width=_ENDLESS)
+    return Measurement.get(made, wide, table).maximum <= made.width

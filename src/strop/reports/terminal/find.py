@@ -1,0 +1,202 @@
+"""Finds rollouts in a run folder for the terminal: of a step, of an evaluation, of a task over the run, by id.
+
+Lines are looked at undecoded where their task is enough, so that a task's history in a long run takes seconds. Files
+that cannot be read are left out and named in `unreadable`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.text import printable
+from strop.reports.page.rollout_data import NO_ROLLOUT, load_vocabulary, numbered, row_of
+from strop.reports.page.run_data import rollout_steps
+from strop.reports.rollout_files import lines as lines_of
+from strop.reports.run_folder import EVALUATION, ROLLOUTS
+
+_TASK = re.compile(rb'\{(?:"step": \d+, "group": \d+, )?"task_id": "([^"\\]*)"')
+_SHOWN = 4
+"""Candidates named when a word fits several."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file of rollouts: the step of training, or else the evaluation."""
+
+    path: Path
+    step: int | None = None
+    evaluation: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One rollout: its line, where it stands, and its short row."""
+
+    line: dict[str, Any]
+    place: Place
+    row: dict[str, Any]
+
+
+@dataclass
+class Finder:
+    """Looks into one run folder."""
+
+    folder: Path
+    unreadable: list[str] = field(default_factory=list)
+    """One line a file that could not be read, or not to its end."""
+
+    def steps(self) -> list[int]:
+        """Steps that have rollouts."""
+        return rollout_steps(self.folder)
+
+    def places(self) -> list[Place]:
+        """Every file of rollouts, in the order of training: before, the steps, what came during and after."""
+        steps = [self._step(step) for step in self.steps()]
+        names = sorted(
+            p.name.removesuffix(".jsonl.zst") for p in (self.folder / EVALUATION).glob("*.jsonl.zst")
+        )
+        early = [name for name in names if name.startswith(("before", "warm"))]
+        late = [name for name in names if name not in early]
+        return [*map(self._evaluation, early), *steps, *map(self._evaluation, late)]
+
+    def of_step(self, step: int, group: int | None = None) -> list[Found]:
+        """The rollouts of a step, or of one of its groups. Raises UserError when there are none."""
+        if step not in (steps := self.steps()):
+            which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none at all yet"
+            raise UserError(f"{self.folder} has no rollouts of step {step}: {which}")
+        found = list(self._read(self._step(step)))
+        groups = sorted({f.row["group"] for f in found})
+        if group is not None and group not in groups:
+            most = f"its groups are 0 to {groups[-1]}" if groups else "it has none"
+            raise UserError(f"step {step} has no group {group}: {most}")
+        return [f for f in found if group in (None, f.row["group"])]
+
+    def of_evaluation(self, name: str) -> list[Found]:
+        """The rollouts of an evaluation. Raises UserError for an unknown one."""
+        known = [place.evaluation for place in self.places() if place.evaluation]
+        if name not in known:
+            raise UserError(
+                f"{self.folder} has no evaluation {name!r}: "
+                + (f"it has {', '.join(known)}" if known else "it has none")
+            )
+        return list(self._read(self._evaluation(name)))
+
+    def of_task(self, word: str, places: list[Place] | None = None) -> list[Found]:
+        """Every play of the task whose id begins with `word`, in the order of training.
+
+        Raises UserError when no task, or more than one, begins so; a task of exactly that id is meant alone.
+        """
+        places = self.places() if places is None else places
+        ids = {task for place in places for task in self._tasks(place)}
+        task = pick(word, ids, f"task of {self.folder}")
+        return [found for place in places for found in self._read(place, lambda id: id == task)]
+
+    def by_id(self, word: str) -> Found:
+        """The rollout of that id, such as t.12.3.1 or e.before.TASK.0; of TASK a beginning is enough.
+
+        Raises UserError when there is none or more than one.
+        """
+        if match := re.fullmatch(r"t\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})", word):
+            step, group, index = map(int, match.groups())
+            members = self.of_step(step, group)
+        elif word.startswith("e."):
+            return self._in_evaluation(word.removeprefix("e."))
+        else:
+            raise UserError(
+                f"--id {word!r:.80} is no id of a rollout; they look like t.12.3.1 (step, group, index) or "
+                "e.before.TASK.0 (evaluation, task, index)"
+            )
+        same = [found for found in members if found.row["index"] == index]
+        if not same:
+            raise UserError(
+                f"step {step}, group {group} has no rollout {index}: it has 0 to {len(members) - 1}"
+            )
+        return same[0]
+
+    def _in_evaluation(self, word: str) -> Found:
+        """The rollout NAME.TASK.INDEX; a name may have dots of its own."""
+        known = [place.evaluation for place in self.places() if place.evaluation]
+        name = max(
+            (one for one in known if word.startswith(f"{one}.")), key=len, default=word.partition(".")[0]
+        )
+        members = {f.row["id"].removeprefix(f"e.{name}."): f for f in self.of_evaluation(name)}
+        rest = word.removeprefix(f"{name}.")
+        task, dot, index = rest.rpartition(".")
+        if dot and rest not in members and (index == "g" or index.isdecimal()):
+            tasks = {f.row["task"] for f in members.values()}
+            rest = f"{pick(task, tasks, f'task of evaluation {name}')}.{index}"
+        return members[pick(rest, set(members), f"rollout of evaluation {name}")]
+
+    def vocabulary(self) -> list[str]:
+        """The text of each token id, empty when the run has none."""
+        return load_vocabulary(self.folder)
+
+    def _step(self, step: int) -> Place:
+        return Place(self.folder / ROLLOUTS / f"step-{step:06d}.jsonl.zst", step=step)
+
+    def _evaluation(self, name: str) -> Place:
+        return Place(self.folder / EVALUATION / f"{name}.jsonl.zst", evaluation=name)
+
+    def _tasks(self, place: Place) -> Iterator[str]:
+        """The task of every line."""
+        try:
+            for text in lines_of(place.path):
+                match = _TASK.match(text)
+                line = None if match else self._line(text, place)
+                if match:
+                    yield match[1].decode("utf-8", "replace")
+                elif line:  # an id with characters that JSON writes otherwise
+                    yield line["task_id"]
+        except UserError:
+            return  # said when it is read
+
+    def _read(self, place: Place, wanted: Callable[[str], bool] | None = None) -> Iterator[Found]:
+        """The rollouts of a file; with `wanted` only those of the tasks that it says yes to."""
+        lines = self._lines(place, wanted)
+        for line in numbered(lines) if place.evaluation else lines:
+            yield Found(line, place, row_of(line, place))
+
+    def _lines(self, place: Place, wanted: Callable[[str], bool] | None) -> Iterator[dict[str, Any]]:
+        bad = 0
+        try:
+            for text in lines_of(place.path):
+                match = _TASK.match(text)
+                if wanted and match and not wanted(match[1].decode("utf-8", "replace")):
+                    continue
+                line = self._line(text, place)
+                if line is None:
+                    bad += 1
+                elif wanted is None or wanted(line["task_id"]):
+                    yield line
+        except UserError as error:
+            self.unreadable.append(str(error))
+        if bad:
+            self.unreadable.append(f"{place.path}: {bad} lines are no rollouts and are left out")
+
+    @staticmethod
+    def _line(text: bytes, place: Place) -> dict[str, Any] | None:
+        try:
+            line: dict[str, Any] = json.loads(text)
+            row_of(line, place)
+        except NO_ROLLOUT:
+            return None
+        return line
+
+
+def pick(word: str, known: set[str], what: str) -> str:
+    """The one of `known` that is `word` or begins with it. Raises UserError for none and for several."""
+    if word in known:
+        return word
+    fits = sorted(one for one in known if one.startswith(word))
+    if len(fits) == 1:
+        return fits[0]
+    shown = ", ".join(fits[:_SHOWN]) + (f" and {len(fits) - _SHOWN} more" if len(fits) > _SHOWN else "")
+    if fits:
+        raise UserError(
+            printable(f"{word!r:.80} is the beginning of more than one {what}: {shown}; write more of it")
+        )
+    raise UserError(printable(f"no {what} has an id that begins with {word!r:.80}"))

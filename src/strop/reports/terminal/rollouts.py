@@ -1,0 +1,207 @@
+"""Rollouts for a terminal: what was asked, what was answered, what the verdict says of it.
+
+Made from the details of `rollout_data`. Every text of a model goes through `printable`. Colours are those of the
+terminal's own palette; whether there are any is the console's affair (`consoles`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from strop.core.rollout import Rollout
+from strop.core.text import printable
+from strop.reports.terminal.consoles import draws, fits
+from strop.rollouts.measures import contradiction
+
+PROMPT_LINES, OUTPUT_LINES, TESTS = 12, 12, 5
+"""Shown of a prompt, of an output and of the tests that did not pass, where not everything is asked for."""
+_STYLES = {"passed": "green", "failed": "red", "error": "magenta", "tampered": "bold red"}
+
+
+def headline(row: Mapping[str, Any]) -> Text:
+    """One line of a rollout: id, outcome, reward, advantage, tokens, flags."""
+    text = Text().append(printable(row["id"]), style="bold")
+    text.append(f"  {printable(row['outcome'])}", style=_STYLES.get(row["outcome"], "yellow"))
+    text.append(f"  reward {number(row['reward'])}")
+    if row["advantage"] is not None:
+        text.append(f"  advantage {row['advantage']:+.3f}")
+    text.append(f"  {row['tokens']} tokens{', cut off' if row['truncated'] else ''}", style="dim")
+    if row["flags"]:
+        text.append(f"  flags: {printable(', '.join(map(str, row['flags'])))}", style="bold red")
+    return text
+
+
+def rollout(
+    row: Mapping[str, Any], detail: Mapping[str, Any], *, full: bool, doubt: str = ""
+) -> Iterator[RenderableType]:
+    """A rollout from prompt to scores. `full` shows all of it; `doubt` is how it contradicts itself, if it does."""
+    yield headline(row)
+    if doubt:
+        yield Text(f"contradicts itself: {printable(doubt)}", style="bold red")
+    answer, prompt = str(detail["answer"]), str(detail["prompt"])
+    goes_on = bool(prompt) and answer.startswith(prompt)
+    if not goes_on:
+        yield from _block("prompt", prompt, PROMPT_LINES, full)
+    turns = detail["turns"]
+    for place, turn in enumerate(turns if full and (len(turns) > 1 or not answer) else ()):
+        yield from _block("given", str(turn["given"]), OUTPUT_LINES, full)
+        yield from _block(
+            f"turn {place + 1} ({printable(str(turn['finish_reason']))})",
+            str(turn["text"]),
+            OUTPUT_LINES,
+            full,
+        )
+    yield Text("answer (the prompt and what goes on from it)" if goes_on else "answer", style="dim")
+    yield code(answer or _last_text(turns), str(detail["language"]))
+    yield from _verdict(detail["verdict"], full)
+    yield _scores(detail)
+
+
+def code(text: str, language: str) -> Text:
+    """Source, indented by two columns, with colours on a terminal."""
+    safe = printable(text.strip("\n")).expandtabs(4)
+    coloured = Syntax("", language or "text", theme="ansi_dark", background_color="default").highlight(safe)
+    coloured.rstrip()
+    return Text("\n").join(Text("  ").append_text(line) for line in coloured.split("\n", allow_blank=True))
+
+
+def number(value: float | None) -> str:
+    """A reward or a score; a dash for "not scored"."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _verdict(verdict: Mapping[str, Any] | None, full: bool) -> Iterator[RenderableType]:
+    if verdict is None:
+        yield Text("no verdict", style="yellow")
+        return
+    outcome, seconds = str(verdict["outcome"]), verdict.get("seconds")
+    head = Text().append("verdict  ", style="dim")
+    head.append(printable(outcome), style=_STYLES.get(outcome, "yellow"))
+    if verdict["detail"]:
+        head.append(f": {printable(str(verdict['detail']))}")
+    if isinstance(seconds, int | float):
+        head.append(f"  {seconds:.2f} s", style="dim")
+    yield head
+    shown: set[str] = set()
+    for stage in verdict["stages"]:
+        style = "green" if stage["passed"] else "red"
+        line = Text().append(f"  {printable(str(stage['name'])):<6} ", style="dim")
+        yield line.append("passed" if stage["passed"] else "failed", style=style)
+        output = str(stage["output"])
+        if output.strip() and output not in shown:
+            shown.add(output)
+            yield from _block("", output, OUTPUT_LINES, full)
+    yield from _tests(verdict["tests"], full)
+    yield from _block("printed", str(verdict["output"]), OUTPUT_LINES, full)
+
+
+def _tests(tests: list[Mapping[str, Any]], full: bool) -> Iterator[RenderableType]:
+    if not tests:
+        return
+    bad = [test for test in tests if test["outcome"] != "passed"]
+    yield Text(f"  {len(tests) - len(bad)} of {len(tests)} tests passed", style="dim")
+    shown = tests if full else bad[:TESTS]
+    for test in shown:
+        line = Text().append(f"    {printable(str(test['id']))} ", style="dim")
+        line.append(printable(str(test["outcome"])), style=_STYLES.get(str(test["outcome"]), "yellow"))
+        yield line.append(f"  {printable(' '.join(str(test['message']).split()))}" if test["message"] else "")
+    if len(shown) < len(bad):
+        yield Text(f"    {len(bad) - len(shown)} more that did not pass", style="dim")
+
+
+def _scores(detail: Mapping[str, Any]) -> Text:
+    text = Text().append("scores   ", style="dim")
+    for score in detail["scores"]:
+        weight = score.get("weight", 1.0)
+        text.append(f"{printable(str(score['name']))} {number(score['value'])}")
+        text.append(f" x {weight:g}, " if weight != 1 else ", ", style="dim")
+    text.append(f"reward {number(detail['reward'])}")
+    if detail["advantage"] is not None:
+        text.append(f", advantage {detail['advantage']:+.3f}")
+    return text
+
+
+def _block(label: str, text: str, most: int, full: bool) -> Iterator[RenderableType]:
+    """A label, and the text indented under it; cut to `most` lines unless `full`. Nothing for an empty text."""
+    lines = printable(text.rstrip("\n")).expandtabs(4).split("\n")
+    if not text.strip():
+        return
+    if label:
+        yield Text(label, style="dim")
+    left = 0 if full else max(0, len(lines) - most)
+    yield Text("\n".join(f"    {line}" for line in lines[: len(lines) - left]))
+    if left:
+        yield Text(f"    ... {left} more lines", style="dim")
+
+
+def _last_text(turns: list[Mapping[str, Any]]) -> str:
+    return str(turns[-1]["text"]) if turns else ""
+
+
+def history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+    """A line for every group, or evaluation, in which a task was played; `rows` in the order of training."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["step"], row["group"], row["evaluation"]), []).append(row)
+    for (step, group, evaluation), members in groups.items():
+        sampled = [row for row in members if not row["greedy"]]
+        rewards = [row["reward"] for row in sampled if row["reward"] is not None]
+        passed = sum(row["outcome"] == "passed" for row in sampled)
+        text = Text(f"  {printable(evaluation) if evaluation else f'step {step}, group {group}':<20}  ")
+        text.append(f"{passed} of {len(sampled)} passed", style="green" if passed else "")
+        if rewards:
+            text.append(f"  mean reward {sum(rewards) / len(rewards):.3f}")
+            text.append("" if max(rewards) > min(rewards) else "  no signal", style="yellow")
+        for row in members:
+            if row["greedy"]:
+                text.append(f"  greedy {printable(row['outcome'])}")
+        yield text
+
+
+def comparison(rows: Sequence[Mapping[str, Any]], out: Console) -> Iterator[RenderableType]:
+    """The held-out numbers before and after, with intervals: a table, or lines where it would not fit."""
+    sides = [side for side in ("before", "warm", "after") if any(row.get(side) for row in rows)]
+    both = {"paired": "difference", "paired_warm": "since warm"}
+    differences = {key: head for key, head in both.items() if any(row.get(key) for row in rows)}
+    table = new_table(out)
+    for head in ("held out", *sides, *differences.values()):
+        table.add_column(head, justify="left" if head == "held out" else "right", no_wrap=True)
+    lines = []
+    for row in rows:
+        cells = {side: _interval(row.get(side), "{:.3f}") for side in sides}
+        cells |= {head: _interval(row.get(key), "{:+.3f}") for key, head in differences.items()}
+        table.add_row(Text(printable(row["key"])), *cells.values())
+        lines.append(Text(printable(row["key"]), style="bold"))
+        lines += [Text(f"  {head} ").append_text(cell) for head, cell in cells.items()]
+    yield from [table] if fits(out, table) else lines
+
+
+def new_table(out: Console) -> Table:
+    """An empty table with lines that the console can draw."""
+    return Table(box=box.SIMPLE_HEAD if out.is_terminal and draws(out) else box.ASCII2)
+
+
+def doubt_of(line: Mapping[str, Any]) -> str:
+    """How a rollout contradicts itself, "" when it does not or is too strange to tell."""
+    try:
+        return contradiction(
+            Rollout.model_validate({k: v for k, v in line.items() if k in Rollout.model_fields})
+        )
+    except ValueError:
+        return ""
+
+
+def _interval(found: Sequence[float | None] | None, form: str) -> Text:
+    """A value and its interval."""
+    if not found or found[0] is None:
+        return Text("-", style="dim")
+    value, low, high = found
+    text = Text(form.format(value))
+    if low is None or high is None:
+        return text
+    return text.append(f" [{form.format(low)}, {form.format(high)}]", style="dim")

@@ -1,0 +1,138 @@
+"""Many runs, one row each: what `strop runs` lists. A folder that cannot be read is a row too, with its fault."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.reports.page.run_data import run_data
+from strop.reports.run_folder import METRICS, RECIPE, SUMMARY
+from strop.reports.shapes import is_number
+
+REWARD_STEPS = 10
+"""Steps behind the first and the last reward, where there are twice as many."""
+_MARKS = (RECIPE, METRICS, SUMMARY)
+
+
+def find_runs(folders: Sequence[Path]) -> list[Path]:
+    """The run folders among `folders` and directly in them, newest first; folders that cannot be looked into too.
+
+    Raises UserError for a folder that is not there.
+    """
+    found: dict[Path, float] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise UserError(
+                f"no such folder: {folder}; `strop train` makes runs in runs/, or name one that holds some"
+            )
+        for path in [folder] if _is_run(folder) else _inside(folder):
+            found[path] = _changed(path)
+    return sorted(found, key=lambda path: (-found[path], str(path)))
+
+
+def list_row(folder: Path) -> dict[str, Any]:
+    """A run's headline numbers, as `strop runs --json` gives them; see docs/report.md.
+
+    `problem` is "" or the fault of a folder that cannot be read, whose other fields are then empty.
+    """
+    row: dict[str, Any] = {
+        "name": folder.resolve().name, "folder": str(folder), "changed": _changed(folder) or None, "state": None,
+        "text": "", "steps": None, "planned": None, "reward_first": None, "reward_last": None, "key": None,
+        "before": None, "warm": None, "after": None, "during": None, "difference": None, "difference_warm": None,
+        "wall_seconds": None, "alarms": [], "problem": "",
+    }  # fmt: skip
+    try:
+        run = run_data(folder, "")
+    except (UserError, OSError) as error:
+        return row | {"problem": str(error)}
+    metrics = run["metrics"]
+    first, last = reward_ends(metrics)
+    return row | {
+        "name": run["name"],
+        "state": run["state"]["kind"],
+        "text": run["state"]["text"],
+        "steps": max((line["step"] for line in metrics), default=0),
+        "planned": run["steps_planned"],
+        "reward_first": first,
+        "reward_last": last,
+        **_headline(run),
+        "wall_seconds": _wall(run),
+        "alarms": [alarm["name"] for alarm in run["alarms"]],
+        "problem": "; ".join(run["state"]["problems"]),
+    }
+
+
+def reward_ends(metrics: Sequence[Mapping[str, Any]]) -> tuple[float | None, float | None]:
+    """Mean reward of the first and of the last steps: `REWARD_STEPS` each, fewer in a short run."""
+    rewards = [line["reward"] for line in metrics if isinstance(line.get("reward"), int | float)]
+    if not rewards:
+        return None, None
+    size = max(1, min(REWARD_STEPS, len(rewards) // 2))
+    return fmean(rewards[:size]), fmean(rewards[-size:])
+
+
+def _headline(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The first number of the held-out set, as [value, low, high] where there is one."""
+    table = run["comparison"][0] if run["comparison"] else {}
+    during = [line for line in run["metrics"] if isinstance(line.get("held_out"), dict)]
+    key = table.get("key") or next(
+        (k for k in ("pass@1", "greedy") if during and k in during[-1]["held_out"]), None
+    )
+    newest = during[-1]["held_out"].get(key) if during else None
+    return {
+        "key": key,
+        **{side: table.get(side) for side in ("before", "warm", "after")},
+        "during": [during[-1]["step"], newest if is_number(newest) else None] if during else None,
+        "difference": table.get("paired"),
+        "difference_warm": table.get("paired_warm"),
+    }
+
+
+def _wall(run: Mapping[str, Any]) -> float | None:
+    """Seconds of the whole run where its summary says so, else of its steps."""
+    whole = (run["summary"] or {}).get("wall_seconds")
+    if isinstance(whole, int | float):
+        return float(whole)
+    seconds = [s for line in run["metrics"] if isinstance(s := line.get("seconds"), int | float)]
+    return float(sum(seconds)) if seconds else None
+
+
+def _is_run(folder: Path) -> bool:
+    return any(_there(folder / name) for name in _MARKS)
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise UserError(f"cannot read {folder}: {error.strerror}") from error
+    for path in entries:
+        if path.is_dir() and (_is_run(path) or not _readable(path)):
+            yield path
+
+
+def _readable(folder: Path) -> bool:
+    try:
+        next(folder.iterdir(), None)
+    except OSError:
+        return False
+    return True
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _changed(folder: Path) -> float:
+    """When the run last wrote something, in seconds since 1970; 0 when that cannot be told."""
+    times = []
+    for name in _MARKS:
+        try:
+            times.append((folder / name).stat().st_mtime)
+        except OSError:
+            continue
+    return max(times, default=0.0)

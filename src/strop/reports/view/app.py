@@ -1,0 +1,228 @@
+"""What `strop view` answers, as a Starlette application. Everything is read; nothing is written, started or fetched.
+
+    GET /              the page                     GET /vega.js       the chart library, when charts are drawn
+    GET /api/page      the runs                     GET /api/charts    the charts' specifications
+    GET /api/changes   what is new in a run         GET /api/rows      rows of one step or evaluation
+    GET /api/search    rows that match              GET /api/task      a task's groups and rows
+    GET /api/detail    one rollout, whole
+
+Threat model: the page holds what a model wrote, and other pages of the same browser may ask too. So every answer names
+its type and forbids guessing another, the page runs its own scripts only, no answer may be framed or read by another
+origin, and a request that names another host (a name that was bound anew to this address) is refused. A request chooses
+among what was found in the run folders; it never names a file. Other users of this machine can reach the port.
+"""
+
+import json
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from strop.core.errors import UserError
+from strop.reports import files
+from strop.reports.page import chart_library, document, policy
+from strop.reports.view.filters import Filters
+from strop.reports.view.follow import FollowedRun
+
+HOSTS = ("127.0.0.1", "localhost", "[::1]")
+"""Hosts that a request may name, with any port: a tunnel has another one at its near end."""
+_MOST_ROWS = 10_000
+_MOST_TARGET = 4096
+"""Bytes of a request's query."""
+Query = Mapping[str, str]
+
+
+class ViewApp:
+    """The routes over some runs. Raises UserError for a folder that is no run folder."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.runs = {str(n): FollowedRun(folder, str(n)) for n, folder in enumerate(folders)}
+        self._charts: dict[str, Any] | None = None
+        self._building = threading.Lock()
+        paths: dict[str, Callable[[Query], Response]] = {
+            "/": self._document,
+            "/vega.js": self._vega,
+            "/api/page": self._page,
+            "/api/charts": self._chart_specs,
+            "/api/changes": self._changes,
+            "/api/rows": self._rows,
+            "/api/search": self._search,
+            "/api/task": self._task,
+            "/api/detail": self._detail,
+        }
+        routes = [Route(path, _answering(answer), methods=["GET"]) for path, answer in paths.items()]
+        app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _broken})
+        app.router.redirect_slashes = False
+        header = f"{policy(live=True, charts=False)}; frame-ancestors 'none'"
+        self.asgi: ASGIApp = Guard(app, header)
+
+    def close(self) -> None:
+        """Ends the reading in the background."""
+        for run in self.runs.values():
+            run.index.close()
+
+    def _document(self, query: Query) -> Response:
+        return Response(document(None, charts=False), media_type="text/html")
+
+    def _page(self, query: Query) -> Response:
+        page = {
+            "version": 1,
+            "mode": "live",
+            "sampling": "",
+            "runs": [run.page() for run in self.runs.values()],
+            "charts": {},
+            "diffs": None,
+        }
+        answer = _json(page)
+        for run in self.runs.values():
+            run.index.start()
+        return answer
+
+    def _changes(self, query: Query) -> Response:
+        run = self._run(query)
+        return _json(
+            run.changes(
+                epoch=query.get("epoch", ""),
+                stamp=query.get("stamp", ""),
+                **{name: _count(query, name, 0) for name in ("metrics", "groups", "tasks")},
+            )
+        )
+
+    def _rows(self, query: Query) -> Response:
+        name = query.get("evaluation")
+        block = f"e.{name}" if name else f"t.{_count(query, 'step', -1)}"
+        return _json(self._run(query).index.rows(block))
+
+    def _search(self, query: Query) -> Response:
+        limit = min(_count(query, "limit", 200), _MOST_ROWS)
+        try:
+            filters = Filters.of(query)
+        except UserError as error:
+            raise HTTPException(400, str(error)) from None
+        return _json(self._run(query).index.search(filters, limit))
+
+    def _task(self, query: Query) -> Response:
+        return _json(self._run(query).index.task(query.get("task", "")))
+
+    def _detail(self, query: Query) -> Response:
+        return _json({"detail": self._run(query).detail(query.get("id", ""))})
+
+    def _vega(self, query: Query) -> Response:
+        with self._building:
+            return Response(chart_library(), media_type="text/javascript")
+
+    def _chart_specs(self, query: Query) -> Response:
+        with self._building:
+            if self._charts is None:
+                from strop.reports.page.charts import charts
+
+                self._charts = charts()
+        return _json(self._charts)
+
+    def _run(self, query: Query) -> FollowedRun:
+        run = self.runs.get(query.get("run", "0"))
+        if run is None:
+            raise HTTPException(404, f"there is no such run here; there are {len(self.runs)}")
+        run.look()
+        run.index.start()
+        return run
+
+
+class Guard:
+    """Refuses what no page of ours asks, and puts the headers on every answer, errors too (ASGI)."""
+
+    def __init__(self, app: ASGIApp, policy: str) -> None:
+        self._app = app
+        self._headers = [
+            (b"content-security-policy", policy.encode()),
+            (b"x-content-type-options", b"nosniff"),
+            (b"x-frame-options", b"DENY"),
+            (b"cross-origin-resource-policy", b"same-origin"),
+            (b"cross-origin-opener-policy", b"same-origin"),
+            (b"referrer-policy", b"no-referrer"),
+            (b"cache-control", b"no-store"),
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self._headers]
+            await send(message)
+
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = _refusal(scope)
+        await (refusal or self._app)(scope, receive, guarded)
+
+
+def _refusal(scope: Scope) -> Response | None:
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) != 1 or _without_port(hosts[0]) not in HOSTS:
+        return _error(f"this server answers to {' and '.join(HOSTS[:2])} only", 403)
+    sites = [value for name, value in scope["headers"] if name == b"sec-fetch-site"]
+    if any(site not in (b"same-origin", b"none") for site in sites) and scope["path"] != "/":
+        return _error("asked by a page of another origin", 403)
+    if scope["method"] != "GET":
+        return _error("only GET is answered", 405)
+    if len(scope["query_string"]) > _MOST_TARGET:
+        return _error(f"the query is longer than {_MOST_TARGET} bytes", 414)
+    return None
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.lower().rpartition(":")
+    return name if colon and port.isdigit() else host.lower()
+
+
+def _answering(answer: Callable[[Query], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """A handler that answers on a thread, a user's mistake as 404 with its line."""
+
+    async def handler(request: Request) -> Response:
+        try:
+            return await run_in_threadpool(answer, request.query_params)
+        except UserError as error:
+            return _error(str(error), 404)
+
+    return handler
+
+
+def _json(value: Any) -> Response:
+    """JSON in ASCII, as answers may hold lone surrogates; numbers that are not finite become null."""
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError:
+        text = files.json_line(value)
+    return Response(text, media_type="application/json")
+
+
+def _error(message: str, status: int) -> Response:
+    return Response(json.dumps({"error": message, "status": status}), status, media_type="application/json")
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _error(error.detail, error.status_code)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    return _error(f"{type(error).__name__}: {error}", 500)
+
+
+def _count(query: Query, name: str, default: int) -> int:
+    word = query.get(name, "")
+    if not word:
+        return default
+    if not (word.isascii() and word.isdigit() and len(word) < 13):
+        raise HTTPException(400, f"{name}={word[:40]!r} is no whole number")
+    return int(word)

@@ -1,0 +1,184 @@
+"""One file of rollouts, as the index keeps it: a tuple for each row, an array for each group.
+
+A block's name is the beginning of its rows' ids: `t.12` for step 12 of training, `e.before` for an evaluation. Names
+are made from what lies in the folder, never from a request.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.reports import files
+from strop.reports.page.rollout_data import NO_ROLLOUT, numbered, row_of, task_of
+from strop.reports.rollout_files import read_whole
+from strop.reports.run_folder import EVALUATION, ROLLOUTS
+
+ROW = (
+    "id", "kind", "evaluation", "step", "group", "index", "greedy", "task", "reward", "advantage", "outcome", "stages",
+    "flags", "tokens", "truncated", "scores", "text",
+)  # fmt: skip
+"""Keys of a row; a row's tuple holds their values and, at last, the text that is searched."""
+ANSWER = len(ROW)
+"""Where a row's tuple holds the text that is searched."""
+MOST_SEARCHED = 4000
+"""Characters of an answer that a search looks at; a longer one goes without the prompt that it goes on from."""
+_STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
+_ROLLOUTS = ".jsonl.zst"
+_fields = itemgetter(*ROW)
+
+Stamp = tuple[int, int, int]
+"""(time of change in ns, bytes, inode): another one means that the file is another."""
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file of rollouts that lies in the folder."""
+
+    name: str
+    path: Path
+    step: int | None
+    evaluation: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True)
+class Block:
+    """What was read of one file; nothing, and one line that says why, when it is torn or damaged."""
+
+    found: Found
+    rows: list[Row] = field(default_factory=list)
+    groups: list[list[Any]] = field(default_factory=list)
+    tasks: dict[str, dict[str, str]] = field(default_factory=dict)
+    problem: str = ""
+
+
+def found_in(folder: Path) -> dict[str, Found]:
+    """The files of rollouts of a run by name: steps from the newest on, then evaluations."""
+    steps = [
+        Found(f"t.{step}", Path(entry.path), step, "", _stamp(entry))
+        for entry in _entries(folder / ROLLOUTS)
+        if (match := _STEP_FILE.fullmatch(entry.name)) and (step := int(match[1])) >= 0
+    ]
+    evaluations = [
+        Found(f"e.{name}", Path(entry.path), None, name, _stamp(entry))
+        for entry in _entries(folder / EVALUATION)
+        if entry.name.endswith(_ROLLOUTS) and (name := entry.name.removesuffix(_ROLLOUTS))
+    ]
+    steps.sort(key=lambda found: -(found.step or 0))
+    evaluations.sort(key=lambda found: found.name)
+    return {found.name: found for found in (*steps, *evaluations)}
+
+
+def as_dict(row: Row) -> dict[str, Any]:
+    """A row as the page wants it."""
+    return dict(zip(ROW, row, strict=False))
+
+
+class Reader:
+    """Reads blocks; equal parts of rows (stages, scores, names) are held once. For any number of threads."""
+
+    def __init__(self) -> None:
+        self._shared: dict[Any, Any] = {}
+
+    def read(self, found: Found) -> Block:
+        """The block of a file. What cannot be read becomes the block's problem; it is never an exception."""
+        rows: list[Row] = []
+        tasks: dict[str, dict[str, str]] = {}
+        try:
+            lines = read_whole(found.path)
+            for line in lines if found.step is not None else numbered(lines):
+                row = self._packed(line, found)
+                rows.append(row)
+                if row[_TASK] not in tasks:
+                    tasks[row[_TASK]] = task_of(line)
+        except UserError as error:
+            return Block(found, problem=str(error))
+        except (*NO_ROLLOUT, RecursionError) as error:
+            wrong = f"{found.path} is damaged and is left out: line {len(rows) + 1} is no rollout"
+            return Block(found, problem=f"{wrong} ({type(error).__name__}: {error})")
+        return Block(found, rows, _groups(rows) if found.step is not None else [], tasks)
+
+    def _packed(self, line: dict[str, Any], found: Found) -> Row:
+        row = row_of(line, found)
+        answer = str(line.get("answer") or "")
+        if len(answer) > MOST_SEARCHED:
+            answer = answer.removeprefix(str(line.get("prompt") or ""))[:MOST_SEARCHED]
+        values = [self._once(key, value) for key, value in zip(ROW, _fields(row), strict=True)]
+        return (*values, values[-1] if answer == values[-1] else answer)
+
+    def _once(self, key: str, value: Any) -> Any:
+        """The value, or an equal one that was seen before under the same key (1.0 and True are equal too)."""
+        if isinstance(value, dict):
+            content: Any = (key, *value.items())
+        elif isinstance(value, list):
+            content = (key, *value)
+        elif isinstance(value, str):
+            content = value
+        else:
+            return value
+        if len(self._shared) > _MOST_SHARED:
+            self._shared.clear()
+        return self._shared.setdefault(content, value)
+
+
+_MOST_SHARED = 20_000
+_TASK, _GROUP, _STEP, _REWARD, _OUTCOME, _GREEDY = (
+    ROW.index(key) for key in ("task", "group", "step", "reward", "outcome", "greedy")
+)
+
+
+def line_of(block: Block, row_id: str) -> dict[str, Any] | None:
+    """The whole rollout behind a row's id, None when the block has no such row or the file has become shorter.
+
+    Only the one line is decoded. Raises UserError when the file cannot be read.
+    """
+    at = next((number for number, row in enumerate(block.rows) if row[0] == row_id), None)
+    if at is None:
+        return None
+    text = next(islice(files.lines(block.found.path), at, None), None)
+    if text is None:
+        return None
+    line: dict[str, Any] = json.loads(text)
+    return {**line, "greedy": block.rows[at][_GREEDY]}
+
+
+def _groups(rows: list[Row]) -> list[list[Any]]:
+    """[step, group, task, rollouts, scored, passed, mean reward or None, 1 for signal] of every group."""
+    members: dict[int, list[Row]] = {}
+    for row in rows:
+        members.setdefault(row[_GROUP], []).append(row)
+    return [_group(number, group) for number, group in members.items()]
+
+
+def _group(number: int, group: list[Row]) -> list[Any]:
+    rewards = [row[_REWARD] for row in group if row[_REWARD] is not None]
+    passed = sum(row[_OUTCOME] == "passed" for row in group)
+    mean = sum(rewards) / len(rewards) if rewards else None
+    signal = int(len(rewards) > 1 and max(rewards) - min(rewards) > 1e-9)
+    return [group[0][_STEP], number, group[0][_TASK], len(group), len(rewards), passed, mean, signal]
+
+
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """Regular files of a folder; none when it is not there."""
+    try:
+        with os.scandir(folder) as entries:
+            yield from (entry for entry in entries if entry.is_file())
+    except OSError:
+        return
+
+
+def _stamp(entry: os.DirEntry[str]) -> Stamp:
+    """All zeros when the file has gone since the folder was listed."""
+    try:
+        status = entry.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)

@@ -1,0 +1,85 @@
+"""Which rows a search means: the query's words, checked, and the test that a row must pass."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.reports.view.blocks import ANSWER, ROW, Row
+
+_KIND, _EVALUATION, _STEP, _TASK, _REWARD, _OUTCOME, _FLAGS = (
+    ROW.index(key) for key in ("kind", "evaluation", "step", "task", "reward", "outcome", "flags")
+)
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a row must be; None and "" ask for nothing.
+
+    `text` stands in the answer, in any case; `flag` is one of its flags, "*" any flag; `task` begins the task's id or
+    stands in its label; `low` and `high` bound the reward, `first` and `last` the step of training, all inclusive, and
+    a row without that number is left out.
+    """
+
+    text: str = ""
+    flag: str = ""
+    outcome: str = ""
+    task: str = ""
+    kind: str = ""
+    evaluation: str = ""
+    low: float | None = None
+    high: float | None = None
+    first: float | None = None
+    last: float | None = None
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Filters":
+        """Filters from a request's words `text flag outcome task kind evaluation min max from to`.
+
+        Raises UserError for a bound that is no number.
+        """
+        names = {"low": "min", "high": "max", "first": "from", "last": "to"}
+        values: dict[str, Any] = {}
+        for field in fields(cls):
+            word = query.get(names.get(field.name, field.name), "")
+            if field.name not in names:
+                values[field.name] = word
+            elif word.strip():
+                values[field.name] = _number(names[field.name], word)
+        return cls(**values)
+
+    def match(self, row: Row, labels: Mapping[str, Mapping[str, str]]) -> bool:
+        """Whether a row passes; `labels` has the tasks by id. The cheap questions are asked first."""
+        if self.outcome and row[_OUTCOME] != self.outcome:
+            return False
+        if self.kind and row[_KIND] != self.kind:
+            return False
+        if self.evaluation and row[_EVALUATION] != self.evaluation:
+            return False
+        if self.flag and not (self.flag in row[_FLAGS] or (self.flag == "*" and row[_FLAGS])):
+            return False
+        if not _within(row[_REWARD], self.low, self.high) or not _within(row[_STEP], self.first, self.last):
+            return False
+        if self.task and not _means(self.task, row[_TASK], labels):
+            return False
+        return not self.text or self.text.casefold() in row[ANSWER].casefold()
+
+
+def _means(word: str, task: str, labels: Mapping[str, Mapping[str, str]]) -> bool:
+    return task.startswith(word) or word.casefold() in labels.get(task, {}).get("label", "").casefold()
+
+
+def _within(value: float | None, low: float | None, high: float | None) -> bool:
+    if low is None and high is None:
+        return True
+    return value is not None and (low is None or value >= low) and (high is None or value <= high)
+
+
+def _number(name: str, word: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = float("nan")
+    if number != number:
+        raise UserError(f"{name}={word[:40]!r} is no number")
+    return number

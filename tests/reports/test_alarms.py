@@ -1,0 +1,158 @@
+"""Alarms: none on healthy curves with noise, each planted fault found within its number of steps, once."""
+
+import json
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strop.reports.alarms import AlarmWatch, alarms
+
+START = 30
+"""The step from which a planted fault is there."""
+
+
+def healthy(steps: int, seed: int, *, rise: float = 0.3, every: int = 10) -> list[dict[str, Any]]:
+    """Metrics of a run that goes well, with the noise of small steps; reward and held-out result rise together."""
+    rng = random.Random(seed)
+    length, entropy = rng.uniform(15, 400), rng.uniform(0.05, 1.5)
+    lines = []
+    for step in range(1, steps + 1):
+        share = step / steps
+        passed = min(1.0, max(0.0, 0.25 + rise * share + rng.gauss(0, 0.06)))
+        line = {
+            "step": step, "reward": passed + 0.1, "pass_rate": passed, "rollouts": 192, "error_rate": 0.0,
+            "disagreements": 0, "refused": rng.uniform(0, 0.04), "truncated": rng.uniform(0, 0.2),
+            "duplicates": min(1.0, max(0.0, 0.45 + 0.15 * share + rng.gauss(0, 0.05))),
+            "completion_tokens": length * (1 - 0.3 * share) * math.exp(rng.gauss(0, 0.12)),
+            "groups_played": 12, "groups_with_signal": rng.randint(4, 11),
+            "entropy": entropy * (1 - 0.5 * share) * math.exp(rng.gauss(0, 0.25)),
+            "loss": rng.gauss(0, 0.05), "grad_norm": rng.expovariate(2),
+        }  # fmt: skip
+        if every and step % every == 0:
+            line["held_out"] = result(0.2 + rise * share + rng.gauss(0, 0.01))
+        lines.append(line)
+    return lines
+
+
+def result(value: float, width: float = 0.05) -> dict[str, Any]:
+    return {"pass@1": value, "intervals": {"pass@1": [value - width, value + width]}, "tasks": 100}
+
+
+def sides(before: float, after: float | None = None) -> list[dict[str, Any]]:
+    found = [{"name": "before", "set": "", "result": result(before)}]
+    return found + ([{"name": "after", "set": "", "result": result(after)}] if after is not None else [])
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6), steps=st.integers(1, 120), rise=st.sampled_from([0.0, 0.1, 0.4]))
+def test_no_alarm_on_healthy_runs(seed: int, steps: int, rise: float) -> None:
+    lines = healthy(steps, seed, rise=rise)
+    assert alarms(lines, sides(0.2, 0.2 + rise)) == []
+
+
+FAULTS: dict[str, tuple[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    "errors": (1, lambda line: {"error_rate": 0.03}),
+    "disagreement": (1, lambda line: {"disagreements": 2 if line["step"] == START else 0}),
+    "refused": (3, lambda line: {"refused": 0.15}),
+    "not finite": (1, lambda line: {"loss": math.nan}),
+    "length collapse": (2, lambda line: {"completion_tokens": 0.25 * line["completion_tokens"]}),
+    "truncation": (3, lambda line: {"truncated": 0.7}),
+    "duplicates": (3, lambda line: {"duplicates": 0.95}),
+    "no signal": (5, lambda line: {"groups_with_signal": 1}),
+    "entropy collapse": (3, lambda line: {"entropy": 0.05 * line["entropy"]}),
+}
+"""Name -> (within how many steps it must ring, what it does to a line)."""
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6))
+def test_a_planted_fault_rings_once_and_in_time(name: str, seed: int) -> None:
+    within, fault = FAULTS[name]
+    lines = [line | (fault(line) if line["step"] >= START else {}) for line in healthy(60, seed)]
+    found = alarms(lines, sides(0.2, 0.5))
+    assert [alarm.name for alarm in found] == [name]
+    assert START <= found[0].step < START + within
+    assert "\n" not in found[0].text
+    assert name == "not finite" or any(c.isdigit() for c in found[0].text)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6))
+def test_reward_that_rises_while_held_out_stays_rings_at_an_evaluation_within_twenty_steps(seed: int) -> None:
+    lines = healthy(80, seed, rise=0.0)
+    rng = random.Random(seed)
+    for line in lines:
+        climbed = 0.4 * min(1.0, max(0, line["step"] - START) / 10)
+        line["reward"] += climbed
+        line["pass_rate"] += climbed
+        if "held_out" in line:
+            line["held_out"] = result(0.2 + rng.gauss(0, 0.01))
+    found = alarms(lines, sides(0.2, 0.21))
+    assert [alarm.name for alarm in found] == ["reward, not held-out"]
+    assert START < found[0].step <= START + 20 and found[0].step % 10 == 0
+    assert "pass@1" in found[0].text
+
+
+def test_without_evaluations_in_between_the_one_after_training_tells() -> None:
+    lines = healthy(40, 1, rise=0.6, every=0)
+    assert [(a.step, a.name) for a in alarms(lines, sides(0.2, 0.21))] == [(40, "reward, not held-out")]
+    assert alarms(lines, sides(0.2)) == [] and alarms(lines, sides(0.2, 0.7)) == []
+
+
+def test_a_warm_start_is_where_training_starts_from() -> None:
+    lines = healthy(40, 1, rise=0.6, every=0)
+    warm = [{"name": "warm", "set": "", "result": result(0.6)}]
+    assert [a.name for a in alarms(lines, [*warm, *sides(0.0, 0.61)])] == ["reward, not held-out"]
+    assert alarms(lines, [*sides(0.0, 0.61), {"name": "warm", "set": "extra", "result": result(0.6)}]) == []
+
+
+def test_an_alarm_rings_again_after_it_was_gone_and_only_then() -> None:
+    def line(step: int, share: float) -> dict[str, Any]:
+        return {"step": step, "truncated": share}
+
+    shares = [0.6] * 10 + [0.45, 0.55] * 5 + [0.1] * 5 + [0.9] * 5
+    rang = [a.step for a in alarms([line(i, s) for i, s in enumerate(shares, 1)])]
+    assert rang == [3, 27]
+
+
+def test_the_watch_says_line_by_line_what_alarms_says_of_the_whole() -> None:
+    lines = [
+        line | ({"truncated": 0.9, "loss": None} if line["step"] >= 20 else {}) for line in healthy(50, 3)
+    ]
+    watch = AlarmWatch()
+    watch.begin(result(0.2))
+    assert [a for line in lines for a in watch.see(line)] == alarms(lines, sides(0.2))
+
+
+def test_what_is_on_disk_reads_the_same_as_what_was_seen() -> None:
+    from strop.reports.files import json_line
+
+    lines = [line | ({"grad_norm": math.inf} if line["step"] == 7 else {}) for line in healthy(12, 5)]
+    stored = [json.loads(json_line(line)) for line in lines]
+    assert [a.name for a in alarms(stored)] == ["not finite"] and alarms(stored) == alarms(lines)
+    assert alarms([{"step": 1, "loss": 0.1, "grad_norm": 1.0}, {"step": 2, "loss": 0.2}]) == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=6), inner, max_size=2),
+    max_leaves=4,
+)
+NAMES = ["reward", "pass_rate", "error_rate", "disagreements", "refused", "truncated", "duplicates", "held_out",
+         "completion_tokens", "groups_played", "groups_with_signal", "entropy", "loss", "grad_norm"]  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.dictionaries(st.sampled_from(NAMES), JSON), max_size=14),
+    st.dictionaries(st.sampled_from(["pass@1", "intervals"]), JSON),
+)
+def test_no_line_whatever_it_holds_raises(lines: list[dict[str, Any]], after: dict[str, Any]) -> None:
+    numbered = [{**line, "step": number} for number, line in enumerate(lines, 1)]
+    alarms(numbered, [{"name": "before", "set": "", "result": after}, {"name": "after", "result": after}])

@@ -1,0 +1,225 @@
+"""`strop show`: a run's numbers and its rollouts in the terminal."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from strop.core.rollout import Rollout
+from strop.core.verdict import Outcome
+from strop.reports import files
+from strop.reports.run_folder import RunFolder
+
+from .made_runs import make_run
+from .terminals import COLOUR, on_terminal, widest
+from .test_runs_command import strop
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "rust"
+    return make_run(
+        folder, steps=5, groups=3, size=4, language="rust", tasks=4, evaluations=("before", "warm", "after")
+    )
+
+
+def shown(*words: object) -> str:
+    done = strop("show", *words)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert "\x1b" not in done.stdout
+    return done.stdout
+
+
+def ids(text: str) -> list[str]:
+    return re.findall(r"^([te]\.\S+)  ", text, re.M)
+
+
+def test_headline_numbers(run: Path) -> None:
+    text = shown(run)
+    assert "rust  finished after step 5 of 5" in text and "reward " in text and "since warm" in text
+    assert re.search(r"\| pass@1 .*\[", text) and "time 5:00" in text and f"strop show {run} --step 5" in text
+
+
+def test_one_rollout_is_shown_whole(run: Path) -> None:
+    rollout = next(r for r in RunFolder.read(run).iter_rollouts(3) if r.verdict and r.verdict.stage("build")
+                   and r.verdict.outcome is Outcome.FAILED and r.verdict.stages[0].output)  # fmt: skip
+    group = next(i for i, g in enumerate(RunFolder.read(run).iter_groups(3)) if rollout in g.rollouts)
+    text = shown(run, "--id", f"t.3.{group}.{rollout.index}")
+    assert ids(text) == [f"t.3.{group}.{rollout.index}"]
+    for line in rollout.answer.rstrip().split("\n"):
+        assert f"  {line}\n" in text
+    assert rollout.verdict is not None
+    for line in rollout.verdict.stages[0].output.rstrip().split("\n"):
+        assert f"    {line}" in text
+    assert "verdict  failed: " in text and re.search(r"build +failed", text)
+    assert f"reward {rollout.reward:.3f}, advantage {rollout.advantage:+.3f}" in text
+
+
+def test_rollouts_of_a_step_of_a_group_and_of_an_evaluation(run: Path) -> None:
+    assert ids(shown(run, "--step", 2, "--limit", 99)) == [f"t.2.{g}.{i}" for g in range(3) for i in range(4)]
+    assert ids(shown(run, "--step", 2, "--group", 1)) == [f"t.2.1.{i}" for i in range(4)]
+    text = shown(run, "--step", 2, "--limit", 3)
+    assert len(ids(text)) == 3 and "3 of 12 rollouts; --limit 12 shows all" in text
+    assert all(name.startswith("e.warm.") for name in ids(shown(run, "--evaluation", "warm")))
+
+
+def test_failed_and_passed_share_out_the_newest_step(run: Path) -> None:
+    outcomes = {
+        f"t.5.{g}.{r.index}": r.verdict is not None and r.verdict.passed
+        for g, group in enumerate(RunFolder.read(run).iter_groups(5))
+        for r in group.rollouts
+    }
+    passed, failed = ids(shown(run, "--passed", "--limit", 99)), ids(shown(run, "--failed", "--limit", 99))
+    assert passed == [name for name, good in outcomes.items() if good]
+    assert failed == [name for name, good in outcomes.items() if not good]
+
+
+def test_history_of_a_task_by_the_beginning_of_its_id(run: Path) -> None:
+    folder = RunFolder.read(run)
+    task = next(folder.iter_groups(1)).task_id
+    text = shown(run, "--task", task[:5], "--limit", 2)
+    assert text.startswith(f"task {task}  ")
+    lines = [line for line in text.splitlines() if re.match(r"  step \d", line)]
+    groups = [(s, g, group) for s in folder.rollout_steps() for g, group in enumerate(folder.iter_groups(s))
+              if group.task_id == task]  # fmt: skip
+    assert len(lines) == len(groups)
+    for line, (step, number, group) in zip(lines, groups, strict=True):
+        passed = sum(r.verdict is not None and r.verdict.passed for r in group.rollouts)
+        assert line.startswith(f"  step {step}, group {number} ") and f"{passed} of 4 passed" in line
+        assert ("no signal" in line) is (not group.has_signal)
+    assert len(ids(text)) == 2 and f"the newest 2 of {4 * len(groups)} rollouts" in text
+    assert ids(text) == [f"t.{groups[-1][0]}.{groups[-1][1]}.{i}" for i in (2, 3)]
+    assert ids(shown(run, "--task", task, "--step", groups[0][0], "--limit", 1))[0].startswith(
+        f"t.{groups[0][0]}."
+    )
+
+
+def test_an_evaluated_task_and_its_greedy_answer(run: Path) -> None:
+    task = next(RunFolder.read(run).iter_evaluation_rollouts("before")).task_id
+    text = shown(run, "--task", task[:6], "--limit", 99)
+    assert re.search(r"  before +\d of 2 passed.*greedy (passed|failed)", text) and "  after " in text
+    greedy = shown(run, "--id", f"e.before.{task[:6]}.g")
+    assert ids(greedy) == [f"e.before.{task}.g"]
+    assert ids(shown(run, "--id", f"e.after.{task}.1")) == [f"e.after.{task}.1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--task", ""], "more than one task"),
+        (["--task", "zz"], "no task of"),
+        (["--id", "12"], "t.12.3.1"),
+        (["--id", "t.9.0.0"], "steps 1 to 5"),
+        (["--id", "t.1.0.9"], "0 to 3"),
+        (["--id", "e.before.zz.0"], "no task of evaluation before"),
+        (["--id", "e.nowhere.x.0"], "it has before, warm, after"),
+        (["--step", "6"], "steps 1 to 5"),
+        (["--step", "1", "--group", "3"], "groups are 0 to 2"),
+        (["--group", "1"], "--step"),
+        (["--evaluation", "none\x1b[2J"], "before"),
+        (["--failed", "--passed"], "leave one"),
+        (["--id", "t.1.0.0", "--step", "2"], "--id names one"),
+        (["--task", "0", "--step", "77"], "of step 77"),
+    ],
+)
+def test_what_is_not_there_is_one_clear_line(run: Path, words: list[str], said: str) -> None:
+    done = strop("show", run, *words)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.count("\n") == 1 and "\x1b" not in done.stderr
+    assert said in done.stderr
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        done = strop("show", folder)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1 and str(folder) in done.stderr
+
+
+def test_an_empty_run_and_a_damaged_one_say_what_they_are(tmp_path: Path) -> None:
+    empty = make_run(tmp_path / "empty", steps=0, planned=3, evaluations=(), finished=False)
+    assert "empty: no step was done" in shown(empty)
+    done = strop("show", empty, "--failed")
+    assert done.returncode == 2 and "none at all yet" in done.stderr
+    torn = make_run(tmp_path / "torn", steps=3, groups=2, size=2, tasks=1, evaluations=(), finished=False)
+    file = RunFolder.read(torn).rollout_file(2)
+    file.write_bytes(file.read_bytes()[:4] + b"damaged")
+    task = next(RunFolder.read(torn).iter_groups(1)).task_id
+    text = shown(torn, "--task", task[:4], "--limit", 99)
+    assert "step 1, group 0" in text and "step 3, group 1" in text
+    assert f"{file} is damaged and is left out" in text
+    last = RunFolder.read(torn).rollout_file(3)
+    last.write_bytes(last.read_bytes()[:-20])
+    assert f"{last} is torn and is left out" in shown(torn, "--task", task[:4], "--limit", 99)
+
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202eabc\x9b31m[bold]\ud800 \r x" + "\U0001f600" * 3
+
+
+def test_hostile_texts_reach_no_terminal_raw(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=3, texts=[EVIL], evaluations=())
+    for words in (["--step", "1"], ["--id", "t.1.0.1"]):
+        text = on_terminal(["-m", "strop.cli", "show", str(folder), *words, "--full"], 40)
+        for raw in ("\x1b]0", "\x1b[2J", "\x07", "\u202e", "\x9b"):
+            assert raw not in text
+        assert widest(text) <= 40
+    assert "\\x1b]0;owned" in shown(folder, "--id", "t.1.0.1") and "[bold]" in shown(folder, "--step", 1)
+
+
+@pytest.mark.parametrize("columns", [10, 20, 80])
+def test_any_width(run: Path, columns: int) -> None:
+    for words in ([], ["--step", "2"], ["--id", "t.2.0.0"], ["--evaluation", "before", "--limit", "1"]):
+        text = on_terminal(["-m", "strop.cli", "show", str(run), *words], columns)
+        assert widest(text) <= columns and COLOUR.search(text)
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b" not in on_terminal(
+            ["-m", "strop.cli", "show", str(run), "--step", "2"], columns, **variables
+        )
+
+
+def test_a_rollout_that_contradicts_itself_is_marked(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=4, evaluations=())
+    run = RunFolder.read(folder)
+    groups = list(run.iter_groups(1))
+    good = groups[0].rollouts[0]
+    assert good.verdict is not None
+    forged = good.verdict.model_copy(update={"outcome": Outcome.PASSED, "stages": [], "tests": []})
+    scores = [s.model_copy(update={"value": 0.0}) for s in good.scores]
+    lie: Rollout = good.model_copy(update={"verdict": forged, "scores": scores, "reward": 0.0})
+    run.write_rollouts(1, [groups[0].model_copy(update={"rollouts": [lie, *groups[0].rollouts[1:]]})])
+    text = shown(folder, "--step", 1)
+    assert text.count("contradicts itself") == 1 and "passed, but its score passed is 0" in text
+
+
+def test_a_task_id_of_any_characters(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=2, groups=1, size=2, tasks=1, evaluations=())
+    run = RunFolder.read(folder)
+    name = 'HumanEval/0 "quoted" \\ ü'
+    for step in (1, 2):
+        groups = [
+            g.model_copy(
+                update={
+                    "task_id": name,
+                    "rollouts": [r.model_copy(update={"task_id": name}) for r in g.rollouts],
+                }
+            )
+            for g in run.iter_groups(step)
+        ]
+        run.write_rollouts(step, groups)
+    assert len(ids(shown(folder, "--task", name))) == 4
+    assert len(ids(shown(folder, "--task", "HumanEval/0"))) == 4
+
+
+@pytest.mark.slow
+def test_a_task_in_a_long_run_is_found_in_seconds(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=32, size=16, tasks=24, evaluations=())
+    run = RunFolder.read(folder)
+    lines = list(files.lines(run.rollout_file(1)))
+    for step in range(2, 60):
+        own = (line.replace(b'{"step": 1,', b'{"step": %d,' % step, 1) for line in lines)
+        files.write_jsonl_zst(run.rollout_file(step), own)
+    task = next(run.iter_groups(1)).task_id
+    started = time.monotonic()
+    text = shown(folder, "--task", task[:8], "--limit", 1)
+    assert time.monotonic() - started < 60
+    assert text.count("\n  step ") >= 59
