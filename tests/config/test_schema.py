@@ -63,6 +63,7 @@ def test_preset_loads_and_sets_what_it_says(section: str, name: str) -> None:
 
 def test_shipped_presets() -> None:
     assert preset_names("model") == [
+        "deepseek-r1-distill-qwen-14b",
         "qwen2.5-coder-1.5b-instruct",
         "qwen2.5-coder-3b-instruct",
         "qwen2.5-coder-7b-instruct",

@@ -82,22 +82,25 @@ def test_a_copy_in_another_type_takes_over_new_weights() -> None:
 @given(st.lists(st.floats(-8, 8), min_size=2, max_size=700), st.floats(0, 0.999999))
 def test_choose_inverts_the_cumulative_distribution(logits: list[float], uniform: float) -> None:
     row = torch.tensor([logits], dtype=torch.float32)
-    token, logprob = choose(row, torch.tensor([uniform], dtype=torch.float64), temperature=1.0)
+    token, logprob, entropy = choose(row, torch.tensor([uniform], dtype=torch.float64), temperature=1.0)
     p = torch.softmax(row.double(), -1)[0].numpy()
     ends = np.concatenate([[0], np.cumsum(p)])
     assert ends[token.item()] - 1e-5 <= uniform <= ends[token.item() + 1] + 1e-5
     assert logprob.item() == pytest.approx(np.log(p[token.item()]), abs=1e-4)
+    assert entropy.item() == pytest.approx(-(p * np.log(p)).sum(), abs=1e-4)
 
 
 def test_sampling_frequencies_and_nucleus() -> None:
     logits = torch.log(torch.tensor([[0.5, 0.3, 0.15, 0.05]])).repeat(4000, 1)
     draws = uniforms(range(4000), 1)[:, 0]
-    tokens, _ = choose(logits, draws, temperature=1.0)
+    tokens, *_ = choose(logits, draws, temperature=1.0)
     assert (
         torch.bincount(tokens, minlength=4).div(4000).sub(torch.tensor([0.5, 0.3, 0.15, 0.05])).abs().max()
         < 0.03
     )
-    tokens, logprobs = choose(logits, draws, temperature=1.0, top_p=0.7)
+    tokens, logprobs, entropies = choose(logits, draws, temperature=1.0, top_p=0.7)
+    kept = torch.tensor([0.625, 0.375])
+    assert torch.allclose(entropies, -(kept * kept.log()).sum())
     assert set(tokens.tolist()) == {0, 1}
     assert logprobs[tokens == 0][0].exp().item() == pytest.approx(0.625, abs=1e-4)
 
@@ -136,3 +139,13 @@ def test_a_copy_samples_with_the_adapters_of_the_trained_model() -> None:
     assert ours.keys() == merged.keys()
     for name, weight in ours.items():
         assert torch.allclose(weight.float(), merged[name].detach(), atol=1e-2, rtol=1e-2), name
+
+
+def test_vocabulary_spells_what_tokens_say(policy: TransformersPolicy) -> None:
+    texts = policy.tokenizer.vocabulary()
+    for text in (PROMPTS[0], "    return  x\n\tdéjà <|im_end|>"):
+        ids = policy.tokenizer.encode(text)
+        spelt = "".join(texts[i] for i in ids)
+        assert spelt == text or "\ufffd" in spelt
+    ids = policy.tokenizer.encode(" return x")
+    assert [texts[i] for i in ids] == [" return", " x"]

@@ -12,6 +12,7 @@ from transformers import TrainerCallback
 from strop.config.load import load_recipe
 from strop.policies.loading import load_model, load_tokenizer
 from strop.training.arguments import grpo_arguments
+from strop.training.stages import stages_of
 from strop.training.trainer import StropTrainer
 
 PROMPTS = [[5, 17, 90], [400, 3, 8, 21, 77]]
@@ -94,6 +95,7 @@ def test_trainer_equals_the_equations(
             "sampling.max_tokens=6",
         ],
     )  # fmt: skip
+    (stage,) = stages_of(recipe)
     model = load_model(str(tiny_model), device="cpu")
     reference = perturbed(model)
     ours = copy.deepcopy(model)
@@ -102,12 +104,13 @@ def test_trainer_equals_the_equations(
 
     trainer = StropTrainer(
         model=model,
-        args=grpo_arguments(recipe, tmp_path),
+        args=grpo_arguments(stage, tmp_path),
         train_dataset=Dataset.from_list([{"prompt": ""}] * 8),
         processing_class=load_tokenizer(str(tiny_model)),
         feed=lambda step: batch(),
         on_advantages=lambda step, advantages: None,
         state=dict,
+        stage=stage,
         shared_prefix=shared_prefix,
         callbacks=[capture],
     )
@@ -134,3 +137,73 @@ def test_trainer_equals_the_equations(
     for name, parameter in ours.named_parameters():
         torch.testing.assert_close(capture.gradients[name], parameter.grad, atol=1e-5, rtol=1e-5)
     assert max(g.abs().max() for g in capture.gradients.values()) > 1e-3
+
+
+def test_minibatches_are_updates_of_their_own(tiny_model: Path, tmp_path: Path) -> None:
+    """Two updates: the first is the oracle's on the first group, the second on the other group and moved weights."""
+    oracle = minimal_grpo()
+    recipe = load_recipe(
+        [],
+        [
+            *FORMS["clip-higher"][0], "model.compute_dtype=float32", "model.gradient_checkpointing=false",
+            "grpo.group_size=4", "grpo.tasks_per_step=2", "grpo.minibatches=2", "optim.micro_batch=2", "optim.steps=1",
+            "optim.max_grad_norm=1e9", "sampling.max_tokens=6", "optim.learning_rate=0.01",
+        ],
+    )  # fmt: skip
+    (stage,) = stages_of(recipe)
+    assert stage.last_update == 2
+    model = load_model(str(tiny_model), device="cpu")
+    ours = copy.deepcopy(model)
+    seen: list[tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]] = []
+    played: list[int] = []
+
+    class Watch(TrainerCallback):
+        def on_pre_optimizer_step(
+            self, args: Any, state: Any, control: Any, model: Any = None, **_: Any
+        ) -> None:
+            named = list(model.named_parameters())
+            seen.append(({n: p.grad.clone() for n, p in named}, {n: p.detach().clone() for n, p in named}))
+
+    def feed(step: int) -> dict[str, Any]:
+        played.append(step)
+        return batch()
+
+    from datasets import Dataset
+
+    trainer = StropTrainer(
+        model=model,
+        args=grpo_arguments(stage, tmp_path),
+        train_dataset=Dataset.from_list([{"prompt": ""}] * 4),
+        processing_class=load_tokenizer(str(tiny_model)),
+        feed=feed,
+        on_advantages=lambda step, advantages: None,
+        state=dict,
+        stage=stage,
+        callbacks=[Watch()],
+    )
+    trainer.train()
+    assert played == [0] and len(seen) == 2
+
+    data = batch()
+    prompts, prompt_mask = oracle.pad(data["prompt_ids"], left=True)
+    completions, completion_mask = oracle.pad(data["completion_ids"], left=False)
+    mask = torch.cat([prompt_mask, completion_mask], dim=1)
+    advantages = oracle.advantages(torch.tensor(data["strop_reward"]), GROUP)
+    with torch.no_grad():
+        sampled = oracle.token_logps(ours, prompts, completions, mask)
+    for number, (gradients, weights) in enumerate(seen):
+        rows = slice(number * GROUP, (number + 1) * GROUP)
+        ours.load_state_dict(weights, strict=False)
+        ours.zero_grad()
+        loss = oracle.loss(
+            oracle.token_logps(ours, prompts[rows], completions[rows], mask[rows]),
+            completion_mask[rows].float(),
+            advantages[rows],
+            old_logps_BT=sampled[rows],
+            **FORMS["clip-higher"][1],
+        )
+        # The mean over a minibatch's tokens, as a share of half of the step's tokens.
+        (loss * completion_mask[rows].sum() / (completion_mask.sum() / 2)).backward()
+        for name, parameter in ours.named_parameters():
+            torch.testing.assert_close(gradients[name], parameter.grad, atol=1e-5, rtol=1e-4)
+    assert max(g.abs().max() for g in seen[1][0].values()) > 1e-3

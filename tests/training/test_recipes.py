@@ -6,11 +6,29 @@ from pathlib import Path
 import pytest
 
 from strop.config.load import load_recipe
+from strop.training.stages import stages_of
 
 from .conftest import strop
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))
+
+
+def made_small(recipe: Path, folder: Path) -> list[str]:
+    """What else a recipe needs to run anywhere: tasks in place of a file to be made, a step for each stage."""
+    settings = load_recipe([recipe], [])
+    words = []
+    if recipe.stem.startswith("repair-"):
+        bugs = folder / "bugs.jsonl"
+        done = strop("build", "bugs", "python-functions", "-o", str(bugs), "--limit", "60", "--per-task", "1")
+        assert done.returncode == 0, done.stderr
+        words += [f"tasks.source={bugs}"]
+    elif settings.tasks.source.endswith(".jsonl"):
+        words += ["tasks.source=python-functions"]
+    if settings.stages:
+        assert len(settings.stages) == 2
+        words += ["stages=[{until: 1, sampling: {max_tokens: 4}}, {until: 2, grpo: {tasks_per_step: 4}}]"]
+    return words
 
 
 @pytest.mark.slow
@@ -21,14 +39,65 @@ def test_two_steps(recipe: Path, tiny_model: Path, tmp_path: Path, monkeypatch: 
         "train", str(recipe), f"model.name={tiny_model}", f"run.dir={tmp_path}/run", "policy.engine=transformers",
         "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch=4", "sampling.max_tokens=8",
         "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]", "optim.warmup_steps=0", "sft.steps=1",
+        *made_small(recipe, tmp_path),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [1, 2]
+    if load_recipe([recipe], []).stages:
+        assert [line["recipe_stage"] for line in lines] == [1, 2]
+        assert lines[0]["completion_tokens"] <= 4 and lines[1]["rollouts"] == 16
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["steps"] == 2
 
 
+@pytest.mark.parametrize("name", ["repair-small", "repair-medium", "repair-large"])
+def test_the_published_mixture_of_repair(name: str) -> None:
+    recipe = ROOT / "recipes" / f"{name}.yaml"
+    ours, theirs = (
+        load_recipe([recipe], []),
+        load_recipe([recipe, ROOT / "recipes/rubrics/repair-published.yaml"], []),
+    )
+    weights = [0.1, 0.2, 0.3, 0.4]
+    assert (
+        [r.weight for r in ours.rewards if r.weight]
+        == [r.weight for r in theirs.rewards if r.weight]
+        == weights
+    )
+    assert [r.name.removeprefix("published_") for r in theirs.rewards if r.weight] == [
+        "partial_reasoning", "strict_reasoning", "sr_diff_format", "sr_diff_similarity"
+    ]  # fmt: skip
+    grpo, optim = ours.grpo, ours.optim
+    assert (grpo.group_size, grpo.beta, grpo.scale_rewards) == (4, 0.02, "none")
+    assert (optim.learning_rate, optim.max_grad_norm, optim.warmup_steps / optim.steps) == (5e-6, 0.1, 0.1)
+    assert (ours.tasks.max_prompt_tokens, ours.sampling.max_tokens) == (512, 256)
+    assert (ours.model.lora.rank, ours.model.lora.alpha) == (32, 64)
+
+
+@pytest.mark.parametrize("overlay", ["execution", "similarity"])
+def test_what_repair_is_paid_for(overlay: str) -> None:
+    recipe, rubric = ROOT / "recipes/repair-laptop.yaml", ROOT / f"recipes/rubrics/repair-{overlay}.yaml"
+    plain, merged = load_recipe([recipe], []), load_recipe([recipe, rubric], [])
+    paid = {"execution": "passed", "similarity": "edit_similarity"}[overlay]
+    assert {r.name for r in merged.rewards if r.weight} == {paid}
+    assert merged.model_copy(update={"rewards": plain.rewards}) == plain
+
+
+def test_the_published_schedule() -> None:
+    stages = stages_of(load_recipe([ROOT / "recipes" / "competitive-14b.yaml"], []))
+    assert [(s.steps_before, s.last_step) for s in stages] == [(0, 180), (180, 250)]
+    assert [s.recipe.sampling.max_tokens for s in stages] == [16384, 32768]
+    assert [s.recipe.grpo.tasks_per_step // s.recipe.grpo.minibatches for s in stages] == [16, 64]
+    for recipe in (stage.recipe for stage in stages):
+        grpo = recipe.grpo
+        assert (grpo.epsilon_low, grpo.epsilon_high, grpo.beta, grpo.loss) == (0.2, 0.28, 0.0, "dapo")
+        assert grpo.mask_truncated and not grpo.refill and grpo.group_size == 8
+        assert (recipe.sampling.temperature, recipe.tasks.max_tests) == (0.6, 15)
+        assert (recipe.optim.learning_rate, recipe.optim.max_grad_norm) == (1e-6, 1.0)
+        assert [(r.name, r.weight) for r in recipe.rewards if r.weight] == [("passed", 1.0)]
+
+
 @pytest.mark.parametrize(
-    "overlay", sorted((ROOT / "recipes" / "rubrics").glob("*.yaml")), ids=lambda p: p.stem
+    "overlay", sorted((ROOT / "recipes" / "rubrics").glob("rust-*.yaml")), ids=lambda p: p.stem
 )
 @pytest.mark.parametrize("recipe", sorted((ROOT / "recipes").glob("rust-*.yaml")), ids=lambda path: path.stem)
 def test_a_rubric_lies_over_every_rust_recipe(recipe: Path, overlay: Path) -> None:
@@ -39,3 +108,14 @@ def test_a_rubric_lies_over_every_rust_recipe(recipe: Path, overlay: Path) -> No
     names = {reward.name for reward in merged.rewards if reward.weight}
     assert {"build", "clippy"} < names and any(n.startswith("published_") for n in names) is published
     assert sum(reward.weight for reward in merged.rewards) == 6.5
+
+
+def test_the_share_of_tests_lies_over_the_competitive_laptop() -> None:
+    recipe, overlay = (
+        ROOT / "recipes/competitive-laptop.yaml",
+        ROOT / "recipes/rubrics/competitive-fraction.yaml",
+    )
+    plain, merged = load_recipe([recipe], []), load_recipe([recipe, overlay], [])
+    assert {r.name: r.weight for r in plain.rewards}["passed"] == 1.0
+    assert {r.name: r.weight for r in merged.rewards} == {"tests": 1.0, "passed": 0.0}
+    assert merged.model_copy(update={"rewards": plain.rewards}) == plain

@@ -53,7 +53,7 @@ def load_recipe(files: Sequence[FilePath | str] = (), overrides: Sequence[str] =
 
 def dump_recipe(recipe: Recipe) -> str:
     """The recipe as YAML, every key given; `load_recipe` reads the same recipe from it."""
-    data = _escape(recipe.model_dump(mode="json"))
+    data = _escape(recipe.model_dump(mode="json", by_alias=True))
     text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
     return text
 
@@ -95,7 +95,7 @@ def _without_clashes(below: dict[str, Any], above: dict[str, Any]) -> dict[str, 
 
 
 def _over_defaults(merged: dict[str, Any], engine: str) -> DictConfig:
-    defaults = Recipe().model_dump(mode="json")
+    defaults = Recipe().model_dump(mode="json", by_alias=True)
     policy = POLICIES.get(engine)
     fields = policy.model_fields if policy else {}
     defaults["policy"] = {name: field.default for name, field in fields.items()}

@@ -63,9 +63,10 @@ def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], engine: str) -
     path = _without_tag(error["loc"])
     if error["type"] == "complaints":
         for field, what in error["ctx"]["complaints"]:
-            yield line((*path, *field.split(".")), what, origins)
+            parts = (int(part) if part.isdecimal() else part for part in field.split("."))
+            yield line((*path, *parts), what, origins)
     else:
-        yield line(path, _message(error, path, engine), origins)
+        yield line(path, cause(error, path, engine), origins)
 
 
 def line(path: Path, what: str, origins: dict[Path, Origin]) -> str:
@@ -87,7 +88,7 @@ def suggest(path: Path, engine: str) -> str | None:
     key, parent = str(path[-1]), path[:-1]
     prefix = "".join(f"{part}." for part in parent)
     section = section_at(parent, engine)
-    siblings = list(section.model_fields) if section else []
+    siblings = _names(section) if section else []
     close = get_close_matches(key, siblings, 1, cutoff=0.7)
     if close:
         return prefix + close[0]
@@ -122,14 +123,20 @@ def section_at(path: Path, engine: str) -> type[Section] | None:
 def _all_keys(engine: str) -> Iterator[str]:
     for name in Recipe.model_fields:
         section = section_at((name,), engine)
-        yield from [f"{name}.{key}" for key in section.model_fields] if section else [name]
+        yield from [f"{name}.{key}" for key in _names(section)] if section else [name]
+
+
+def _names(section: type[Section]) -> list[str]:
+    """Its keys as a recipe writes them."""
+    return [field.alias or name for name, field in section.model_fields.items()]
 
 
 def _without_tag(loc: tuple[int | str, ...]) -> Path:
     return (loc[0], *loc[2:]) if len(loc) > 1 and loc[0] == "policy" and loc[1] in POLICIES else loc
 
 
-def _message(error: ErrorDetails, path: Path, engine: str) -> str:
+def cause(error: ErrorDetails, path: Path, engine: str = "") -> str:
+    """What one pydantic error says: what is wrong with the value, and what to do."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     shown = shorten(_show(value))
     if value == "???":
@@ -137,6 +144,8 @@ def _message(error: ErrorDetails, path: Path, engine: str) -> str:
     if kind == "extra_forbidden":
         guess = suggest(path, engine)
         extra = f" for engine {engine}" if path[0] == "policy" else ""
+        if path[0] == "stages" and (guess or "").rpartition(".")[0] != ".".join(map(str, path[:-1])):
+            return f"cannot change between stages; {_known(path, engine)}"
         return f"unknown key{extra}" + (f"; did you mean {guess}?" if guess else f"; {_known(path, engine)}")
     if kind in _WANTED:
         return f"expected {_WANTED[kind]}, got {shown}{_remedy(kind, value)}"
@@ -157,7 +166,7 @@ def _message(error: ErrorDetails, path: Path, engine: str) -> str:
 
 def _known(path: Path, engine: str) -> str:
     section = section_at(path[:-1], engine)
-    return f"there are {', '.join(section.model_fields)}" if section else "remove it"
+    return f"there are {', '.join(_names(section))}" if section else "remove it"
 
 
 def _show(value: Any) -> str:

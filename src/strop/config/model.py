@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from strop.config.dates import day_fault
 from strop.config.section import Complaint, Section
 
 DType = Literal["auto", "float32", "bfloat16"]
@@ -41,12 +42,20 @@ class ModelConfig(Section):
     """False freezes the input embedding, and the head where it is tied to it: less memory, faster on small models."""
     lora: LoraConfig = LoraConfig()
     """Adapters instead of full training."""
+    cutoff: str | None = None
+    """Day, as YYYY-MM-DD, up to which the model's training data reaches, where it is published: evaluations then say
+    which tasks are older, so that it may have seen them. null: not known."""
     chat_template: str | None = None
     """File with a Jinja chat template that replaces the tokenizer's."""
     attention: str | None = None
     """Attention kernel for transformers, such as sdpa or flash_attention_2; null lets transformers choose."""
     gradient_checkpointing: bool = True
     """Recompute activations in the backward pass: about a third slower, much less memory for long completions."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """The cut-off is a day."""
+        if fault := day_fault(self.cutoff):
+            yield "cutoff", fault
 
 
 class TransformersPolicy(Section):

@@ -1,12 +1,12 @@
 """Which code ran: the git revision of the project, and the versions of the packages that decide the numbers."""
 
 import platform
-import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from strop import __version__
+from strop.config.git import Git, GitError
 
 PACKAGES = (
     "torch",
@@ -48,12 +48,9 @@ def _git_state(folder: Path) -> dict[str, Any] | None:
 def _git(folder: Path, *arguments: str) -> str | None:
     """What git prints, stripped; None when it is missing, refuses or takes longer than 10 s."""
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
+        return Git(own=False)("-C", str(folder), *arguments, seconds=10)
+    except GitError:
         return None
-    return done.stdout.strip()
 
 
 def _version(name: str) -> str | None:

@@ -4,16 +4,40 @@ Each section is a small class of its own: `run`, `evaluation` and `limits` below
 training.py. Every default is meant for a GPU node; recipes/demo.yaml sets what a laptop needs.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from strop.config.dates import WindowConfig
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicy
 from strop.config.section import Complaint, Section
+from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import RewardConfig, SandboxConfig, TasksConfig
 from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig, SftConfig
+
+
+class CommitConfig(Section):
+    """Commits of the run's data to a git repository: recipe, metrics, rollouts, evaluations, but no model."""
+
+    remote: str | None = Field(default=None, min_length=1)
+    """Where to: a folder (made when it is missing) or what `git push` takes, such as git@HOST:PATH; null: nowhere."""
+    every: int = Field(default=10, ge=1)
+    """Steps between commits; the end is always committed."""
+    branch: str | None = Field(default=None, min_length=1)
+    """Branch that the run has to itself; null is its name."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """The recipe is among what is committed."""
+        if self.remote is not None and re.search(r"://[^/@]*:[^/@]*@", self.remote):
+            yield (
+                "remote",
+                "holds a password, which would be committed too; leave it to git's credential helper",
+            )
+        if self.remote is not None and self.remote.startswith("-"):
+            yield "remote", "starts with -, which git takes for an option"
 
 
 class RunConfig(Section):
@@ -27,8 +51,10 @@ class RunConfig(Section):
     """Steps between checkpoints; the last step is always saved."""
     keep_checkpoints: int = Field(default=2, ge=1)
     """Newest checkpoints to keep."""
-    report_to: list[str] = Field(default=[])
-    """Trackers beside metrics.jsonl, by their names in transformers: wandb, trackio, tensorboard, ..."""
+    report_to: list[Literal["wandb", "trackio", "tensorboard"]] = Field(default=[])
+    """Experiment trackers that are told the metrics too; see docs/logging.md."""
+    commit: CommitConfig = CommitConfig()
+    """Commits of the run's data while it trains."""
     overwrite: bool = False
     """Replace a run folder that exists; otherwise it is an error."""
 
@@ -66,6 +92,8 @@ class ExtraEvaluation(Section):
     """Also one greedy answer per task."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash; null takes all."""
+    window: WindowConfig = WindowConfig()
+    """Only tasks of these days."""
     style: Literal["continue", "chat", "chat-prefilled"] | None = None
     """Prompt style for this set, with the style's own stop strings; null takes tasks.style and sampling.stop."""
     max_tokens: int | None = Field(default=None, ge=1)
@@ -77,7 +105,7 @@ class ExtraEvaluation(Section):
 
 
 class EvaluationConfig(Section):
-    """Evaluation on held-out tasks, before and after training."""
+    """Evaluation on held-out tasks: before and after training, and while it goes on."""
 
     before: bool = True
     """Evaluate the model as it comes."""
@@ -93,6 +121,14 @@ class EvaluationConfig(Section):
     """Also one greedy answer per task."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many held-out tasks, chosen by content hash; null takes all."""
+    window: WindowConfig = WindowConfig()
+    """Only held-out tasks of these days."""
+    every: int = Field(default=0, ge=0)
+    """Also evaluate after every so many steps of training, on some held-out tasks; 0 never does."""
+    every_limit: int | None = Field(default=100, ge=1)
+    """At most this many of them, chosen by a hash of their ids; null takes all."""
+    every_samples: int = Field(default=4, ge=0)
+    """Sampled answers per task in these; 0 takes the greedy answer alone."""
     extra: list[ExtraEvaluation] = Field(default=[])
     """More task sets to evaluate on."""
     bootstrap: int = Field(default=10_000, ge=100)
@@ -136,6 +172,8 @@ class Recipe(Section):
     """The policy-gradient update."""
     optim: OptimConfig = OptimConfig()
     """The optimiser and the length of the run."""
+    stages: list[StageConfig] = Field(default=[])
+    """What changes while the run goes on; one stage after the other, each resumes from the last one's checkpoint."""
     sft: SftConfig = SftConfig()
     """Supervised warm start, for `strop sft`."""
     evaluation: EvaluationConfig = EvaluationConfig()
@@ -146,21 +184,49 @@ class Recipe(Section):
     """When the run gives up."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Sections fit together."""
-        rows, micro_batch = self.grpo.rows_per_step, self.optim.micro_batch
-        if rows % micro_batch:
-            yield (
-                "optim.micro_batch",
-                f"{micro_batch} does not divide the {rows} rows of a step (grpo.tasks_per_step x grpo.group_size)",
-            )
+        """Sections fit together, in every stage."""
+        yield from _update_faults(self)
         names = [reward.name for reward in self.rewards]
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield "rewards", f"{name!r} is listed twice; add up its weights"
         if all(reward.weight == 0 for reward in self.rewards):
             yield "rewards", "every weight is 0, so nothing would be learnt; give one a weight"
-        longest = getattr(self.policy, "max_model_len", None)
-        if longest is not None and longest <= self.sampling.max_tokens:
-            yield (
-                "policy.max_model_len",
-                f"{longest} leaves no room for a prompt beside sampling.max_tokens ({self.sampling.max_tokens})",
-            )
+        yield from until_faults(self.stages, self.optim.steps)
+        for number in range(len(self.stages)):
+            yield from _faults_of_stage(self, number)
+
+    def at_stage(self, number: int) -> "Recipe":
+        """The recipe as it is in a stage, from 0, with no stages of its own. Raises ValidationError."""
+        data = self.model_dump(by_alias=True)
+        for section, values in self.stages[number].changes().items():
+            data[section] |= values
+        return Recipe.model_validate({**data, "stages": []})
+
+
+def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:
+    try:
+        recipe.at_stage(number)
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            place = ".".join(str(part) for part in fault["loc"])
+            for field, what in fault.get("ctx", {}).get("complaints", [("", fault["msg"])]):
+                yield ".".join(filter(None, ("stages", str(number), place, field))), what
+
+
+def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
+    """The rows of a step can be shared out, and an answer fits into the engine."""
+    rows, micro_batch = recipe.grpo.rows_per_step // recipe.grpo.minibatches, recipe.optim.micro_batch
+    if rows % micro_batch:
+        what, shares = (
+            ("a minibatch", " / grpo.minibatches") if recipe.grpo.minibatches > 1 else ("a step", "")
+        )
+        yield (
+            "optim.micro_batch",
+            f"{micro_batch} does not divide the {rows} rows of {what} (grpo.tasks_per_step x grpo.group_size{shares})",
+        )
+    longest = getattr(recipe.policy, "max_model_len", None)
+    if longest is not None and longest <= recipe.sampling.max_tokens:
+        yield (
+            "policy.max_model_len",
+            f"{longest} leaves no room for a prompt beside sampling.max_tokens ({recipe.sampling.max_tokens})",
+        )

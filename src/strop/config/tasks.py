@@ -25,6 +25,9 @@ class TasksConfig(Section):
     """Only tasks of these levels, 1 (very easy) to 5, 0 for unknown; empty takes all."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash before the split; null takes all."""
+    max_tests: int | None = Field(default=None, ge=1)
+    """At most so many tests for an answer in training, those that the prompt shows and then those with the longest
+    inputs, in their order; null takes all. Held-out tasks are always judged by all of theirs."""
     held_out_fraction: float = Field(default=0.2, ge=0, lt=1)
     """Share of tasks, chosen by content hash, that is never trained on; tasks that name their split keep it."""
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"

@@ -54,6 +54,9 @@ class GrpoConfig(Section):
     """Groups in one step."""
     iterations: int = Field(default=1, ge=1)
     """Updates on one batch of rollouts (mu in 2402.03300); at 1 ratios are 1 and clipping never acts."""
+    minibatches: int = Field(default=1, ge=1)
+    """Updates that a batch of rollouts is shared out to, whole groups each; from the second one on the policy has moved
+    since it sampled, so clipping acts (mini-batches of PPO, arXiv 1707.06347)."""
     refill: bool = True
     """Drop groups whose rewards are all equal and sample other tasks in their place ("dynamic sampling", DAPO)."""
     max_refill_rounds: int = Field(default=3, ge=0)
@@ -66,8 +69,18 @@ class GrpoConfig(Section):
                 "epsilon_high",
                 f"{self.epsilon_high:g} is below epsilon_low ({self.epsilon_low:g}); widen it or lower that",
             )
+        if self.tasks_per_step % self.minibatches:
+            yield (
+                "minibatches",
+                f"{self.minibatches} do not divide the {self.tasks_per_step} groups of a step (grpo.tasks_per_step)",
+            )
         if self.loss == "luspo" and self.importance_level != "sequence":
             yield "importance_level", "loss luspo needs importance_level: sequence"
+
+    @property
+    def updates_per_step(self) -> int:
+        """Updates of the weights in one step."""
+        return self.iterations * self.minibatches
 
     @property
     def rows_per_step(self) -> int:

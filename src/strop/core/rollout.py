@@ -34,10 +34,12 @@ class Completion(Record):
 
     token_ids  T  sampled tokens, the one that completed a stop string or EOS included
     logprobs   T  natural log-probability of each under the sampling distribution (temperature applied)
+    entropies  T  entropy of that distribution in nats; empty where the engine does not say
     """
 
     token_ids: list[int]
     logprobs: list[float]
+    entropies: list[float] = Field(default_factory=list)
     text: str
     """Decoded tokens without the stop string, EOS and anything behind them."""
     finish_reason: FinishReason
@@ -48,6 +50,8 @@ class Completion(Record):
     def _same_length(self) -> "Completion":
         if len(self.token_ids) != len(self.logprobs):
             raise ValueError(f"{len(self.token_ids)} tokens but {len(self.logprobs)} log-probabilities")
+        if self.entropies and len(self.token_ids) != len(self.entropies):
+            raise ValueError(f"{len(self.token_ids)} tokens but {len(self.entropies)} entropies")
         return self
 
 
@@ -87,6 +91,8 @@ class Rollout(Record):
     reward: float | None = None
     """Weighted sum of the scores; None when the rollout is not scored."""
     advantage: float | None = None
+    flags: list[str] = Field(default_factory=list)
+    """Ways in which the answer goes round its task, as far as they can be told from its parse tree."""
 
     @property
     def prompt_ids(self) -> list[int]:

@@ -130,10 +130,91 @@ class CommandCheck(Record):
     steps: list[CommandStep]
 
 
+class LabelCheck(Record):
+    """The answer names one of `choices`; it passes when that is `expected`. Nothing is run."""
+
+    kind: Literal["label"] = "label"
+    choices: list[str]
+    expected: str
+
+
+class WorkspaceCheck(_Terse):
+    """Tests that run in a repository or container which the task names. Carried as data; no toolchain plays it yet."""
+
+    optional: ClassVar[tuple[str, ...]] = (
+        "image", "repository", "commit", "patch", "files", "argv", "failing", "passing"
+    )  # fmt: skip
+    kind: Literal["workspace"] = "workspace"
+    image: str = ""
+    """Container image, or the text of a Dockerfile."""
+    repository: str = ""
+    commit: str = ""
+    """Revision of the repository that the answer starts from."""
+    patch: str = ""
+    """Unified diff that brings the tests."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Trusted files by relative path."""
+    argv: list[str] = Field(default_factory=list)
+    """What runs the tests."""
+    failing: list[str] = Field(default_factory=list)
+    """Tests that fail before and must pass after (FAIL_TO_PASS)."""
+    passing: list[str] = Field(default_factory=list)
+    """Tests that pass before and after (PASS_TO_PASS)."""
+
+
+class ProjectCheck(_Terse):
+    """Run a project's own tests in a copy of it in which `files` replace or add files. The task's language says how."""
+
+    optional: ClassVar[tuple[str, ...]] = ("files", "removed", "passing")
+    kind: Literal["project"] = "project"
+    project: str
+    """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`."""
+    digest: str
+    """Content hash of the snapshot's files; with another one the verdict is *error*."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Path to text of what differs from the snapshot."""
+    removed: list[str] = Field(default_factory=list)
+    """Paths of the snapshot that are not there."""
+    failing: list[str]
+    """Tests that fail before the task is solved; each must be reported as passed."""
+    passing: list[str] = Field(default_factory=list)
+    """Tests that pass before and must pass after."""
+
+
+class EditCheck(_Terse):
+    """The answer edits `files`; `judge` then judges the file at `path`, or the files must be the oracle's."""
+
+    optional: ClassVar[tuple[str, ...]] = ("oracle", "tolerance", "judge", "path")
+    kind: Literal["edit"] = "edit"
+    format: str
+    """How the edit is written: a name of `strop.edits.FORMATS`."""
+    files: dict[str, str]
+    """Path to text before the edit."""
+    oracle: dict[str, str | None] = Field(default_factory=dict)
+    """Path to text after a known good edit, of the files that it changes; None = deleted."""
+    tolerance: list[str] = Field(default_factory=list)
+    """Where the edit may differ from the files: names of switches of `strop.edits.Tolerance`."""
+    judge: "Check | None" = None
+    """What judges the edited file at `path`, or all edited files where it is a *project* check; None = the edited
+
+    files are compared with the oracle's."""
+    path: str = ""
+
+
 Check = Annotated[
-    CasesCheck | AssertsCheck | StdioCheck | PytestCheck | RustCheck | CommandCheck,
+    CasesCheck
+    | AssertsCheck
+    | StdioCheck
+    | PytestCheck
+    | RustCheck
+    | CommandCheck
+    | LabelCheck
+    | WorkspaceCheck
+    | ProjectCheck
+    | EditCheck,
     Field(discriminator="kind"),
 ]
+EditCheck.model_rebuild()
 
 
 class Task(Record):
@@ -172,16 +253,27 @@ class Task(Record):
     @property
     def test_count(self) -> int:
         """How many tests an answer must pass, as far as the task itself says; 0 when it checks nothing."""
-        check = self.check
-        if isinstance(check, AssertsCheck):
-            return 1 if check.code.strip() else 0
-        if isinstance(check, RustCheck):
-            return max(1, check.tests.count("#[test]"))
-        if isinstance(check, PytestCheck):
-            return len(check.tests)
-        if isinstance(check, CommandCheck):
-            return sum(step.stage == "test" for step in check.steps)
-        return len(check.cases)
+        return _test_count(self.check)
+
+
+def _test_count(check: Check) -> int:
+    if isinstance(check, EditCheck):
+        return 1 if check.judge is None else _test_count(check.judge)
+    if isinstance(check, AssertsCheck):
+        return 1 if check.code.strip() else 0
+    if isinstance(check, RustCheck):
+        return max(1, check.tests.count("#[test]"))
+    if isinstance(check, PytestCheck):
+        return len(check.tests)
+    if isinstance(check, CommandCheck):
+        return sum(step.stage == "test" for step in check.steps)
+    if isinstance(check, LabelCheck):
+        return 1
+    if isinstance(check, ProjectCheck):
+        return len(check.failing) + len(check.passing)
+    if isinstance(check, WorkspaceCheck):
+        return len(check.failing) + len(check.passing) or int(bool(check.argv))
+    return len(check.cases)
 
 
 def _plain(value: Any) -> Any:

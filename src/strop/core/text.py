@@ -1,4 +1,4 @@
-"""Hostile text made safe for a terminal."""
+"""Hostile text: made safe for a terminal, and without its reasoning. All in time linear in its length."""
 
 import re
 
@@ -7,6 +7,10 @@ _UNSAFE = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of writing direction
     "\u2028\u2029\ud800-\udfff]"  # other line breaks; lone surrogates, which no terminal can be sent
 )
+
+_THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
+_SPACE = re.compile(r"\s*")
+_ENDS = re.compile(r"[\r\n]*")
 
 
 def printable(text: str) -> str:
@@ -20,3 +24,28 @@ def printable(text: str) -> str:
 def _escape(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def without_thinking(response: str) -> str:
+    """The response without the reasoning in front of it; an unfinished thought leaves nothing."""
+    start = 0
+    while response.startswith(_THINK_OPEN, _behind(_SPACE, response, start)):
+        close = response.find(_THINK_CLOSE, start)
+        if close < 0:
+            return ""
+        start = _behind(_ENDS, response, close + len(_THINK_CLOSE))
+    close = response.find(_THINK_CLOSE, start)
+    end = close + len(_THINK_CLOSE)
+    if (
+        close >= 0
+        and response.find(_THINK_OPEN, start, close) < 0
+        and response[end : end + 1] in ("", "\n", "\r")
+    ):
+        return response[_behind(_ENDS, response, end) :]  # the prompt held the opening tag
+    return response[start:]
+
+
+def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """The index behind what a pattern, which matches anything, matches there."""
+    match = pattern.match(text, start)
+    return match.end() if match else start

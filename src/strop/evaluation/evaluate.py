@@ -8,8 +8,10 @@ from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.evaluation.contamination import Contamination
 from strop.evaluation.result import Evaluation, TaskCounts
-from strop.evaluation.stages import STAGES, came_through, kind_of, stages_of
+from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
+from strop.tasks.dates import date_of
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
@@ -30,12 +32,14 @@ def evaluate(
     resamples: int = 10_000,
     confidence: float = 0.95,
     max_error_rate: float = 1.0,
+    contamination: Contamination | None = None,
     on_rollout: Callable[[Rollout], None] | None = None,
 ) -> Evaluation:
     """Plays every task `samples` times at `temperature`, and once greedily if asked.
 
-    `on_rollout` sees every rollout as it comes: to write it down, to show progress. Raises UserError for settings that
-    leave nothing to report and TooManyErrors when a larger share than `max_error_rate` could not be verified.
+    `contamination` is what is known of the model's training data: it goes into the result. `on_rollout` sees every
+    rollout as it comes: to write it down, to show progress. Raises UserError for settings that leave nothing to report
+    and TooManyErrors when a larger share than `max_error_rate` could not be verified.
     """
     check(tasks, samples, k, greedy)
     started = time.perf_counter()
@@ -62,6 +66,7 @@ def evaluate(
         seconds=time.perf_counter() - started,
         resamples=resamples,
         confidence=confidence,
+        contamination=contamination,
     )
     if result.error_rate > max_error_rate:
         raise TooManyErrors(
@@ -81,6 +86,7 @@ def _counts(tasks: Sequence[Task], sampled: "_Tally", best: "_Tally") -> list[Ta
             TaskCounts(
                 task_id=task.id,
                 topic=task.topic,
+                date=date_of(task),
                 n=n,
                 c=sampled.passed[task.id],
                 greedy=bool(best.passed[task.id]) if greedy else None,
@@ -97,6 +103,7 @@ class _Tally:
     def __init__(self, tasks: Sequence[Task], each: int) -> None:
         self._each = each
         self._kinds = {task.id: kind_of(task) for task in tasks}
+        self._base = {task.id: base_tests(task) for task in tasks}
         self._stages: dict[tuple[str, str], set[str]] = {}
         self._seen: Counter[str] = Counter({task.id: 0 for task in tasks})
         self.scored: Counter[str] = Counter()
@@ -137,7 +144,7 @@ class _Tally:
     def _count_stages(self, task: str, verdict: Verdict) -> None:
         self._stages.setdefault(self._kinds[task], set()).update(stage.name for stage in verdict.stages)
         for name in STAGES:
-            self.through[task, name] += came_through(verdict, name)
+            self.through[task, name] += came_through(verdict, name, self._base[task])
 
     def seen_stages(self, task: Task) -> set[str]:
         """Stages that ran for any task of its kind."""

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from strop.core.text import printable
+from strop.evaluation.contamination import note
 from strop.evaluation.result import Evaluation
 from strop.evaluation.stages import STAGES
 from strop.evaluation.statistics import Difference, Estimate
@@ -61,11 +62,13 @@ def show_models(
     *,
     title: str = "",
     labels: Mapping[str, str] | None = None,
+    footer: Sequence[str] = (),
     file: IO[str] | None = None,
 ) -> None:
     """Prints the table and the bars. `labels` renames stages in heads, such as {"lint": "clippy"}.
 
-    The first of `results` is what the others in `paired` were compared with.
+    Below stand the lines of `footer`, and what each model may have seen of the tasks. The first of `results` is what
+    the others in `paired` were compared with.
     """
     file = file or sys.stdout
     console = Console(file=file, highlight=False)
@@ -73,7 +76,7 @@ def show_models(
     names = labels or {}
     columns = _columns(results, paired, names, "\n" if terminal else " ")
     tables = _tables(columns, console.width if terminal else 1 << 30, title)
-    tables[-1].caption = caption(results, paired)
+    tables[-1].caption = "\n".join([caption(results, paired), *footer, *seen_notes(results)])
     for table in tables:
         show(table, file=file, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
     for stage, rates in stage_rates(results).items():
@@ -158,6 +161,14 @@ def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
     )
     text = f"{len(first.counts)} tasks, {answers}; {first.confidence:.0%} intervals"
     return text + (f"; differences from {printable(name)} on the same tasks" if paired else "")
+
+
+def seen_notes(results: Mapping[str, Evaluation]) -> list[str]:
+    """A line a model on what it may have seen of the tasks, where something is known."""
+    notes = {name: note(r, r.contamination) for name, r in results.items() if r.contamination is not None}
+    if len(results) == 1:
+        return [printable(text) for text in notes.values()]
+    return [printable(f"{name}: {text}") for name, text in notes.items()]
 
 
 def _bars(rates: Sequence[Rate], width: int | None) -> Table:

@@ -1,13 +1,14 @@
 """What an evaluation found: counts for every task, and the numbers that follow from them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from pydantic import Field
 
 from strop.core.errors import UserError
 from strop.core.records import Record
+from strop.evaluation.contamination import Contamination, contamination_json
 from strop.evaluation.stages import GREEDY_PREFIX, STAGES
 from strop.evaluation.statistics import Difference, Estimate, mean_interval, paired_difference, pass_at_k
 
@@ -20,6 +21,8 @@ class TaskCounts(Record):
 
     task_id: str
     topic: str = ""
+    date: str = ""
+    """Day on which the task was published, as YYYY-MM-DD; "" when it names none."""
     n: int = Field(ge=0)
     """Scored answers among the sampled ones."""
     c: int = Field(ge=0)
@@ -27,7 +30,7 @@ class TaskCounts(Record):
     greedy: bool | None = None
     """Whether the greedy answer passed; None when it was not asked for or not scored."""
     stages: dict[str, int] = Field(default_factory=dict)
-    """How many of the `n` came through build, lint and test; only stages that the task has, empty when n is 0."""
+    """How many of the `n` came through build, lint, base and test; only stages that the task has, empty when n is 0."""
     greedy_stages: dict[str, bool] = Field(default_factory=dict)
     """Whether the greedy answer came through them; empty when `greedy` is None."""
 
@@ -55,6 +58,8 @@ class Evaluation(Record):
     """Wall time."""
     resamples: int = 10_000
     confidence: float = 0.95
+    contamination: Contamination | None = None
+    """What the model may have seen of the tasks; None when nothing is known of its training data."""
 
     @property
     def keys(self) -> list[str]:
@@ -64,7 +69,7 @@ class Evaluation(Record):
 
     @property
     def stage_keys(self) -> list[str]:
-        """Names of the rates by stage: build, lint and test of the sampled answers, greedy-build, ... of the others.
+        """Names of the rates by stage: build, lint, base and test of the sampled answers, greedy-build, ... of others.
 
         Only stages that a task has: Python answers are not linted.
         """
@@ -86,13 +91,17 @@ class Evaluation(Record):
         """Share of answers with outcome *error*."""
         return self.outcomes.get("error", 0) / max(1, sum(self.outcomes.values()))
 
-    def values(self, key: str, topic: str | None = None) -> dict[str, float]:
-        """The key's value for each task that has one, in the tasks' order.
+    def values(self, key: str, topic: str | None = None, tasks: Set[str] | None = None) -> dict[str, float]:
+        """The key's value for each task that has one, in the tasks' order; only those of a topic, or among `tasks`.
 
         pass@k needs k scored answers: a task that lost some to errors of ours is left out of the larger k. The value
         of a stage is the share of the task's scored answers that came through it.
         """
-        chosen = [t for t in self.counts if topic is None or t.topic == topic]
+        chosen = [
+            t
+            for t in self.counts
+            if (topic is None or t.topic == topic) and (tasks is None or t.task_id in tasks)
+        ]
         if key == GREEDY:
             return {t.task_id: float(t.greedy) for t in chosen if t.greedy is not None}
         if key in STAGES:
@@ -102,9 +111,9 @@ class Evaluation(Record):
         k = int(key.removeprefix("pass@"))
         return {t.task_id: pass_at_k(t.n, t.c, k) for t in chosen if t.n >= k}
 
-    def estimate(self, key: str, topic: str | None = None) -> Estimate | None:
+    def estimate(self, key: str, topic: str | None = None, tasks: Set[str] | None = None) -> Estimate | None:
         """Mean over tasks with its interval; None when no task has a value."""
-        values = list(self.values(key, topic).values())
+        values = list(self.values(key, topic, tasks).values())
         if not values:
             return None
         return mean_interval(values, resamples=self.resamples, confidence=self.confidence)
@@ -136,6 +145,8 @@ class Evaluation(Record):
         report |= {name: getattr(self, name) for name in settings}
         report["outcomes"] = self.outcomes
         report["error_rate"] = self.error_rate
+        if self.contamination is not None:
+            report["contamination"] = contamination_json(self, self.contamination)
         if per_task:
             report["per_task"] = [t.model_dump() for t in self.counts]
         return report

@@ -1,16 +1,20 @@
-"""Which stages an answer goes through (build, lint, test), and whether it came through one.
+"""Which stages an answer goes through (build, lint, base, test), and whether it came through one.
 
 What counts as passed: of build and lint what the stage of the verdict says, and an answer in which a stage was never
 reached did not pass it. Of test the verdict as a whole, so that answers whose tests ran green but which were refused
 (unsafe code, tests that assert nothing) are no passes here either; the test rate is pass@1.
+
+`base` is there for tasks that say how many of their first tests are the base set (`metadata["base_tests"]`): whether
+those passed, whatever became of the extra ones behind them. It is HumanEval beside HumanEval+ (EvalPlus, arXiv
+2305.01210), out of one run of the tests.
 """
 
 from collections.abc import Set
 
-from strop.core.task import CommandCheck, RustCheck, Task
-from strop.core.verdict import Verdict
+from strop.core.task import CommandCheck, LabelCheck, RustCheck, Task
+from strop.core.verdict import Outcome, Verdict
 
-STAGES = ("build", "lint", "test")
+STAGES = ("build", "lint", "base", "test")
 """In the order in which they run."""
 
 GREEDY_PREFIX = "greedy-"
@@ -27,18 +31,31 @@ def stages_of(task: Task, seen: Set[str] = frozenset()) -> list[str]:
 
     seen  stages of verdicts on tasks of the same `kind_of`; languages of one's own have a lint stage or not
     """
+    base = {"base"} if base_tests(task) else set()
     if isinstance(task.check, RustCheck):
-        return list(STAGES)
+        return [name for name in STAGES if name != "base" or base]
+    if isinstance(task.check, LabelCheck):
+        return ["test"]
     if isinstance(task.check, CommandCheck):
-        own = {step.stage for step in task.check.steps}
+        own = {step.stage for step in task.check.steps} | base
         return [name for name in STAGES if name in own]
-    return [name for name in STAGES if name != "lint" or name in seen]
+    return [name for name in STAGES if name not in ("lint", "base") or name in seen | base]
 
 
-def came_through(verdict: Verdict, name: str) -> bool:
-    """Whether a scored answer passed the stage of that name."""
+def base_tests(task: Task) -> int:
+    """How many of the task's first tests are its base set; 0 where it does not say."""
+    count = task.metadata.get("base_tests")
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
+
+
+def came_through(verdict: Verdict, name: str, base: int = 0) -> bool:
+    """Whether a scored answer passed the stage of that name; `base` is how many tests are the base set."""
     if name == "test":
         return verdict.passed
+    if name == "base":
+        first = verdict.tests[:base]
+        whole = len(first) == base > 0 and all(test.outcome is Outcome.PASSED for test in first)
+        return verdict.passed or (whole and verdict.outcome is not Outcome.TAMPERED)
     stage = verdict.stage(name)
     if stage is None:
         return verdict.passed and name == "build"

@@ -19,13 +19,14 @@ def uniforms(seeds: Sequence[int], length: int) -> torch.Tensor:
 
 def choose(
     logits: torch.Tensor, uniform: torch.Tensor, *, temperature: float, top_p: float = 1.0
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Next tokens and their log-probabilities under the sampling distribution.
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Next tokens, their log-probabilities under the sampling distribution, and that distribution's entropies.
 
     logits   (rows, vocabulary), any float type
     uniform  (rows,) in [0, 1), used to invert the cumulative distribution; ignored when greedy
-    Returns (tokens (rows,) int64, logprobs (rows,) float32). Temperature 0 is greedy: log-probs are then those at
-    temperature 1. top_p keeps the smallest set of most likely tokens whose mass reaches it, renormalised
+    Returns (tokens (rows,) int64, logprobs (rows,) float32, entropies (rows,) float32 in nats). Temperature 0 is
+    greedy: log-probs and entropies are then those at temperature 1. top_p keeps the smallest set of most likely tokens
+    whose mass reaches it, renormalised
     (Holtzman et al. 2020, section 3.1).
     """
     if len(logits) > _ROWS:
@@ -33,17 +34,27 @@ def choose(
             choose(logits[part], uniform[part], temperature=temperature, top_p=top_p)
             for part in (slice(start, start + _ROWS) for start in range(0, len(logits), _ROWS))
         ]
-        return torch.cat([tokens for tokens, _ in parts]), torch.cat([logprobs for _, logprobs in parts])
+        tokens, logprobs, entropies = (torch.cat(values) for values in zip(*parts, strict=True))
+        return tokens, logprobs, entropies
     logits = logits.float()
     if temperature == 0:
         logprobs = torch.log_softmax(logits, dim=-1)
         tokens = logprobs.argmax(dim=-1)
-        return tokens, logprobs.gather(1, tokens[:, None])[:, 0]
+        return tokens, logprobs.gather(1, tokens[:, None])[:, 0], _entropies(logprobs.exp(), logprobs)
     logprobs = torch.log_softmax(logits / temperature, dim=-1)
     if top_p < 1:
         logprobs = torch.log_softmax(_nucleus(logprobs, top_p), dim=-1)
-    tokens = _invert_cdf(logprobs.exp(), uniform)
-    return tokens, logprobs.gather(1, tokens[:, None])[:, 0]
+    probabilities = logprobs.exp()
+    tokens = _invert_cdf(probabilities, uniform)
+    chosen = logprobs.gather(1, tokens[:, None])[:, 0]
+    if top_p < 1:  # 0 x -inf is no number
+        logprobs = logprobs.masked_fill_(probabilities == 0, 0.0)
+    return tokens, chosen, _entropies(probabilities, logprobs)
+
+
+def _entropies(probabilities: torch.Tensor, logprobs: torch.Tensor) -> torch.Tensor:
+    """(rows,) -sum p log p, in nats."""
+    return -torch.linalg.vecdot(probabilities, logprobs)
 
 
 def _nucleus(logprobs: torch.Tensor, top_p: float) -> torch.Tensor:

@@ -25,6 +25,18 @@ class HubTokenizer:
         """The text of token ids, special tokens left out."""
         return str(self.inner.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
+    def vocabulary(self) -> list[str]:
+        """The text of each token id, special tokens by their names; what is no whole character shows as U+FFFD."""
+        pieces = self.inner.convert_ids_to_tokens(list(range(len(self.inner))))
+        texts = self.inner.batch_decode(
+            [[i] for i in range(len(self.inner))], clean_up_tokenization_spaces=False
+        )
+        # SentencePiece drops the space that begins a text.
+        return [
+            f" {text}" if str(piece).startswith("\u2581") and not text.startswith(" ") else text
+            for piece, text in zip(pieces, texts, strict=True)
+        ]
+
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to where the assistant begins to speak. UserError without a chat template."""
         if not self.inner.chat_template:

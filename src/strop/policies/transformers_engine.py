@@ -29,6 +29,7 @@ class _Row:
     index: int
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    entropies: list[float] = field(default_factory=list)
 
 
 def _slices(prompts: Sequence[Sequence[int]]) -> Iterator[slice]:
@@ -180,8 +181,10 @@ class TransformersPolicy:
         rows: list[_Row | None] = [_Row(i) for i in range(len(prompts))]
         for step in range(params.max_tokens):
             drawn = draws[[r.index if r else 0 for r in rows], step].to(self._device)
-            tokens, logprobs = choose(logits, drawn, temperature=params.temperature, top_p=params.top_p)
-            yield from self._advance(rows, tokens.tolist(), logprobs.tolist(), params)
+            tokens, logprobs, entropies = choose(
+                logits, drawn, temperature=params.temperature, top_p=params.top_p
+            )
+            yield from self._advance(rows, tokens.tolist(), logprobs.tolist(), entropies.tolist(), params)
             live = [i for i, row in enumerate(rows) if row is not None]
             if not live or step + 1 == params.max_tokens:
                 return
@@ -204,7 +207,12 @@ class TransformersPolicy:
             ).logits[:, -1]
 
     def _advance(
-        self, rows: list[_Row | None], tokens: list[int], logprobs: list[float], params: SamplingParams
+        self,
+        rows: list[_Row | None],
+        tokens: list[int],
+        logprobs: list[float],
+        entropies: list[float],
+        params: SamplingParams,
     ) -> Iterator[tuple[int, Completion]]:
         """Appends one token a row, yields the rows that are finished and marks them None."""
         for i, row in enumerate(rows):
@@ -212,6 +220,7 @@ class TransformersPolicy:
                 continue
             row.tokens.append(tokens[i])
             row.logprobs.append(logprobs[i])
+            row.entropies.append(round(entropies[i], 4))
             text, reason = self._ending(row, params)
             if reason is not None:
                 rows[i] = None
@@ -220,6 +229,7 @@ class TransformersPolicy:
                     Completion(
                         token_ids=row.tokens,
                         logprobs=row.logprobs,
+                        entropies=row.entropies,
                         text=text,
                         finish_reason=reason,
                         policy_version=self.version,

@@ -25,7 +25,7 @@ from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.rewards.rubric import find_reward
-from strop.tasks.answers import extract_code
+from strop.tasks.answers import answer_in
 from strop.verification import open_verifier
 
 RewardFunction = Callable[..., list[float | None]]
@@ -130,7 +130,7 @@ def _plain(check: Any) -> Any:
 
 def _code(task: Task, prompt: Any, completion: Any, continues_prompt: bool) -> str:
     text = _said(completion)
-    return _said(prompt) + text if continues_prompt else extract_code(text, task.language)
+    return _said(prompt) + text if continues_prompt else answer_in(text, task)
 
 
 def _said(message: Any) -> str:

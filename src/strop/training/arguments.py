@@ -11,30 +11,34 @@ from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.policies.loading import has_fast_bfloat16
+from strop.training.stages import Stage
 
 
-def grpo_arguments(recipe: Recipe, output_dir: Path) -> Any:
-    """The `trl.GRPOConfig` of a recipe.
+def grpo_arguments(stage: Stage, output_dir: Path) -> Any:
+    """The `trl.GRPOConfig` of a stage; max_steps counts TRL's optimiser steps from the start of the run.
 
-    One training step is one batch of rollouts; with grpo.iterations = mu it is mu optimiser steps of TRL's.
+    One training step is one batch of rollouts. It is shared out to grpo.minibatches optimiser steps of TRL's, and that
+    grpo.iterations times. Checkpoints are written when `StepWatch` says so: TRL would count from the run's start.
     Truncated and unscored rollouts are masked by our own rollout hook, because TRL takes every row that ends at a stop
     string for truncated. Raises UserError when the rows of a step cannot be shared out.
     """
     from trl import GRPOConfig
 
+    recipe = stage.recipe
     grpo, optim = recipe.grpo, recipe.optim
     world = int(os.environ.get("WORLD_SIZE", "1"))
-    share, rest = divmod(grpo.rows_per_step, optim.micro_batch * world)
-    if rest or (grpo.tasks_per_step % world):
+    share, rest = divmod(grpo.rows_per_step, optim.micro_batch * world * grpo.minibatches)
+    if rest or (grpo.tasks_per_step % (world * grpo.minibatches)):
         raise UserError(
-            f"grpo.tasks_per_step={grpo.tasks_per_step} groups cannot be shared out to {world} processes in "
-            f"micro-batches of optim.micro_batch={optim.micro_batch} rows; change one of them"
+            f"grpo.tasks_per_step={grpo.tasks_per_step} groups cannot be shared out to {world} processes and "
+            f"{grpo.minibatches} minibatches in micro-batches of optim.micro_batch={optim.micro_batch} rows; change "
+            "one of them"
         )
     return GRPOConfig(
         output_dir=str(output_dir),
         per_device_train_batch_size=optim.micro_batch,
         gradient_accumulation_steps=share,
-        steps_per_generation=share,
+        steps_per_generation=share * grpo.minibatches,
         num_generations=grpo.group_size,
         num_iterations=grpo.iterations,
         max_completion_length=recipe.sampling.max_tokens,
@@ -51,12 +55,12 @@ def grpo_arguments(recipe: Recipe, output_dir: Path) -> Any:
         mask_truncated_completions=False,
         learning_rate=optim.learning_rate,
         lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else optim.schedule,
-        warmup_steps=optim.warmup_steps * grpo.iterations,
+        warmup_steps=stage.warmup_updates,
         adam_beta1=optim.betas[0],
         adam_beta2=optim.betas[1],
         weight_decay=optim.weight_decay,
         max_grad_norm=optim.max_grad_norm,
-        max_steps=optim.steps * grpo.iterations,
+        max_steps=stage.last_update,
         gradient_checkpointing=recipe.model.gradient_checkpointing,
         bf16=computes_in_bfloat16(recipe),
         use_cpu=not torch.cuda.is_available(),
@@ -64,10 +68,11 @@ def grpo_arguments(recipe: Recipe, output_dir: Path) -> Any:
         shuffle_dataset=False,
         remove_unused_columns=False,
         logging_steps=1,
-        save_strategy="steps",
-        save_steps=recipe.run.save_every * grpo.iterations,
+        # A loss that is no number is logged as such, and an alarm rings; the filter would show a mean in its place.
+        logging_nan_inf_filter=False,
+        save_strategy="no",
         save_total_limit=max(2, recipe.run.keep_checkpoints),
-        report_to=recipe.run.report_to or "none",
+        report_to="none",  # strop.training.trackers does that
         disable_tqdm=True,
         dataloader_num_workers=0,
     )

@@ -10,6 +10,7 @@ from strop.core.protocols import Rubric
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.verdict import Outcome
 from strop.rollouts.groups import fill_step, rollouts_of
+from strop.rollouts.measures import contradiction, duplicates, refused
 from strop.rollouts.player import Player
 from strop.training.task_stream import TaskStream
 
@@ -50,6 +51,10 @@ class StepFeed:
             seed=self._recipe.seed,
             step=step,
         )
+        shares = range(
+            grpo.minibatches
+        )  # each minibatch gets its part of the groups with signal, which come first
+        self.learnt = [group for share in shares for group in self.learnt[share :: grpo.minibatches]]
         self._check_errors()
         rows = list(rollouts_of(self.learnt))
         self.metrics = self._measure(time.perf_counter() - started)
@@ -107,6 +112,9 @@ class StepFeed:
             "completion_tokens": _mean(lengths),
             "truncated": _mean([float(r.truncated) for r in rows]),
             "sampling_surprise": -_mean(logprobs),
+            "duplicates": duplicates(self.played),
+            "refused": _mean([float(refused(r.verdict)) for r in rows if r.verdict and r.verdict.scored]),
+            "disagreements": sum(bool(contradiction(r)) for r in rows),
             "rollouts": len(rows),
             "groups_played": len(self.played),
             "groups_with_signal": sum(g.has_signal for g in self.played),

@@ -14,21 +14,20 @@ from typing import Any
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.evaluation.evaluate import evaluate
-from strop.evaluation.hack_audit import audit
+from strop.core.rollout import Group
+from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.result import Evaluation, compare, paired_json
 from strop.policies import release_memory
-from strop.reports.files import write_json
+from strop.reports.alarms import Alarm, AlarmWatch
 from strop.reports.run_folder import RunFolder
-from strop.rollouts.player import Player
-from strop.tasks.sources import load_tasks
 from strop.training import checkpoints
 from strop.training.arguments import grpo_arguments, lora_arguments
+from strop.training.evaluations import Evaluations
 from strop.training.feed import StepFeed
-from strop.training.setup import Workshop, environments, set_up
+from strop.training.setup import Workshop, set_up
 from strop.training.sft import examples_of, fit, step_count
+from strop.training.sinks import Sinks, check_sinks
+from strop.training.stages import Stage, stage_at, stages_of, update_of
 from strop.training.task_stream import TaskStream
 from strop.training.tasks import tasks_of
 
@@ -49,6 +48,7 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
     """
     folder = recipe.run.folder
     RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
+    check_sinks(recipe)
     with ExitStack() as stack:
         parts = set_up(recipe, stack)
         run = stack.enter_context(
@@ -56,7 +56,9 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
                 folder, recipe=dump_recipe(recipe), versions=revision(), overwrite=recipe.run.overwrite
             )
         )
-        return _Job(recipe, run, parts, say, show, status).go(None)
+        run.write_vocabulary(parts.tokenizer.vocabulary())
+        sinks = stack.enter_context(Sinks(recipe, run, say, step=0, writing=_rank() == 0))
+        return _Job(recipe, run, parts, sinks, say, show, status).go(None)
 
 
 def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
@@ -74,40 +76,62 @@ def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict
             return summary
         checkpoint = checkpoints.latest(run.checkpoints)
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
+        check_sinks(recipe)
         parts = set_up(recipe, stack)
-        return _Job(recipe, run, parts, say, show, status).go(checkpoint)
+        update = update_of(checkpoint)
+        step = stage_at(stages_of(recipe), update).step_of(update)[0]
+        sinks = stack.enter_context(Sinks(recipe, run, say, step=step, writing=_rank() == 0))
+        return _Job(recipe, run, parts, sinks, say, show, status).go(checkpoint)
 
 
 class _Job:
     """The steps of one run; holds what they share."""
 
     def __init__(
-        self, recipe: Recipe, run: RunFolder, parts: Workshop, say: Say, show: Show, status: Say
+        self,
+        recipe: Recipe,
+        run: RunFolder,
+        parts: Workshop,
+        sinks: Sinks,
+        say: Say,
+        show: Show,
+        status: Say,
     ) -> None:
         self._recipe = recipe
         self._run = run
         self._parts = parts
+        self._sinks = sinks
         self._say = say
         self._show = show
         self._status = status
+        self._tasks = {task.id: task for task in parts.train}
         self._stream = TaskStream(parts.train, recipe.seed, rank=_rank(), world=_world())
-        self._feed = StepFeed(recipe, parts.player, parts.rubric, self._stream, world=_world())
+        self._stages = stages_of(recipe)
+        self._stage = self._stages[0]
+        self._feed = self._feed_of(self._stage)
+        self._evaluations = Evaluations(recipe, run, parts, sinks, say, status)
+        self._watch = AlarmWatch()
         self._started = time.perf_counter()
         self._step_started = 0.0
-        self._spent = {"evaluation": 0.0, "sampling": 0.0, "verifying": 0.0, "update": 0.0}
+        self._spent = {"sampling": 0.0, "verifying": 0.0, "update": 0.0}
 
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
         recipe, parts = self._recipe, self._parts
-        before = self._evaluate("before") if recipe.evaluation.before and _rank() == 0 else {}
+        before = self._evaluations.all("before") if recipe.evaluation.before and _rank() == 0 else {}
         warm: dict[str, Evaluation] = {}
         if recipe.sft.warm_start:
             if checkpoint is None:
                 self._warm_up()
             if recipe.evaluation.before and _rank() == 0:
-                warm = self._evaluate("warm", extra=False)
+                warm = self._evaluations.all("warm", extra=False)
+        for start in filter(None, (before.get(""), warm.get(""))):
+            self._watch.begin(start.as_json(per_task=False))
         self._train(checkpoint)
         _free_update(parts.model)
-        after = self._evaluate("after") if recipe.evaluation.after and _rank() == 0 else {}
+        known = (self._run.path / "evaluation" / "after.record.json").is_file()
+        after = self._evaluations.all("after") if recipe.evaluation.after and _rank() == 0 else {}
+        if "" in after and not known:
+            self._ring(self._watch.evaluated(recipe.optim.steps, after[""].as_json(per_task=False)))
         return self._summarise(before, warm, after)
 
     def _warm_up(self) -> None:
@@ -130,112 +154,36 @@ class _Job:
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
-    def _evaluate(self, name: str, *, extra: bool = True) -> dict[str, Evaluation]:
-        """{set name: evaluation}; "" is the held-out set. An evaluation that is on disk is not done again."""
-        config, parts = self._recipe.evaluation, self._parts
-        parts.policy_update(self._recipe.optim.steps if name == "after" else 0)
-        done: dict[str, Evaluation] = {}
-        shared = {
-            "max_tokens": self._recipe.sampling.max_tokens,
-            "stop": self._recipe.sampling.stop or (),
-            "resamples": config.bootstrap,
-            "confidence": config.confidence,
-            "max_error_rate": self._recipe.limits.max_error_rate,
-        }
-        if parts.held_out:
-            done[""] = self._one_evaluation(
-                name,
-                parts.player,
-                parts.held_out,
-                config.samples,
-                config.temperature,
-                config.k,
-                config.greedy,
-                shared,
-            )
-        for check in config.extra if extra else ():
-            tasks = load_tasks(check.source, limit=check.limit)
-            player = Player(
-                parts.player.policy, parts.player.verifier, environments(self._recipe, check.style)
-            )
-            limits = shared | {"max_tokens": check.max_tokens or shared["max_tokens"]}
-            if check.style:
-                limits["stop"] = ()
-            done[check.name] = self._one_evaluation(
-                f"{name}-{check.name}",
-                player,
-                tasks,
-                check.samples,
-                check.temperature,
-                check.k,
-                check.greedy,
-                limits,
-            )
-        return done
-
-    def _one_evaluation(
-        self,
-        name: str,
-        player: Player,
-        tasks: Sequence[Task],
-        samples: int,
-        temperature: float,
-        k: Sequence[int],
-        greedy: bool,
-        shared: dict[str, Any],
-    ) -> Evaluation:
-        saved = self._run.path / "evaluation" / f"{name}.record.json"
-        if saved.is_file():
-            return Evaluation.model_validate_json(saved.read_text())
-        release_memory()
-        when, _, what = name.partition("-")
-        self._say(f"evaluating {when} training on {len(tasks)} {what or 'held-out'} tasks ...")
-        rollouts: list[Rollout] = []
-        expected = len(tasks) * (samples + greedy)
-
-        def take(rollout: Rollout) -> None:
-            rollouts.append(rollout)
-            self._status(f"{len(rollouts)} of {expected} answers")
-
-        result = evaluate(
-            lambda some, each, params, tag: player.play(
-                some, each, params, seed=self._recipe.seed, tag=f"evaluation.{tag}"
-            ),
-            tasks,
-            samples=samples,
-            temperature=temperature,
-            k=k,
-            greedy=greedy,
-            on_rollout=take,
-            **shared,
-        )
-        player.clock.take()
-        self._spent["evaluation"] += result.seconds
-        self._status("")
-        # They came as their verdicts did.
-        rollouts.sort(key=lambda rollout: (rollout.task_id, rollout.index))
-        self._run.write_evaluation(name, result.as_json(), rollouts)
-        write_json(saved, result.model_dump(mode="json"))
-        stages = [key for name, key in result.first_stage_keys.items() if name != "test"]
-        keys = [*result.keys, *stages]
-        values = ", ".join(f"{key} {e.value:.3f}" for key in keys if (e := result.estimate(key)))
-        self._say(f"{name}: {values} ({result.seconds:.0f} s)")
-        return result
+    def _feed_of(self, stage: Stage) -> StepFeed:
+        return StepFeed(stage.recipe, self._parts.player, self._parts.rubric, self._stream, world=_world())
 
     def _train(self, checkpoint: Path | None) -> None:
+        """Stage after stage, from the one that goes on at the checkpoint."""
+        os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+        update = update_of(checkpoint)
+        if checkpoint is not None:
+            self._stream.load(checkpoints.read_state(checkpoint)["stream"])
+        current = stage_at(self._stages, update)
+        self._resumed_at = current.step_of(update)[0]
+        self._run.truncate_after(self._resumed_at)
+        for line in self._run.iter_metrics():
+            self._watch.see(line)  # what rang then was said then
+        for stage in self._stages[current.number - 1 :]:
+            if self._recipe.stages:
+                self._say(str(stage))
+            last = stage is self._stages[-1]
+            self._train_stage(stage, checkpoint, last)
+            checkpoint = self._run.checkpoints / stage.checkpoint
+
+    def _train_stage(self, stage: Stage, checkpoint: Path | None, last: bool) -> None:
+        """A trainer of its own goes on from a checkpoint, as it would in a run that was stopped there."""
         from datasets import Dataset
 
         from strop.training.trainer import StepWatch, StropTrainer
 
-        recipe, parts = self._recipe, self._parts
-        os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
-        step = 0
-        if checkpoint is not None:
-            step = int(checkpoint.name.removeprefix("checkpoint-")) // recipe.grpo.iterations
-            self._stream.load(checkpoints.read_state(checkpoint)["stream"])
-        self._run.truncate_after(step)
-        self._resumed_at = step
-        arguments = grpo_arguments(recipe, self._run.checkpoints)
+        self._stage, self._feed = stage, self._feed_of(stage)
+        recipe, parts = stage.recipe, self._parts
+        arguments = grpo_arguments(stage, self._run.checkpoints)
         # TRL asks for prompts by this data set; the feed answers with rollouts of the stream's tasks.
         asked = Dataset.from_list([{"prompt": ""}] * recipe.grpo.tasks_per_step * 2)
         trainer = StropTrainer(
@@ -247,28 +195,37 @@ class _Job:
             feed=self._play,
             on_advantages=self._note_advantages,
             state=lambda: {"stream": self._stream.state()},
+            stage=stage,
             shared_prefix=recipe.optim.shared_prefix,
-            callbacks=[StepWatch(self._log)],
+            callbacks=[StepWatch(self._log, stage.saves)],
         )
         _only_our_output(trainer)
         self._step_started = time.perf_counter()
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        if _rank() == 0:
+        trainer.accelerator.wait_for_everyone()
+        if not last:
+            take_apart(trainer)
+        elif _rank() == 0:
             self._save_final(trainer)
 
     def _play(self, step: int) -> dict[str, Any]:
         self._step_started = time.perf_counter()
+        self._sinks.playing(step + 1)
         self._parts.policy_update(step)
         release_memory()
         return self._feed(step)
 
     def _note_advantages(self, step: int, advantages: list[float]) -> None:
         if _rank() == 0:
-            self._run.write_rollouts(step + 1, self._feed.with_advantages(advantages))
+            self._run.write_rollouts(step + 1, map(self._flagged, self._feed.with_advantages(advantages)))
+
+    def _flagged(self, group: Group) -> Group:
+        rollouts = [flagged(rollout, self._tasks) for rollout in group.rollouts]
+        return group.model_copy(update={"rollouts": rollouts})
 
     def _log(self, optimiser_step: int, logs: dict[str, Any]) -> None:
         """One line of metrics a training step, after the last of its updates."""
-        step, rest = divmod(optimiser_step, self._recipe.grpo.iterations)
+        step, rest = self._stage.step_of(optimiser_step)
         if rest or _rank() != 0:
             return
         mine = self._feed.metrics
@@ -277,6 +234,7 @@ class _Job:
         kept = ("loss", "grad_norm", "learning_rate", "entropy", "kl", "clip_ratio/region_mean")
         metrics = {
             "step": step,
+            **({"recipe_stage": self._stage.number} if self._recipe.stages else {}),
             **mine,
             **{name.split("/")[0]: float(logs[name]) for name in kept if logs.get(name) is not None},
             "seconds_update": update,
@@ -285,8 +243,16 @@ class _Job:
         self._spent["sampling"] += mine["seconds_sampling"]
         self._spent["verifying"] += mine["seconds_verifying"]
         self._spent["update"] += update
+        if numbers := self._evaluations.during(step):
+            metrics["held_out"] = numbers
         self._run.append_metrics(metrics)
+        self._sinks.measured(metrics)
         self._show(metrics)
+        self._ring(self._watch.see(metrics))
+
+    def _ring(self, alarms: Sequence[Alarm]) -> None:
+        for alarm in alarms:
+            self._say(f"alarm at step {alarm.step}: {alarm.name}: {alarm.text}")
 
     def _save_final(self, trainer: Any) -> None:
         target = self._run.path / FINAL
@@ -333,26 +299,11 @@ class _Job:
             **({"hack_audit": hacks} if hacks else {}),
             "wall_seconds": time.perf_counter() - self._started,
             "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-            "time_split": self._spent,
+            "time_split": {"evaluation": self._evaluations.seconds, **self._spent},
         }
         if _rank() == 0:
             self._run.write_summary(summary)
         return summary
-
-
-def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dict[str, Any] | None]]:
-    """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set."""
-    found: dict[str, dict[str, Evaluation]] = {}
-    for path in sorted((folder / "evaluation").glob("*.record.json"), reverse=True):
-        side, _, name = path.name.removesuffix(".record.json").partition("-")
-        found.setdefault(name, {})[side] = Evaluation.model_validate_json(path.read_text())
-    return {
-        name: (
-            {side: sides[side] for side in ("before", "warm", "after") if side in sides},
-            compare(sides["before"], sides["after"]) if {"before", "after"} <= sides.keys() else None,
-        )
-        for name, sides in sorted(found.items())
-    }
 
 
 def _only_our_output(trainer: Any) -> None:
@@ -361,6 +312,15 @@ def _only_our_output(trainer: Any) -> None:
 
     trainer.remove_callback(PrinterCallback)
     trainer.remove_callback(ProgressCallback)
+
+
+def take_apart(trainer: Any) -> None:
+    """Gives the model back as it was before the trainer: without adapters and wrappers, which the next one adds."""
+    model = trainer.accelerator.unwrap_model(trainer.model, keep_fp32_wrapper=False)
+    if hasattr(model, "unload"):
+        model.unload()
+    trainer.optimizer = trainer.lr_scheduler = None
+    _free_update(model)
 
 
 def _free_update(model: Any) -> None:

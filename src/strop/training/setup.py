@@ -21,6 +21,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.player import Player
 from strop.training.arguments import freeze_embeddings
+from strop.training.stages import stages_of
 from strop.training.tasks import split_tasks
 from strop.verification import open_configured
 
@@ -80,6 +81,10 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
 def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int], None]]:
     """(the policy that samples from the model, how to bring it up to date)."""
     policy: Any
+    longest = max(stage.recipe.sampling.max_tokens for stage in stages_of(recipe))
+    longest = max(longest, recipe.sampling.max_tokens)
+    sampling = recipe.sampling.model_copy(update={"max_tokens": longest})
+    recipe = recipe.model_copy(update={"sampling": sampling})  # for engines that must know the longest answer
     if isinstance(recipe.policy, TransformersSection):
         policy = open_policy(recipe, model=model)
         return policy, policy.update

@@ -1,8 +1,14 @@
 """A recipe's tasks, split; without torch, so that a dry run is quick."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from strop.config.dates import WindowConfig
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.tasks.dates import InWindow, in_window
+from strop.tasks.max_tests import at_most
 from strop.tasks.rust_source import judged_by_own_tests
 from strop.tasks.sources import load_tasks
 
@@ -15,15 +21,46 @@ def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
         raise UserError(
             f"task {untested[0].id} ({untested[0].source or tasks_source(recipe)}) has no tests; add some"
         )
+    most = recipe.tasks.max_tests
     train = [task for task in tasks if task.split != "held-out"]
+    train = [at_most(task, most) for task in train] if most is not None else train
     held_out = [task for task in tasks if task.split == "held-out"]
     if not train:
         raise UserError(
             f"tasks.source={tasks_source(recipe)!r} leaves no task to train on; lower held_out_fraction"
         )
+    held_out = windowed(held_out, recipe.evaluation.window, "evaluation.window").tasks
     if recipe.evaluation.limit is not None:
         held_out = sorted(held_out, key=lambda task: task.id)[: recipe.evaluation.limit]
     return train, held_out
+
+
+def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Task], dict[str, Any] | None]:
+    """The tasks to evaluate on, whatever their split or of one side, and what the window did, where there is one.
+
+    The latter is {"from", "to", "undated", "other_days", "left_out"}: days, counts and a line. Raises UserError when
+    nothing is left.
+    """
+    tasks = [task for task in tasks_of(recipe) if split in ("all", task.split)]
+    if not tasks:
+        raise UserError(f"no task of {recipe.tasks.source!r} is on the side {split!r}; use --split all")
+    window = recipe.evaluation.window
+    found = windowed(tasks, window, f"the window of {recipe.tasks.source}:")
+    most = recipe.tasks.max_tests
+    kept = found.tasks if most is None else [at_most(task, most) for task in found.tasks]
+    chosen = sorted(kept, key=lambda task: task.id)[:limit] if limit else kept
+    if window.is_open:
+        return chosen, None
+    counts = {"undated": found.undated, "other_days": found.outside, "left_out": found.left_out}
+    return chosen, {"from": window.from_, "to": window.to, **counts}
+
+
+def windowed(tasks: Sequence[Task], window: WindowConfig, key: str) -> InWindow:
+    """The tasks of a window. Raises UserError, naming `key`, when there were some and none is left."""
+    found = in_window(tasks, window.from_, window.to)
+    if tasks and not found.tasks:
+        raise UserError(f"no task is left in {key} {window}: {found.left_out}; widen it")
+    return found
 
 
 def tasks_source(recipe: Recipe) -> str:

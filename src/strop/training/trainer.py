@@ -7,6 +7,8 @@ What differs from TRL, and why:
    (`shared_prefix`). The gradient of a step is the same: it is a sum over rows.
 3. Rows whose advantage is zero are not computed when nothing else (KL, entropy bonus) gives them a gradient.
 4. A checkpoint is marked whole when everything is on disk, and holds the state of the task stream.
+5. A stage of the run has a trainer of its own, which goes on from the checkpoint of the one before. The schedule of
+   the learning rate is that of the whole run, with the stage's peak.
 """
 
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.optim.lr_scheduler import LambdaLR
 from transformers import TrainerCallback
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
@@ -22,6 +25,7 @@ from strop.policies.attention import attend_in_groups
 from strop.training import checkpoints
 from strop.training.selected_logps import check_head
 from strop.training.shared_prefix import shared_prefix_logps
+from strop.training.stages import Stage
 
 Feed = Callable[[int], dict[str, Any]]
 """step -> the rollout hook's fields: prompt_ids, completion_ids, logprobs, env_mask, strop_reward."""
@@ -43,12 +47,14 @@ class StropTrainer(GRPOTrainer):
         feed: Feed,
         on_advantages: Callable[[int, list[float]], None],
         state: Callable[[], dict[str, Any]],
+        stage: Stage,
         shared_prefix: bool = True,
         **options: Any,
     ) -> None:
         self._feed = feed
         self._on_advantages = on_advantages
         self._state = state
+        self._stage = stage
         self._shared_prefix = shared_prefix
         self._wanted: list[int] | None = None
         self._buffered_inputs: Any = None
@@ -60,7 +66,21 @@ class StropTrainer(GRPOTrainer):
 
     def rollout_step(self) -> int:
         """Which batch of rollouts the optimiser is at, from 0."""
-        return int(self.state.global_step) // int(self.num_iterations)
+        return self._stage.step_of(int(self.state.global_step))[0]
+
+    def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> Any:
+        """The schedule over the whole run: this trainer's steps may be those of a stage."""
+        return super().create_scheduler(self._stage.all_updates, optimizer)
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        super()._load_optimizer_and_scheduler(checkpoint)
+        scheduler, rate = self.lr_scheduler, self.args.learning_rate
+        if checkpoint is None or not isinstance(scheduler, LambdaLR) or set(scheduler.base_lrs) == {rate}:
+            return
+        scheduler.base_lrs = [rate] * len(scheduler.base_lrs)
+        for group, shape in zip(scheduler.optimizer.param_groups, scheduler.lr_lambdas, strict=True):
+            group["initial_lr"], group["lr"] = rate, rate * shape(scheduler.last_epoch)
+        scheduler._last_lr = [group["lr"] for group in scheduler.optimizer.param_groups]
 
     def _rollouts(self, prompts: list[Any], trainer: Any) -> dict[str, Any]:
         return self._feed(self.rollout_step())
@@ -117,10 +137,18 @@ class StropTrainer(GRPOTrainer):
 
 
 class StepWatch(TrainerCallback):
-    """Tells the run when an optimiser step is done, with what TRL logged about it."""
+    """Tells the run when an optimiser step is done, with what TRL logged about it, and when to save."""
 
-    def __init__(self, on_log: Callable[[int, dict[str, Any]], None]) -> None:
+    def __init__(
+        self, on_log: Callable[[int, dict[str, Any]], None], saves: Callable[[int], bool] | None = None
+    ) -> None:
         self._on_log = on_log
+        self._saves = saves or (lambda update: False)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Called by transformers after each optimiser step, with how many there were."""
+        if self._saves(int(state.global_step)):
+            control.should_save = True
 
     def on_log(
         self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any

@@ -1,0 +1,100 @@
+"""Recipe section `stages`: what changes while a run goes on, such as longer answers from step 180 on.
+
+A stage names only what it changes; null is "as the recipe has it". What is not listed here holds for the whole run.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+
+
+class StageSampling(Section):
+    """What a stage may change of `sampling`."""
+
+    temperature: float | None = Field(default=None, gt=0, le=10)
+    """In place of sampling.temperature."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    """In place of sampling.top_p."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """In place of sampling.max_tokens, in tokens. Evaluations keep the recipe's own."""
+
+
+class StageGrpo(Section):
+    """What a stage may change of `grpo`: not the form of the loss."""
+
+    epsilon_low: float | None = Field(default=None, ge=0, lt=1)
+    """In place of grpo.epsilon_low."""
+    epsilon_high: float | None = Field(default=None, ge=0)
+    """In place of grpo.epsilon_high."""
+    mask_truncated: bool | None = None
+    """In place of grpo.mask_truncated."""
+    group_size: int | None = Field(default=None, ge=2)
+    """In place of grpo.group_size."""
+    tasks_per_step: int | None = Field(default=None, ge=1)
+    """In place of grpo.tasks_per_step."""
+    iterations: int | None = Field(default=None, ge=1)
+    """In place of grpo.iterations."""
+    minibatches: int | None = Field(default=None, ge=1)
+    """In place of grpo.minibatches."""
+    refill: bool | None = None
+    """In place of grpo.refill."""
+    max_refill_rounds: int | None = Field(default=None, ge=0)
+    """In place of grpo.max_refill_rounds."""
+
+
+class StageOptim(Section):
+    """What a stage may change of `optim`."""
+
+    learning_rate: float | None = Field(default=None, gt=0, lt=1)
+    """In place of optim.learning_rate; the schedule goes on over the whole run with this peak."""
+    max_grad_norm: float | None = Field(default=None, gt=0)
+    """In place of optim.max_grad_norm."""
+    micro_batch: int | None = Field(default=None, ge=1)
+    """In place of optim.micro_batch."""
+
+
+class StageConfig(Section):
+    """One stage of the training: until when it goes, and what it changes."""
+
+    until: int | None = Field(default=None, ge=1)
+    """Its last step, counted from the start of the run; null, in the last stage alone, is optim.steps."""
+    sampling: StageSampling = StageSampling()
+    """How this stage samples."""
+    grpo: StageGrpo = StageGrpo()
+    """The shape of this stage's steps."""
+    optim: StageOptim = StageOptim()
+    """How this stage updates."""
+
+    def changes(self) -> dict[str, dict[str, Any]]:
+        """{section: {key: value}} of what the stage sets."""
+        sections: dict[str, Section] = {"sampling": self.sampling, "grpo": self.grpo, "optim": self.optim}
+        found = {
+            name: {key: value for key, value in section.model_dump().items() if value is not None}
+            for name, section in sections.items()
+        }
+        return {name: values for name, values in found.items() if values}
+
+
+def until_faults(stages: Sequence[StageConfig], steps: int) -> Iterator[Complaint]:
+    """What is wrong with the stages' ends in a run of so many steps: they rise, and the last one is the run's."""
+    before = 0
+    for number, stage in enumerate(stages):
+        last = number == len(stages) - 1
+        until = steps if last and stage.until is None else stage.until
+        if until is None:
+            yield (
+                f"stages.{number}.until",
+                "needs the stage's last step; only the last stage may leave it out",
+            )
+        elif until <= before:
+            yield f"stages.{number}.until", f"{until} is not after the stage before, which ends at {before}"
+        elif until > steps or (last and until < steps):
+            yield (
+                f"stages.{number}.until",
+                f"{until}, but the run ends at optim.steps ({steps}); change one of them, or take the stages out with "
+                "stages=[]",
+            )
+        before = until or before

@@ -1,0 +1,197 @@
+"""A run's evaluations: before and after training, between warm start and training, and while it goes on.
+
+Their random numbers are their own, so that a run with evaluations in between trains the same weights as one without.
+Each is written to the run folder when it is done, and what is on disk is not done again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from strop.config.schema import EvaluationConfig, ExtraEvaluation, Recipe
+from strop.core.ids import derive_seed
+from strop.core.rollout import Rollout
+from strop.core.task import Task
+from strop.evaluation.contamination import Contamination, contamination
+from strop.evaluation.evaluate import evaluate
+from strop.evaluation.hack_audit import flagged
+from strop.evaluation.result import Evaluation, compare
+from strop.policies import release_memory
+from strop.reports.files import write_json
+from strop.reports.run_folder import RunFolder, step_name
+from strop.rollouts.player import Player
+from strop.tasks.sources import load_tasks
+from strop.training.setup import Workshop, environments
+from strop.training.sinks import Sinks
+from strop.training.tasks import tasks_source, windowed
+
+Say = Callable[[str], None]
+SIDES = ("before", "warm", "after")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is asked of every task, as `evaluate` takes it."""
+
+    samples: int
+    temperature: float
+    k: Sequence[int]
+    greedy: bool
+    max_tokens: int
+    stop: Sequence[str]
+
+
+class Evaluations:
+    """Evaluates the model of a run as it is when asked, and writes down what comes out.
+
+    seconds  wall time spent so far
+    """
+
+    def __init__(
+        self, recipe: Recipe, run: RunFolder, parts: Workshop, sinks: Sinks, say: Say, status: Say
+    ) -> None:
+        self._recipe = recipe
+        self._run = run
+        self._parts = parts
+        self._sinks = sinks
+        self._say = say
+        self._status = status
+        self.seconds = 0.0
+        self._known: dict[frozenset[str], Contamination | None] = {}
+
+    def all(self, name: str, *, extra: bool = True) -> dict[str, Evaluation]:
+        """{set name: evaluation} for before, warm or after; "" is the held-out set."""
+        config, parts = self._recipe.evaluation, self._parts
+        parts.policy_update(self._recipe.optim.steps if name == "after" else 0)
+        done: dict[str, Evaluation] = {}
+        if parts.held_out:
+            plan = self._plan(config.samples, config.temperature, config.k, config.greedy)
+            done[""] = self._one(name, "held-out", parts.player, parts.held_out, plan)
+        for check in config.extra if extra else ():
+            done[check.name] = self._extra(name, check)
+        return done
+
+    def during(self, step: int) -> dict[str, Any]:
+        """The numbers for the step's line of metrics (from 1) where an evaluation follows on it, else {}."""
+        config, parts = self._recipe.evaluation, self._parts
+        if not config.every or step % config.every or not parts.held_out:
+            return {}
+        parts.policy_update(step)
+        plan = self._plan(config.every_samples, config.temperature, (1,), config.every_samples == 0)
+        return _headline(self._one(step_name(step), "", parts.player, some(parts.held_out, config), plan))
+
+    def _extra(self, name: str, check: ExtraEvaluation) -> Evaluation:
+        parts = self._parts
+        player = Player(parts.player.policy, parts.player.verifier, environments(self._recipe, check.style))
+        plan = self._plan(check.samples, check.temperature, check.k, check.greedy, check.max_tokens)
+        if check.style:
+            plan = _Plan(**{**vars(plan), "stop": ()})
+        place = f"window of evaluation.extra {check.name}"
+        tasks = windowed(load_tasks(check.source), check.window, place).tasks[: check.limit]
+        return self._one(f"{name}-{check.name}", check.name, player, tasks, plan)
+
+    def _plan(
+        self, samples: int, temperature: float, k: Sequence[int], greedy: bool, max_tokens: int | None = None
+    ) -> _Plan:
+        sampling = self._recipe.sampling
+        return _Plan(
+            samples, temperature, k, greedy, max_tokens or sampling.max_tokens, tuple(sampling.stop or ())
+        )
+
+    def _one(self, name: str, what: str, player: Player, tasks: Sequence[Task], plan: _Plan) -> Evaluation:
+        """One evaluation, or the one on disk; said aloud when the set has a name."""
+        saved = self._run.path / "evaluation" / f"{name}.record.json"
+        if saved.is_file():
+            return Evaluation.model_validate_json(saved.read_text())
+        release_memory()
+        if what:
+            self._say(f"evaluating {name.partition('-')[0]} training on {len(tasks)} {what} tasks ...")
+        result, rollouts = self._play(player, tasks, plan)
+        self.seconds += result.seconds
+        known = {task.id: task for task in tasks}
+        self._run.write_evaluation(name, result.as_json(), (flagged(rollout, known) for rollout in rollouts))
+        write_json(saved, result.model_dump(mode="json"))
+        self._sinks.evaluated(name, result.as_json(per_task=False))
+        if what:
+            stages = [key for stage, key in result.first_stage_keys.items() if stage != "test"]
+            keys = [*result.keys, *stages]
+            values = ", ".join(f"{key} {e.value:.3f}" for key in keys if (e := result.estimate(key)))
+            self._say(f"{name}: {values} ({result.seconds:.0f} s)")
+        return result
+
+    def _play(self, player: Player, tasks: Sequence[Task], plan: _Plan) -> tuple[Evaluation, list[Rollout]]:
+        """The result and the rollouts in the order of their task ids and indices."""
+        recipe = self._recipe
+        rollouts: list[Rollout] = []
+        expected = len(tasks) * (plan.samples + plan.greedy)
+
+        def take(rollout: Rollout) -> None:
+            rollouts.append(rollout)
+            self._status(f"evaluating: {len(rollouts)} of {expected} answers")
+
+        result = evaluate(
+            lambda part, each, params, tag: player.play(
+                part, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
+            ),
+            tasks,
+            **vars(plan),
+            resamples=recipe.evaluation.bootstrap,
+            confidence=recipe.evaluation.confidence,
+            max_error_rate=recipe.limits.max_error_rate,
+            contamination=self._contamination(tasks),
+            on_rollout=take,
+        )
+        player.clock.take()
+        self._status("")
+        # They came as their verdicts did.
+        return result, sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
+
+    def _contamination(self, tasks: Sequence[Task]) -> Contamination | None:
+        """What the model may have seen of a set; found out once for its evaluations before and after."""
+        key = frozenset(task.id for task in tasks)
+        if key not in self._known:
+            self._known[key] = contamination(
+                tasks,
+                cutoff=self._recipe.model.cutoff,
+                training=self._parts.train,
+                source=tasks_source(self._recipe),
+            )
+        return self._known[key]
+
+
+def some(tasks: Sequence[Task], config: EvaluationConfig) -> list[Task]:
+    """What is played during training: at most `every_limit` tasks, always the same, chosen by a hash of their ids."""
+    order = sorted(tasks, key=lambda task: derive_seed("evaluation during training", task.id))
+    return sorted(order[: config.every_limit], key=lambda task: task.id)
+
+
+def _headline(result: Evaluation) -> dict[str, Any]:
+    """A result for a line of metrics, its numbers named as in an evaluation's file."""
+    estimates = {key: e for key in result.keys if (e := result.estimate(key)) is not None}
+    return {
+        **{key: e.value for key, e in estimates.items()},
+        "intervals": {key: [e.low, e.high] for key, e in estimates.items()},
+        "tasks": len(result.counts),
+        "samples": result.samples,
+        "seconds": result.seconds,
+    }
+
+
+def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dict[str, Any] | None]]:
+    """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set.
+
+    Evaluations made during training, on some of the tasks, are not among them.
+    """
+    found: dict[str, dict[str, Evaluation]] = {}
+    for path in (folder / "evaluation").glob("*.record.json"):
+        side, _, name = path.name.removesuffix(".record.json").partition("-")
+        if side in SIDES:
+            found.setdefault(name, {})[side] = Evaluation.model_validate_json(path.read_text())
+    return {
+        name: (
+            {side: sides[side] for side in SIDES if side in sides},
+            compare(sides["before"], sides["after"]) if {"before", "after"} <= sides.keys() else None,
+        )
+        for name, sides in sorted(found.items())
+    }

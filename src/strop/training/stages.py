@@ -1,0 +1,103 @@
+"""The stages of a run, one for a recipe without any: which steps and which updates of the weights are whose.
+
+A step is one batch of rollouts, an update one step of the optimiser. Stages may differ in updates a step, so that a
+checkpoint, which is named after its update, belongs to a step only by way of its stage.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from strop.config.schema import Recipe
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage. Steps and updates are counted from the start of the run."""
+
+    number: int
+    """From 1."""
+    recipe: Recipe
+    """With the stage's changes in place."""
+    steps_before: int
+    last_step: int
+    updates_before: int
+    warmup_updates: int
+    """Updates of the whole run while the learning rate rises."""
+    all_updates: int
+    """Updates of the whole run."""
+    changes: str = ""
+    """What it changes, such as "sampling.max_tokens=16384, grpo.tasks_per_step=32"."""
+
+    @property
+    def last_update(self) -> int:
+        """Updates of the run when the stage is over."""
+        return self.updates_before + (self.last_step - self.steps_before) * self.recipe.grpo.updates_per_step
+
+    @property
+    def checkpoint(self) -> str:
+        """Name of the checkpoint at its end."""
+        return f"checkpoint-{self.last_update}"
+
+    def step_of(self, update: int) -> tuple[int, int]:
+        """(whole steps done after so many updates, updates done of the next one)."""
+        steps, rest = divmod(update - self.updates_before, self.recipe.grpo.updates_per_step)
+        return self.steps_before + steps, rest
+
+    def saves(self, update: int) -> bool:
+        """Whether a checkpoint belongs after so many updates: every run.save_every steps, and at the stage's end."""
+        step, rest = self.step_of(update)
+        return rest == 0 and (step % self.recipe.run.save_every == 0 or step == self.last_step)
+
+    def __str__(self) -> str:
+        changes = self.changes or "as the recipe has it"
+        return f"stage {self.number}, steps {self.steps_before + 1} to {self.last_step}: {changes}"
+
+
+def stages_of(recipe: Recipe) -> list[Stage]:
+    """The recipe's stages, at least one."""
+    recipes = [recipe.at_stage(number) for number in range(len(recipe.stages))] or [recipe]
+    ends = [stage.until or recipe.optim.steps for stage in recipe.stages] or [recipe.optim.steps]
+    edges = list(pairwise([0, *ends]))
+    each = [one.grpo.updates_per_step for one in recipes]
+
+    def updates(steps: int) -> int:
+        """Updates in the first so many steps."""
+        return sum(
+            (min(max(steps, first), last) - first) * share
+            for (first, last), share in zip(edges, each, strict=True)
+        )
+
+    return [
+        Stage(
+            number=number + 1,
+            recipe=one,
+            steps_before=first,
+            last_step=last,
+            updates_before=updates(first),
+            warmup_updates=updates(recipe.optim.warmup_steps),
+            all_updates=updates(ends[-1]),
+            changes=_changes(recipe, number),
+        )
+        for number, (one, (first, last)) in enumerate(zip(recipes, edges, strict=True))
+    ]
+
+
+def stage_at(stages: Sequence[Stage], update: int) -> Stage:
+    """The stage that goes on after so many updates; the last one when all are done."""
+    return next((stage for stage in stages if update < stage.last_update), stages[-1])
+
+
+def update_of(checkpoint: Path | None) -> int:
+    """Updates that were done at a checkpoint, 0 without one."""
+    return 0 if checkpoint is None else int(checkpoint.name.removeprefix("checkpoint-"))
+
+
+def _changes(recipe: Recipe, number: int) -> str:
+    if not recipe.stages:
+        return ""
+    found = recipe.stages[number].changes()
+    return ", ".join(
+        f"{section}.{key}={value}" for section, values in found.items() for key, value in values.items()
+    )

@@ -1,0 +1,225 @@
+"""Experiment trackers (`run.report_to`): each gets the run's own numbers, under the same names.
+
+    train/reward, train/rewards/NAME, train/stages/NAME, train/pass_rate, train/completion_tokens, train/loss, ...
+    time/step, time/sampling, time/verifying, time/update        seconds of a step
+    evaluation/pass@1, evaluation/SET/pass@1                     before (step 0) and after training, by set
+    evaluation/warm/pass@1                                       after a warm start, step 0
+    evaluation/during/pass@1                                     while training goes on, on some of the tasks
+
+The trainer's own reporting stays off: it knows neither scores nor evaluations, and takes every answer that ends at a
+stop string for a truncated one. A run that is resumed begins a new run in the tracker, which is told all that the run
+folder holds up to there; TensorBoard hides what it was told before. A tracker that fails is left out, after one line;
+training goes on.
+"""
+
+import contextlib
+import importlib.util
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from strop.config.load import dump_recipe
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.reports.run_folder import EVALUATION, RunFolder
+
+_RATES = {"tokens_mean": "completion_tokens", "truncated_rate": "truncated", "error_rate": "error_rate"}
+
+
+def check_trackers(names: Sequence[str]) -> None:
+    """Raises UserError for a tracker that is not installed, or that would ask for a password."""
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            raise UserError(
+                f"run.report_to: {name} is not installed; install it with: pip install {name}, or leave it out"
+            )
+    if "wandb" in names:
+        os.environ.setdefault("WANDB_SILENT", "true")  # it would write over the live view
+        import wandb
+
+        online = wandb.setup().settings.mode in ("online", "shared")
+        if online and not wandb.login(prompt=False, verify=False):
+            raise UserError(
+                "run.report_to: wandb has no key of yours; log in with: wandb login, or keep to this machine with: "
+                "WANDB_MODE=offline"
+            )
+
+
+class Trackers:
+    """The trackers of one run. A context manager; `say` hears which of them fail."""
+
+    def __init__(self, recipe: Recipe, run: RunFolder, say: Callable[[str], None]) -> None:
+        self._recipe = recipe
+        self._run = run
+        self._say = say
+        self._open: dict[str, Any] = {}
+
+    def begin(self, step: int) -> None:
+        """Opens them and tells them what the folder holds up to a step."""
+        for name in self._recipe.run.report_to:
+            with self._guarded(name), _no_output():
+                self._open[name] = _KINDS[name](self._recipe, self._run.path)
+        if not self._open:
+            return
+        for evaluation, result in _evaluations(self._run.path, ("before", "warm")):
+            self.evaluated(evaluation, result)
+        for line in self._run.iter_metrics():
+            if line["step"] <= step:
+                self.measured(line)
+        for evaluation, result in _evaluations(self._run.path, ("after",)):
+            self.evaluated(evaluation, result)
+
+    def measured(self, metrics: Mapping[str, Any]) -> None:
+        """Sends a line of metrics."""
+        self._send(dict(_numbers(metrics)), int(metrics["step"]))
+
+    def evaluated(self, name: str, result: Mapping[str, Any]) -> None:
+        """Sends the result of an evaluation before or after training; those in between come with the metrics."""
+        side, _, what = name.partition("-")
+        if side in ("before", "warm", "after"):
+            step = self._recipe.optim.steps if side == "after" else 0
+            prefix = "/".join(
+                ["evaluation", *(["warm"] if side == "warm" else []), *([what] if what else [])]
+            )
+            self._send({f"{prefix}/{key}": value for key, value in _results(result)}, step)
+
+    def __enter__(self) -> "Trackers":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for name, tracker in list(self._open.items()):
+            with self._guarded(name), _no_output():
+                tracker.finish(failed=kind is not None)
+
+    def _send(self, values: dict[str, float], step: int) -> None:
+        for name, tracker in list(self._open.items()):
+            with self._guarded(name):
+                tracker.log(values, step)
+
+    @contextlib.contextmanager
+    def _guarded(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self._open.pop(name, None)
+            cause = " ".join(str(error).split()) or type(error).__name__
+            self._say(f"run.report_to: {name} failed: {cause} (training goes on without it)")
+
+
+class _TensorBoard:
+    """Events in RUN/tensorboard. Those of an earlier process, from step 0 on, are hidden."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        self._writer: Any = SummaryWriter(str(folder / "tensorboard"), purge_step=0)
+        self._writer.add_text(
+            "recipe", "".join(f"    {line}\n" for line in dump_recipe(recipe).splitlines()), 0
+        )
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+    def finish(self, failed: bool) -> None:
+        self._writer.close()
+
+
+class _Wandb:
+    """A run of the project WANDB_PROJECT, default strop; its files are in RUN/wandb."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        import wandb
+
+        self._run = wandb.init(
+            project=os.environ.get("WANDB_PROJECT") or "strop",
+            name=recipe.run.name,
+            group=recipe.run.name,
+            config=recipe.model_dump(mode="json", by_alias=True),
+            dir=str(folder),
+            settings=wandb.Settings(silent=True, console="off"),
+        )
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        self._run.log(dict(values), step=step)
+
+    def finish(self, failed: bool) -> None:
+        self._run.finish(exit_code=int(failed))
+
+
+class _Trackio:
+    """A run of the project TRACKIO_PROJECT, default strop, in its own folder of the user's (TRACKIO_DIR)."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        import trackio
+
+        self._trackio: Any = trackio
+        self._run: Any = trackio.init(
+            project=os.environ.get("TRACKIO_PROJECT") or "strop",
+            name=recipe.run.name,
+            group=recipe.run.name,
+            config=recipe.model_dump(mode="json", by_alias=True),
+            embed=False,
+        )
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        self._run.log(dict(values), step=step)
+
+    def finish(self, failed: bool) -> None:
+        self._trackio.finish()
+
+
+_KINDS: Mapping[str, type[_TensorBoard] | type[_Wandb] | type[_Trackio]] = {
+    "tensorboard": _TensorBoard,
+    "wandb": _Wandb,
+    "trackio": _Trackio,
+}
+
+
+def _no_output() -> "contextlib.redirect_stdout[io.StringIO]":
+    """Nothing is printed over the live view: trackio says where its dashboard is."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
+def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in metrics.items():
+        if name == "held_out":
+            yield from ((f"evaluation/during/{key}", number) for key, number in _results(value))
+        elif isinstance(value, Mapping):
+            yield from (
+                (f"train/{name}/{key}", float(number)) for key, number in value.items() if _plain(number)
+            )
+        elif _plain(value) and name != "step":
+            time = "time/step" if name == "seconds" else f"time/{name.removeprefix('seconds_')}"
+            yield (time if name.startswith("seconds") else f"train/{name}"), float(value)
+
+
+def _results(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The numbers of an evaluation: those that have an interval, and a few rates."""
+    for key in result.get("intervals", {}):
+        if _plain(result.get(key)):
+            yield key, float(result[key])
+    for key, name in _RATES.items():
+        if _plain(result.get(key)):
+            yield name, float(result[key])
+
+
+def _plain(value: Any) -> bool:
+    """Whether it is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _evaluations(folder: Path, sides: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Evaluations on disk, by name."""
+    for path in sorted((folder / EVALUATION).glob("*.json")):
+        name = path.name.removesuffix(".json")
+        if not name.endswith(".record") and name.partition("-")[0] in sides:
+            yield name, json.loads(path.read_text(encoding="utf-8"))
