@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "strop"
 FILES = sorted(SOURCE.rglob("*.py"))
 
-MAY_START_PROCESSES = ("sandbox/", "launch/", "config/revision.py")
+MAY_START_PROCESSES = ("sandbox/", "launch/", "config/git.py")
 
 
 def imported(path: Path) -> set[str]:

@@ -4,6 +4,7 @@ import pytest
 
 from strop.cli.models import model_folder
 from strop.core.errors import UserError
+from strop.tasks import write_tasks
 
 GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}
 BAD = {"add": "\n    return a\n", "double": "\n    return x\n"}
@@ -71,3 +72,61 @@ def test_a_run_stands_for_its_final_model_else_its_newest_whole_checkpoint(tmp_p
     assert model_folder(str(tmp_path)).endswith("checkpoint-10")
     (tmp_path / "final").mkdir()
     assert model_folder(str(tmp_path)) == str(tmp_path / "final")
+
+
+def test_a_window_leaves_tasks_out_and_says_so(strop, tmp_path, add, double):
+    pytest.importorskip("torch")
+    inside = add.model_copy(update={"id": "add", "metadata": {"date": "2024-08-01", "base_tests": 1}})
+    older = double.model_copy(update={"id": "double", "metadata": {"date": "2024-07-31"}})
+    undated = double.model_copy(update={"id": "undated"})
+    write_tasks([inside, older, undated], tmp_path / "tasks.jsonl")
+    write_tasks([add.model_copy(update={"id": "same"})], tmp_path / "train.jsonl")
+    script(tmp_path / "x", {**GOOD, "undated": ""})
+    words = (
+        "eval",
+        "x",
+        "--engine",
+        "scripted",
+        "--tasks",
+        "tasks.jsonl",
+        "-n",
+        "1",
+        "--no-greedy",
+        "-o",
+        "out.json",
+    )
+    done = strop(
+        *words,
+        "--from",
+        "2024-08-01",
+        "--to",
+        "2025-02-01",
+        "--trained-on",
+        "train.jsonl",
+        "model.cutoff=2024-12-31",
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert report["window"] == {
+        "from": "2024-08-01", "to": "2025-02-01", "undated": 1, "other_days": 1,
+        "left_out": "1 of other days, 1 without a date",
+    }  # fmt: skip
+    found = report["models"]["x"]
+    assert [task["task_id"] for task in found["per_task"]] == ["add"] and found["base"] == found[
+        "test"
+    ] == 1.0
+    assert (
+        found["contamination"]["similar_tasks"] == ["add"] and found["contamination"]["before"]["tasks"] == 1
+    )
+    assert "left out by the window: 1 of other days, 1 without a date" in done.stdout
+    assert "2024-08-01 to 2025-02-01" in done.stdout and found["contamination"]["note"] in done.stdout
+    for more, said in (
+        (("--from", "2030-01-01"), "2 of other days, 1 without a date"),
+        (("--from", "1.8.2024"), "YYYY-MM-DD"),
+        (("--from", "2025-01-01", "--to", "2024-01-01"), "lies before"),
+        (("--trained-on", "nope.jsonl"), "nope.jsonl"),
+    ):
+        done = strop(*words[:-2], *more)
+        assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
+            done.stderr
+        )

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from strop import __version__
-from strop.cli import Commands, report
+from strop.cli import Commands, tell
 from strop.core.errors import ConfigError, SandboxError, UserError
 
 HEAVY = ("torch", "transformers", "trl", "vllm", "pydantic", "omegaconf", "numpy", "rich", "datasets", "yaml")
@@ -58,9 +58,9 @@ def test_wrong_usage_exits_with_2_and_no_traceback(strop, arguments):
 
 
 def test_errors_are_lines_with_the_code_that_fits(capsys):
-    assert report(UserError("no such file: \x1b[2Jx\nand more")) == 2
-    assert report(ConfigError(["a.yaml:1: first", "a.yaml:2: second"])) == 2
-    assert report(SandboxError("no jail")) == 1
+    assert tell(UserError("no such file: \x1b[2Jx\nand more")) == 2
+    assert tell(ConfigError(["a.yaml:1: first", "a.yaml:2: second"])) == 2
+    assert tell(SandboxError("no jail")) == 1
     assert capsys.readouterr().err == (
         "error: no such file: \\x1b[2Jx and more\nerror: a.yaml:1: first\nerror: a.yaml:2: second\nerror: no jail\n"
     )

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from strop.attacks.suite import Trial
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.answers import extract_code
+from strop.tasks.answers import answer_in
 from strop.tasks.jsonl import read_rows
 
 _TASK_FIELDS = frozenset(Task.model_fields)
@@ -75,7 +75,7 @@ def _trial(where: str, row: dict[str, Any], tasks: dict[str, tuple[Task, str]]) 
     if row["task_id"] not in tasks:
         raise UserError(f"{where}: unknown task_id {row['task_id']!r}: no line with a `check` has it")
     task, _ = tasks[row["task_id"]]
-    code, honest = extract_code(row["answer"], task.language), bool(row.get("honest"))
+    code, honest = answer_in(row["answer"], task), bool(row.get("honest"))
     return Trial(
         name=row.get("name") or where,
         language=task.language,

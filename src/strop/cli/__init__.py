@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 it failed; 2 the input is at fault, said in one line a fau
 """
 
 import importlib
+import io
 import os
 import sys
 from importlib.util import find_spec
@@ -18,7 +19,10 @@ from strop import __version__
 from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
-COMMANDS = ("train", "sft", "eval", "verify", "serve-verifier", "attack", "tasks", "build", "doctor")
+COMMANDS = (
+    "train", "sft", "eval", "verify", "serve-verifier", "attack", "report", "view", "runs",
+    "show", "tasks", "audit", "curate", "build", "repair", "doctor",
+)  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of its own name, or a typer `app` with several commands."""
 
 
@@ -39,7 +43,7 @@ class Commands(typer.core.TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except StropError as error:
-            raise SystemExit(report(error)) from None
+            raise SystemExit(tell(error)) from None
         except KeyboardInterrupt as stop:
             print(f"interrupted{_said(stop)}", file=sys.stderr)
             raise SystemExit(130) from None
@@ -68,11 +72,13 @@ def strop(
 
 
 def main() -> None:
-    """Runs the command line and exits."""
+    """Runs the command line and exits. What the encoding of stdout cannot say is written as an escape."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     app(prog_name="strop")
 
 
-def report(error: StropError) -> int:
+def tell(error: StropError) -> int:
     """Prints an error on stderr, one line a fault, and returns the exit code."""
     faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
     for fault in faults:

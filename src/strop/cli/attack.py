@@ -134,7 +134,7 @@ def _against(target: str, trials: "list[Trial]", canaries: "Canaries", jail: str
 
 def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries") -> "list[Row]":
     from strop.attacks.bench import run
-    from strop.reports.progress import Progress
+    from strop.reports.terminal.progress import Progress
 
     with Progress(f"held, {grader.name}", len(trials)) as progress:
         return run(grader, trials, canaries, lambda row: progress.step(row.good))

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strop.cli.build_bugs import bugs
+from strop.cli.build_edits import edits
+from strop.cli.build_implement import implement
 from strop.cli.build_rust_fix import rust_fix
 
 if TYPE_CHECKING:
@@ -20,6 +23,9 @@ def build() -> None:
     """Make new tasks."""
 
 
+app.command("bugs")(bugs)
+app.command("edits")(edits)
+app.command("implement")(implement)
 app.command("rust-fix")(rust_fix)
 
 
@@ -69,13 +75,13 @@ def rust(
 
     Killed or interrupted, the same command goes on, and pays for no call twice. See docs/build.md.
     """
-    from strop.cli.tasks import _columns
+    from strop.cli.tasks_options import columns_of
     from strop.curation.rust_build import Settings, estimate
     from strop.curation.rust_build import build as run
     from strop.curation.rust_build.cost import Prices, Usage
 
     settings = Settings(
-        source=source, folder=output, url=url, model=model, columns=_columns(column) or {}, limit=limit,
+        source=source, folder=output, url=url, model=model, columns=columns_of(column) or {}, limit=limit,
         attempts=attempts, temperature=temperature, max_tokens=max_tokens, seed=seed, concurrency=concurrency,
         timeout_seconds=timeout, api_key_env=api_key_env, price_in=price_in, price_out=price_out, max_cost=max_cost,
         parts=_parts(parts), workers=workers, jail=jail, allow_unsafe=allow_unsafe,
@@ -95,7 +101,7 @@ class _Line:
     """The progress line, with what the calls have cost."""
 
     def __init__(self) -> None:
-        from strop.reports.progress import Progress
+        from strop.reports.terminal.progress import Progress
 
         self._progress = Progress("built")
 

@@ -50,7 +50,7 @@ def rust_fix(
     from strop.curation.rust_fix.rustc import open_rustc
     from strop.curation.rust_fix.tally import Tally
     from strop.reports import files
-    from strop.reports.progress import Progress
+    from strop.reports.terminal.progress import Progress
     from strop.sandbox.limits import Limits
     from strop.tasks import load_tasks, write_tasks
     from strop.verification import open_verifier

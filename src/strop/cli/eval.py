@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.core.task import Task
+    from strop.evaluation.contamination import Contamination
     from strop.evaluation.result import Evaluation
 
 
@@ -29,6 +30,18 @@ def evaluate(
     ] = "all",
     limit: Annotated[
         int | None, typer.Option(min=1, help="at most so many tasks, chosen by their ids")
+    ] = None,
+    first_day: Annotated[
+        str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="only tasks published since that day")
+    ] = None,
+    last_day: Annotated[
+        str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="only tasks published until that day")
+    ] = None,
+    trained_on: Annotated[
+        str | None,
+        typer.Option(
+            help="task set that the models were trained on, to count near-duplicates; runs know theirs"
+        ),
     ] = None,
     samples: Annotated[int, typer.Option("--samples", "-n", min=0, help="sampled answers a task")] = 8,
     temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.001, help="of these")] = 0.8,
@@ -60,6 +73,8 @@ def evaluate(
     from strop.core.text import printable
     from strop.evaluation.evaluate import check
     from strop.reports import files
+    from strop.training.lineage import seen_by
+    from strop.training.tasks import chosen_tasks
 
     for path in filter(None, (output, chart)):
         files.check_writable(path)
@@ -68,16 +83,22 @@ def evaluate(
     words, overrides = split_words(models)
     options = [
         f"seed={seed}", f"tasks.style={style}", f"tasks.source={tasks}", f"sampling.max_tokens={max_tokens}",
+        *(f"evaluation.window.from='{day}'" for day in [first_day] if day is not None),
+        *(f"evaluation.window.to='{day}'" for day in [last_day] if day is not None),
     ]  # fmt: skip
     recipes = recipes_of(read_models(words, engine, base_url), options, overrides)
-    asked = _tasks(next(iter(recipes.values())), split, limit)
+    asked, window = chosen_tasks(next(iter(recipes.values())), split, limit)
     ks = k or sorted({1, samples} - {0}) or [1]
     check(asked, samples, ks, greedy)
     check_there(recipes)
-    report = _Report({"tasks": tasks, "style": style, "seed": seed}, asked, output, chart)
+    seen = seen_by(
+        recipes, asked, trained_on, lambda text: print(f"note: {printable(text)}", file=sys.stderr)
+    )
+    head = {"tasks": tasks, "style": style, "seed": seed, **({"window": window} if window else {})}
+    report = _Report(head, asked, output, chart)
     plan = {"samples": samples, "temperature": temperature, "k": ks, "greedy": greedy}
     try:
-        _all(recipes, asked, plan, report)
+        _all(recipes, asked, plan, seen, report)
     finally:
         report.show()
     if report.failed:
@@ -101,7 +122,9 @@ class _Report:
 
     @property
     def title(self) -> str:
-        return f"{self._head['tasks']}, {self._head['style']}"
+        window = self._head.get("window", {})
+        days = f", {window['from'] or '...'} to {window['to'] or '...'}" if window else ""
+        return f"{self._head['tasks']}, {self._head['style']}{days}"
 
     def add(self, name: str, engine: str, result: "Evaluation") -> None:
         """One model is done: it is compared with the first that was."""
@@ -125,7 +148,9 @@ class _Report:
         from strop.evaluation.table import show, topic_table
 
         if self.results:
-            show_models(self.results, self._paired, title=self.title, labels=self._labels)
+            window = self._head.get("window", {})
+            footer = [f"left out by the window: {window['left_out']}"] if window.get("left_out") else []
+            show_models(self.results, self._paired, title=self.title, labels=self._labels, footer=footer)
             if topics := topic_table(self.results):
                 print()
                 show(topics)
@@ -153,7 +178,11 @@ class _Report:
 
 
 def _all(
-    recipes: "Mapping[str, Recipe]", tasks: "list[Task]", plan: Mapping[str, Any], report: _Report
+    recipes: "Mapping[str, Recipe]",
+    tasks: "list[Task]",
+    plan: Mapping[str, Any],
+    seen: "Mapping[str, Contamination | None]",
+    report: _Report,
 ) -> None:
     """Evaluates one model after the other. One alone may raise; among several a failure is a line of the report."""
     from strop.core.errors import StropError
@@ -162,7 +191,7 @@ def _all(
 
     for name, recipe in recipes.items():
         try:
-            result = _evaluate(name, recipe, tasks, plan)
+            result = _evaluate(name, recipe, tasks, {**plan, "contamination": seen[name]})
         except Exception as error:
             if len(recipes) == 1:
                 raise
@@ -175,16 +204,6 @@ def _all(
         release_memory()
 
 
-def _tasks(recipe: "Recipe", split: str, limit: int | None) -> "list[Task]":
-    from strop.core.errors import UserError
-    from strop.training.tasks import tasks_of
-
-    tasks = [task for task in tasks_of(recipe) if split in ("all", task.split)]
-    if not tasks:
-        raise UserError(f"no task of {recipe.tasks.source!r} is on the side {split!r}; use --split all")
-    return sorted(tasks, key=lambda task: task.id)[:limit] if limit else tasks
-
-
 def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", plan: Mapping[str, Any]) -> "Evaluation":
     """Loads a model, evaluates it and lets it go again. The verifier is its own: another's cached verdicts would make
 
@@ -194,7 +213,7 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", plan: Mapping[st
 
     from strop.evaluation.evaluate import evaluate as measure
     from strop.policies.open import open_policy
-    from strop.reports.progress import Progress
+    from strop.reports.terminal.progress import Progress
     from strop.rollouts.player import Player
     from strop.training.setup import environments, verifier_of
 

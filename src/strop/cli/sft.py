@@ -14,8 +14,8 @@ def sft(
 ) -> None:
     """Warm a model up on reference solutions before reinforcement learning."""
     from strop.config.load import load_recipe
-    from strop.reports.live import LiveView
     from strop.reports.run_folder import RunFolder
+    from strop.reports.terminal.live import LiveView
 
     settings = load_recipe(
         [Path(word) for word in recipe if "=" not in word], [w for w in recipe if "=" in w]

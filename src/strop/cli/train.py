@@ -1,5 +1,6 @@
 """`strop train`: GRPO from a recipe, with an evaluation before and after; or on with a run that was stopped."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -51,23 +52,29 @@ def _check(recipe: object) -> None:
     from strop.config.schema import Recipe
     from strop.reports.run_folder import RunFolder
     from strop.rewards.rubric import WeightedRubric
+    from strop.training.sinks import check_sinks
+    from strop.training.stages import stages_of
     from strop.training.tasks import split_tasks
 
     assert isinstance(recipe, Recipe)
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
+    check_sinks(recipe)
     WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
     train, held_out = split_tasks(recipe)
     print(
         f"ok: {len(train)} training tasks, {len(held_out)} held out; {recipe.optim.steps} steps of "
         f"{recipe.grpo.tasks_per_step} x {recipe.grpo.group_size} rollouts; run folder {recipe.run.folder}"
     )
+    for stage in stages_of(recipe) if recipe.stages else ():
+        print(stage)
 
 
 def _run(folder: Path, recipe: object, plain: bool) -> None:
     from strop.config.load import load_recipe
     from strop.config.schema import Recipe
-    from strop.reports.live import LiveView
     from strop.reports.run_folder import RunFolder
+    from strop.reports.terminal.live import LiveView
+    from strop.training.sinks import check_sinks
 
     if recipe is None:
         RunFolder.read(folder)
@@ -76,6 +83,7 @@ def _run(folder: Path, recipe: object, plain: bool) -> None:
         assert isinstance(recipe, Recipe)
         RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
         settings = recipe
+    check_sinks(settings)
     with LiveView(settings.optim.steps, plain=plain or None, title=str(folder)) as view:
         view.note("loading ...")
         from strop.training.run import resume, train
@@ -92,7 +100,7 @@ def _run(folder: Path, recipe: object, plain: bool) -> None:
 
 def _report(folder: Path, summary: dict[str, object]) -> None:
     from strop.evaluation.table import main_table, show
-    from strop.training.run import read_evaluations
+    from strop.training.evaluations import read_evaluations
 
     for name, (sides, paired) in read_evaluations(folder).items():
         show(main_table(sides, paired, title=name or "held-out tasks"))
@@ -100,4 +108,5 @@ def _report(folder: Path, summary: dict[str, object]) -> None:
     assert isinstance(seconds, float)
     print(
         f"\n{seconds / 60:.1f} min. Everything that happened is in {folder}; the trained model in {folder}/final"
+        f"\nLook at it: strop view {shlex.quote(str(folder))}"
     )

@@ -51,7 +51,7 @@ def verify(
     Exit code 1 when more than 5 % of the answers could not be verified, which is no fault of theirs.
     """
     from strop.reports import files
-    from strop.reports.progress import Progress
+    from strop.reports.terminal.progress import Progress
 
     by_id = _load(tasks)
     total = sum(1 for _ in _read(answers, by_id, tasks)) if answers.is_file() else None
@@ -124,7 +124,7 @@ def _load(source: str) -> "dict[str, Task]":
 def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[Task, str]]":
     """(task, code) of every answer line. Raises UserError with file:line, also for a file without answers."""
     from strop.core.errors import UserError
-    from strop.tasks.answers import extract_code
+    from strop.tasks.answers import answer_in
     from strop.tasks.jsonl import read_rows
 
     empty = True
@@ -137,7 +137,7 @@ def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[
         task = by_id.get(row["task_id"])
         if task is None:
             raise UserError(f"{where}: unknown task_id {row['task_id']!r}: {source} has no such task")
-        yield task, extract_code(row["answer"], task.language)
+        yield task, answer_in(row["answer"], task)
     if empty:
         raise UserError(f"{path}: the file is empty: it holds no answer")
 

@@ -1,0 +1,249 @@
+"""`strop audit`: is every task of a set fit to train on? Exit code 1 when one is not."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from strop.core.task import Task
+    from strop.curation.audit import AuditSettings, Code, TaskAudit
+    from strop.curation.audit.journal import Journal
+    from strop.curation.audit.report import Summary
+    from strop.sandbox.limits import Limits
+
+_WIDTH = 140
+"""Columns of the table where there is no terminal."""
+_BAD_SHOWN = 20
+"""Rows that cannot be read that are named."""
+
+
+def audit(
+    tasks: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASKS", help="a file of tasks, a built-in set, or FORMAT:PLACE; see docs/formats.md"
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="file for the audits, one JSON line a task")
+    ] = None,
+    keep: Annotated[Path | None, typer.Option(help="file for the tasks that are fit, as task lines")] = None,
+    fail_on: Annotated[
+        Literal["fatal", "warning", "never"], typer.Option(help="which findings make the exit code 1")
+    ] = "fatal",
+    quick: Annotated[bool, typer.Option("--quick", help="stop at a task's first fatal finding")] = False,
+    ignore: Annotated[list[str] | None, typer.Option(help="a code not to look for; may be repeated")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="runs of a reference without a source of chance")] = 5,
+    chance_runs: Annotated[int, typer.Option(min=1, help="runs of a reference with one")] = 24,
+    min_tests: Annotated[int, typer.Option(min=1, help="fewest different tests of a task")] = 5,
+    mutants: Annotated[int, typer.Option(min=0, help="most faulty versions of a reference; 0: none")] = 12,
+    limit: Annotated[int | None, typer.Option(min=1, help="at most so many tasks")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", "-c", help="PART=COLUMN of a foreign data set")
+    ] = None,
+    show: Annotated[int, typer.Option(min=0, help="unfit tasks to name here")] = 20,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="answers at a time; one a core by default")
+    ] = None,
+    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU time of one answer")] = None,
+    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory of one answer in MiB")] = None,
+    jail: Annotated[
+        str, typer.Option(help="configuration of the jail, as `strop doctor` lists them")
+    ] = "auto",
+    allow_unsafe: Annotated[
+        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+    ] = False,
+) -> None:
+    """Look for tasks that teach the wrong thing: wrong, flaky or leaked references, tests that anything passes.
+
+    With --output or --keep, an audit that was stopped goes on where it was when the same command is given again.
+    """
+    from strop.curation.audit import AuditSettings
+    from strop.curation.audit.report import Summary
+
+    limits = _limits(cpu_seconds, memory_mb)
+    settings = AuditSettings(
+        runs=runs, chance_runs=max(runs, chance_runs), min_tests=min_tests, mutants=mutants, quick=quick,
+        ignore=_codes(ignore), cpu_seconds=limits.cpu_seconds, memory_bytes=limits.memory_bytes,
+    )  # fmt: skip
+    _refuse_early(output, keep)
+    bad, place = [0], output or keep
+    summary = Summary(show)
+    with ExitStack() as stack:
+        audits = _Audits(settings, limits, workers, jail, allow_unsafe)
+        journal = stack.enter_context(_journal(place, settings)) if place else None
+        if journal is not None:
+            _clear(output, keep)
+        source = islice(_tasks(tasks, column, bad), limit)
+        _go(source, audits, journal, keep, summary)
+        if journal is not None:
+            _finish(journal, output)
+    _report(summary, bad[0], output)
+    if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):
+        raise typer.Exit(1)
+
+
+class _Audits:
+    """Opens the verifier when the first task comes that needs it."""
+
+    def __init__(
+        self, settings: "AuditSettings", limits: "Limits", workers: int | None, jail: str, allow_unsafe: bool
+    ) -> None:
+        self._settings = settings
+        self._options = {"limits": limits, "jail": jail, "allow_unsafe": allow_unsafe}
+        self._workers = workers
+
+    def __call__(self, tasks: "Iterable[Task]") -> "Iterator[TaskAudit]":
+        from strop.curation.audit import audit_tasks
+        from strop.verification import open_verifier
+
+        options = self._options
+        with open_verifier(workers=self._workers, **options) as verifier:  # type: ignore[arg-type]
+            yield from audit_tasks(
+                tasks,
+                verifier,
+                self._settings,
+                reseeded=lambda seed: open_verifier(workers=1, hash_seed=seed, **options),  # type: ignore[arg-type]
+            )
+
+
+def _go(
+    source: "Iterable[Task]",
+    audits: _Audits,
+    journal: "Journal | None",
+    keep: Path | None,
+    summary: "Summary",
+) -> None:
+    """Audits all tasks; the fit ones into `keep`, which takes its name when the last is there."""
+    from strop.curation.audit.audit import paired
+    from strop.reports.terminal.progress import Progress
+    from strop.tasks.output import whole_file
+
+    with ExitStack() as inner:
+        kept = inner.enter_context(whole_file(keep)) if keep else None
+        progress = inner.enter_context(Progress("audited"))
+        pairs = journal.audits(source, audits) if journal else paired(source, audits)
+        try:
+            for number, (task, found) in enumerate(pairs, start=1):
+                summary.add(found)
+                if kept is not None and found.ok:
+                    kept.write(task.model_dump_json().encode() + b"\n")
+                progress.at(
+                    number, number - summary.unfit, None, "resumed" if _resumed(journal, number) else ""
+                )
+        except KeyboardInterrupt:
+            if journal is None:
+                raise
+            raise KeyboardInterrupt("give the same command again to go on") from None
+        finally:
+            pairs.close()
+
+
+def _resumed(journal: "Journal | None", number: int) -> bool:
+    return journal is not None and number <= journal.resumed
+
+
+def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[Task]":
+    """The tasks of the source; a row that makes none is a line on stderr, and counted."""
+    from strop.cli.tasks_options import columns_of
+    from strop.core.text import printable
+    from strop.tasks.sources import iter_tasks
+
+    def report(line: str) -> None:
+        bad[0] += 1
+        if bad[0] <= _BAD_SHOWN:
+            print(f"error: {printable(line)}", file=sys.stderr)
+
+    def guess(line: str) -> None:
+        print(printable(line), file=sys.stderr)
+
+    return iter_tasks(source, columns=columns_of(column), on_bad=report, on_guess=guess)
+
+
+def _journal(output: Path, settings: "AuditSettings") -> "Journal":
+    from strop import __version__
+    from strop.curation.audit.journal import Journal
+
+    path = output.with_name(f"{output.name}.journal")
+    journal = Journal(path, {"strop": __version__, **settings.model_dump(mode="json")})
+    if journal.discarded:
+        print(f"{path} was made with other settings: starting over", file=sys.stderr)
+    return journal
+
+
+def _clear(*paths: Path | None) -> None:
+    """Takes away the unfinished files that a killed audit left; the journal's lock says that none is at work."""
+    for path in filter(None, paths):
+        left = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
+        for other in path.parent.iterdir():
+            if left.fullmatch(other.name):
+                other.unlink(missing_ok=True)
+
+
+def _finish(journal: "Journal", output: Path | None) -> None:
+    from strop.tasks.output import whole_file
+
+    if output is not None:
+        with whole_file(output) as file:
+            file.writelines(journal.lines())
+    journal.remove()
+
+
+def _refuse_early(*paths: Path | None) -> None:
+    """Raises UserError for a place that cannot be written."""
+    from strop.core.errors import UserError
+    from strop.reports.files import check_writable
+
+    given = [path for path in paths if path is not None]
+    if len(set(given)) < len(given):
+        raise UserError(f"--output and --keep are both {given[0]}: give them different files")
+    for path in given:
+        check_writable(path)
+
+
+def _codes(names: list[str] | None) -> "tuple[Code, ...]":
+    from difflib import get_close_matches
+
+    from strop.core.errors import UserError
+    from strop.curation.audit import CODES
+
+    for name in names or ():
+        if name not in CODES:
+            close = get_close_matches(name, CODES, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise UserError(f"--ignore {name!r} is no code{hint}: {', '.join(CODES)}")
+    return tuple(code for code in CODES if code in (names or ()))
+
+
+def _limits(cpu_seconds: float | None, memory_mb: int | None) -> "Limits":
+    """The limits of one answer; wall time grows with CPU time."""
+    from dataclasses import replace
+
+    from strop.sandbox import Limits
+
+    limits = Limits()
+    if cpu_seconds is not None:
+        wall = max(limits.wall_seconds, 4 * cpu_seconds)
+        limits = replace(limits, cpu_seconds=cpu_seconds, wall_seconds=wall)
+    if memory_mb is not None:
+        limits = replace(limits, memory_bytes=memory_mb * 2**20)
+    return limits
+
+
+def _report(summary: "Summary", bad: int, output: Path | None) -> None:
+    from rich.console import Console
+
+    for line in summary.lines():
+        print(line)
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    if summary.tasks and summary.found:
+        console.print(summary.table())
+    print(summary.verdict() + (f", {bad} rows could not be read" if bad else ""))
+    if output is not None:
+        print(f"audits written to {output}")

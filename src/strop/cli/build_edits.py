@@ -1,0 +1,186 @@
+"""`strop build edits`: tasks whose answer is an edit, out of commits, rows with a patch, broken programs, and pairs."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from strop.core.task import Task
+    from strop.curation.edits import Tally, Wish
+
+Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
+FORMAT = {"swe-rl": "search-replace", "patch": "unified-diff", "fix-compile": "search-replace"}
+"""How an edit is written where nothing else is asked for."""
+CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
+"""Of one program of family fix-compile."""
+
+
+def edits(
+    source: Annotated[
+        str, typer.Argument(help="a git repository (swe-rl, patch), or tasks: a name, a file, FORMAT:PLACE")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="file of task lines to write; .gz compresses")],
+    family: Annotated[Family, typer.Option(help="kind of task to make")],
+    repositories: Annotated[
+        Path | None, typer.Option(help="folder of clones, where the files of rows are taken from")
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="how the edit is to be written; default: search-replace, for patch unified-diff"),
+    ] = None,
+    newest: Annotated[int, typer.Option(min=1, help="look at so many commits of a repository")] = 10_000,
+    context: Annotated[
+        int, typer.Option(min=0, max=20, help="swe-rl: files to show that do not change, at most")
+    ] = 1,
+    max_files: Annotated[int, typer.Option(min=1, help="files that an edit changes, at most")] = 5,
+    max_chars: Annotated[int, typer.Option(min=100, help="characters of all files shown, at most")] = 60_000,
+    limit: Annotated[int | None, typer.Option(min=1, help="make so many tasks, at most")] = None,
+    seed: Annotated[int, typer.Option(help="decides which unchanged files are shown")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="batches verified at a time; one a core by default")
+    ] = None,
+    allow_unsafe: Annotated[
+        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+    ] = False,
+) -> None:
+    """Make edit tasks of what others have mended; what no oracle or compiler confirms is left out.
+
+    Writes the tasks and, beside them, OUT.manifest.json with counts and reasons. See docs/edit-tasks.md.
+    """
+    from strop.core.errors import UserError
+    from strop.curation.edits import Tally, Wish
+    from strop.reports import files
+    from strop.reports.terminal.progress import Progress
+    from strop.tasks import write_tasks
+
+    manifest = out.with_name(f"{out.name}.manifest.json")
+    if not out.name.endswith((".jsonl", ".jsonl.gz")):
+        raise UserError(f"--out {out}: name a file that ends in .jsonl or .jsonl.gz")
+    for path in (out, manifest):
+        files.check_writable(path)
+    chosen = _format(format, family)
+    wish, tally, started = Wish(chosen, seed, context, max_files, max_chars), Tally(), time.monotonic()
+    with ExitStack() as stack:
+
+        def done(_: int) -> None:
+            progress.at(tally.considered, None, None, f"{tally.tasks} tasks made")
+
+        if family in ("swe-rl", "patch"):
+            made = _of_repositories(source, repositories, family, newest, wish, tally, done)
+        elif family == "vulnerability":
+            made = _pairs(source, tally, done)
+        else:
+            made = _fix_compile(source, wish, tally, done, workers, allow_unsafe, stack)
+        progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
+        write_tasks(_some(islice(made, limit), source, tally), out)
+    settings = {"source": source, "family": family, "format": chosen, "seed": seed, "limit": limit, "newest": newest,
+                "context": context, "max_files": max_files, "max_chars": max_chars}  # fmt: skip
+    files.write_json(manifest, {"settings": settings, **tally.manifest()})
+    _summarise(tally.manifest(), time.monotonic() - started, out)
+
+
+def _of_repositories(
+    source: str,
+    clones: Path | None,
+    family: str,
+    newest: int,
+    wish: "Wish",
+    tally: "Tally",
+    done: Callable[[int], None],
+) -> "Iterator[Task]":
+    from strop.core.errors import UserError
+    from strop.curation.edits.make import of_history, of_rows
+    from strop.curation.edits.repository import Repository
+
+    if clones is None:
+        folder = Path(source).expanduser()
+        if not folder.is_dir():
+            rows = "; for rows with a patch name --repositories" if family == "swe-rl" else ""
+            raise UserError(f"{source!r} is no folder: name a git repository{rows}")
+        repository = Repository(folder)
+        return of_history(repository, repository.commits(newest), family, wish, tally, done)
+    if family != "swe-rl":
+        raise UserError(f"--repositories is for --family swe-rl, not {family}")
+    if not clones.is_dir():
+        raise UserError(f"--repositories {clones}: no such folder")
+    return of_rows(_reported(source, tally), clones, wish, tally, done)
+
+
+def _pairs(source: str, tally: "Tally", done: Callable[[int], None]) -> "Iterator[Task]":
+    from strop.curation.edits.pairs import pairs
+
+    return pairs(_reported(source, tally), tally, done)
+
+
+def _fix_compile(
+    source: str,
+    wish: "Wish",
+    tally: "Tally",
+    done: Callable[[int], None],
+    workers: int | None,
+    allow_unsafe: bool,
+    stack: ExitStack,
+) -> "Iterator[Task]":
+    from strop.curation.edits.fix_compile import fix_compile
+    from strop.sandbox.limits import Limits
+    from strop.tasks import load_tasks
+    from strop.verification import open_verifier
+
+    tasks = load_tasks(source)  # with its splits: what is made of one task stays on its side
+    limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
+    verifier = stack.enter_context(open_verifier(workers=workers, limits=limits, allow_unsafe=allow_unsafe))
+    return fix_compile(tasks, verifier, wish, tally, done)
+
+
+def _reported(source: str, tally: "Tally") -> "Iterable[Task]":
+    """The tasks of a source; rows that make none are counted."""
+    from strop.tasks.sources import iter_tasks
+
+    def bad(_: str) -> None:
+        tally.considered += 1
+        tally.left_out["a row that makes no task"] += 1
+
+    return iter_tasks(source, on_bad=bad)
+
+
+def _format(name: str | None, family: str) -> str:
+    from strop.core.errors import UserError
+    from strop.edits import FORMATS
+    from strop.tasks.rows import suggestion
+
+    if name is None:
+        return FORMAT.get(family, "")
+    if family == "vulnerability":
+        raise UserError("--format is for edits: the answer of a vulnerability task is a label")
+    if name not in FORMATS:
+        raise UserError(
+            f"--format {name!r}: unknown{suggestion(name, list(FORMATS))}; there are {', '.join(FORMATS)}"
+        )
+    return name
+
+
+def _some(made: "Iterator[Task]", source: str, tally: "Tally") -> "Iterator[Task]":
+    """The tasks; UserError in the place of none."""
+    from strop.core.errors import UserError
+
+    yield from made
+    if not tally.tasks:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.left_out.items()))
+        raise UserError(f"no task could be made of {source!r}: {reasons or 'it is empty'}")
+
+
+def _summarise(counts: dict[str, Any], seconds: float, out: Path) -> None:
+    from strop.core.text import printable
+
+    left_out = ", ".join(f"{count} {reason}" for reason, count in counts["left_out"].items())
+    print(
+        printable(
+            f"{counts['tasks']} tasks from {counts['considered']} looked at in {seconds:.0f} s; "
+            f"left out: {left_out or 'none'}; {out}"
+        )
+    )

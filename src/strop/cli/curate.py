@@ -1,0 +1,168 @@
+"""`strop curate`: a pipeline of named steps over sources of tasks, with a manifest that accounts for every task."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from strop.curation.pipeline.stage import Entry
+    from strop.reports.terminal.progress import Progress
+
+
+def _steps(wanted: bool) -> None:
+    if not wanted:
+        return
+    from strop.curation.pipeline.registry import step_kind, step_names
+
+    for name in step_names():
+        kind = step_kind(name)
+        print(f"{name}: {kind.about}")
+        for key, field in kind.config.model_fields.items():
+            default = "required" if field.is_required() else f"default {_shown(field.default)}"
+            print(f"    {key} ({default}): {' '.join((field.description or '').split())}")
+    raise typer.Exit
+
+
+def curate(
+    pipeline: Annotated[
+        Path, typer.Argument(metavar="PIPELINE.yaml", help="sources and steps; see docs/curate.md")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="folder for the tasks and the manifest")
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option("--source", "-s", help="in the place of the pipeline's sources; repeatable"),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="in the place of the pipeline's")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="answers verified at a time; one a core by default")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="start over in a folder that holds another curation")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="check the pipeline, print it with every default, and stop")
+    ] = False,
+    allow_unsafe: Annotated[
+        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+    ] = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", callback=_steps, is_eager=True, help="list all steps and stop")
+    ] = False,
+) -> None:
+    """Filter, clean and split tasks by a pipeline of steps.
+
+    Writes tasks.jsonl, one file for each part of a split, dropped.jsonl, changes.jsonl and manifest.json. A run that
+    was stopped goes on when the same command is given again.
+    """
+    from strop.core.errors import UserError
+    from strop.core.text import printable
+    from strop.curation.pipeline.read import read_pipeline
+    from strop.curation.pipeline.run import Options
+    from strop.curation.pipeline.run import curate as run
+
+    changes = {"source": source, "seed": seed}
+    planned = read_pipeline(pipeline, {key: value for key, value in changes.items() if value is not None})
+    if dry_run:
+        import yaml
+
+        print(printable(yaml.safe_dump(planned.resolved(), sort_keys=False, allow_unicode=True)), end="")
+        return
+    if out is None:
+        raise UserError("no folder for the result: add --out FOLDER")
+    options = Options(workers=workers, allow_unsafe=allow_unsafe, overwrite=overwrite)
+    with _Watcher() as watcher:
+        try:
+            manifest = run(planned, out, options, watcher)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("run the same command again to go on") from None
+    _summarise(manifest, out)
+
+
+class _Watcher:
+    """Shows progress on stderr, one line a stage when it is done."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._stages = 0
+
+    def __enter__(self) -> "_Watcher":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._close()
+
+    def say(self, text: str) -> None:
+        from strop.core.text import printable
+
+        print(printable(text), file=sys.stderr)
+
+    def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
+        from strop.reports.terminal.progress import Progress
+
+        self._close()
+        label = f"{name} ({number} of {stages})" if number else name
+        self._progress = Progress(label, size).__enter__()
+
+    def at(self, done: int, total: int | None) -> None:
+        if self._progress is not None:
+            self._progress.at(done, None, total)
+
+    def end(self, entry: "Entry") -> None:
+        self._close()
+        changed = f", {entry.changed} changed" if entry.changed else ""
+        self.say(f"{entry.step}: {entry.kept} of {entry.taken} kept{changed}, {entry.seconds:.1f} s")
+
+    def _close(self) -> None:
+        if self._progress is not None:
+            self._progress.__exit__(None, None, None)
+            self._progress = None
+
+
+def _summarise(manifest: dict[str, Any], out: Path) -> None:
+    """The table of steps, and where the files are."""
+    from rich.console import Console
+
+    from strop.core.text import printable
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    console.print(_table(manifest))
+    parts = {
+        n: f["lines"] for n, f in manifest["files"].items() if n not in ("dropped.jsonl", "changes.jsonl")
+    }
+    listed = ", ".join(f"{name} {lines}" for name, lines in parts.items())
+    print(
+        printable(
+            f"{out}: {listed}; manifest.json, dropped.jsonl and changes.jsonl say what became of the others"
+        )
+    )
+
+
+def _table(manifest: dict[str, Any]) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from strop.core.text import printable
+
+    table = Table(box=box.SIMPLE)
+    for head in ("step", "in", "kept", "changed", "dropped", "seconds"):
+        table.add_column(head, justify="left" if head == "step" else "right", no_wrap=True)
+    table.add_column("dropped because", overflow="fold")
+    for step in manifest["steps"]:
+        reasons = sorted(step["reasons"].items(), key=lambda item: (-item[1], item[0]))
+        numbers = (str(step[key]) for key in ("in", "kept", "changed", "dropped"))
+        why = printable(", ".join(f"{count} {reason}" for reason, count in reasons))
+        table.add_row(Text(step["step"]), *numbers, f"{step['seconds']:.1f}", Text(why))
+    return table
+
+
+def _shown(value: Any) -> str:
+    from pydantic import BaseModel
+
+    return "as below" if isinstance(value, BaseModel) else "none" if value is None else str(value)

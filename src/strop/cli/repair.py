@@ -1,0 +1,235 @@
+"""`strop repair`: a fix for one issue of a repository, printed as a diff. The repository is left as it is."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
+    from strop.repair.asking import Asker
+    from strop.repair.pipeline import Plan
+    from strop.repair.record import Report
+    from strop.repair.repository import Repository
+    from strop.repair.testing import Tests
+
+
+def repair(
+    repository: Annotated[
+        Path, typer.Argument(metavar="REPO", help="folder of the repository; it is not changed")
+    ],
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as of strop eval")
+    ] = None,
+    issue: Annotated[str, typer.Option(help="file with the text of the issue; - reads stdin")] = "",
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", help="who answers, written as for strop eval: MODEL or ENGINE:MODEL"),
+    ] = "",
+    engine: Annotated[
+        Literal["transformers", "vllm", "openai", "scripted"],
+        typer.Option(
+            help="what answers for a model that names no engine; for scripted MODEL is a file of answers whose "
+            "task_id is a stage: files, lines, edits or tests"
+        ),
+    ] = "transformers",
+    base_url: Annotated[str | None, typer.Option(help="address of the server for openai models")] = None,
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="sampled edits")] = 16,
+    temperature: Annotated[
+        float, typer.Option("--temperature", "-t", min=0, help="of all samples; 0 is greedy")
+    ] = 1.0,
+    localise: Annotated[
+        Literal["model", "lexical", "both"],
+        typer.Option(
+            help="who finds the files: the model, the words of the issue (BM25), or the one and then the other"
+        ),
+    ] = "model",
+    file: Annotated[
+        list[str] | None, typer.Option("--file", help="a file to edit, in place of finding them; repeatable")
+    ] = None,
+    most_files: Annotated[int, typer.Option(min=1, help="files that are edited, at most")] = 3,
+    format: Annotated[
+        Literal["search-replace", "unified-diff", "whole-file", "line-range"],
+        typer.Option(help="edit format that the model is asked for"),
+    ] = "search-replace",
+    exact: Annotated[bool, typer.Option("--exact", help="edits must match the files to the letter")] = False,
+    locating: Annotated[int, typer.Option(min=1, help="samples of each localisation, which vote")] = 4,
+    reproductions: Annotated[int, typer.Option(min=0, help="sampled reproduction tests; 0: none")] = 8,
+    tests: Annotated[bool, typer.Option("--tests/--no-tests", help="run tests to rerank the edits")] = True,
+    test_seconds: Annotated[float, typer.Option(min=1, help="time for the tests of all edits")] = 900.0,
+    style: Annotated[
+        Literal["chat", "continue"],
+        typer.Option(help="continue: one text, for models without a chat template"),
+    ] = "chat",
+    max_prompt_tokens: Annotated[int, typer.Option(min=256, help="longest prompt in tokens")] = 6000,
+    max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="every random choice comes from it")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="file for the diff, in place of stdout")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", help="file for every candidate with its scores")
+    ] = None,
+    allow_unsafe: Annotated[
+        bool, typer.Option("--allow-unsafe", help="run tests without a jail where there is none")
+    ] = False,
+) -> None:
+    """Look for an edit that fixes an issue, and print it as a diff that git apply takes.
+
+    Files and lines are localised, edits sampled, and reranked by regression tests, by reproduction tests that the
+    model writes, and by majority. stdout holds the diff and nothing else; what happens is told on stderr. Exit code 1
+    when no edit applies. See docs/repair.md.
+    """
+    from strop.core.errors import StropError
+    from strop.repair.pipeline import Plan
+    from strop.repair.pipeline import repair as look
+    from strop.repair.repository import read_repository
+    from strop.reports import files
+
+    for path in filter(None, (output, json)):
+        files.check_writable(path)
+    text = _issue(issue)
+    repo = read_repository(repository)
+    given = _given(file or [], repo)
+    plan = Plan(
+        samples=samples, locating=locating, reproductions=reproductions, temperature=temperature,
+        max_tokens=max_tokens, most_files=most_files, by=localise, format=format, exact=exact,
+        test_seconds=test_seconds, seed=seed,
+    )  # fmt: skip
+    options = [
+        f"seed={seed}", f"tasks.max_prompt_tokens={max_prompt_tokens}", f"sampling.max_tokens={max_tokens}",
+        *(["sandbox.allow_unsafe=true"] if allow_unsafe else []),
+    ]  # fmt: skip
+    recipe = _recipe(model, engine, base_url, options, overrides or [])
+    with ExitStack() as stack:
+        runner = _tests(recipe, repository, repo, stack) if tests else None
+        asker = _asker(recipe, style, plan, stack)
+        report = look(repo, text, asker, plan, watch=_Watch(), tests=runner, given=given)
+    if json is not None:
+        files.write_json(json, report.model_dump(mode="json"))
+    if not report.diff:
+        raise StropError(
+            f"none of the {samples} sampled edits applies; raise --samples or name another model"
+        )
+    _give(report, output)
+
+
+class _Watch:
+    """Tells the story on stderr."""
+
+    def say(self, line: str) -> None:
+        """One line, of which nothing can move a terminal's cursor."""
+        from strop.core.text import printable
+
+        print(printable(" ".join(line.split("\n")))[:1000], file=sys.stderr, flush=True)
+
+    @contextmanager
+    def progress(self, label: str, total: int) -> Iterator[Callable[[], None]]:
+        """A line of progress."""
+        from strop.reports.terminal.progress import Progress
+
+        done = 0
+        with Progress(label, total) as shown:
+
+            def step() -> None:
+                nonlocal done
+                done += 1
+                shown.at(done, None, total)
+
+            yield step
+
+
+def _issue(name: str) -> str:
+    """The text of the issue. Raises UserError."""
+    from strop.core.errors import UserError
+
+    if not name:
+        raise UserError("--issue is missing: name a file with the text of the issue, or - for stdin")
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise UserError(f"cannot read the issue {name}: {cause}") from error
+    if not text.strip():
+        raise UserError(f"the issue {name} is empty; write down what is wrong")
+    return text
+
+
+def _given(names: list[str], repository: "Repository") -> list[str]:
+    from strop.core.errors import UserError
+    from strop.tasks.rows import suggestion
+
+    for name in names:
+        if name not in repository.files:
+            raise UserError(
+                f"--file {name}: the repository has no such text file{suggestion(name, list(repository.files))}; "
+                "give a path relative to it"
+            )
+        if repository.is_test(name):
+            raise UserError(f"--file {name}: tests and their settings are not edited")
+    return list(dict.fromkeys(names))
+
+
+def _recipe(
+    model: str, engine: str, base_url: str | None, options: list[str], overrides: list[str]
+) -> "Recipe":
+    from strop.cli.models import check_there, read_models, recipes_of
+    from strop.core.errors import UserError
+
+    if not model:
+        raise UserError("--model is missing: name who answers, such as openai:NAME@http://HOST:PORT/v1")
+    recipes = recipes_of(read_models([model], engine, base_url), options, overrides)
+    check_there(recipes)
+    return next(iter(recipes.values()))
+
+
+def _asker(recipe: "Recipe", style: str, plan: "Plan", stack: ExitStack) -> "Asker":
+    from strop.config.model import ScriptedPolicy as Script
+    from strop.core.protocols import Policy
+    from strop.policies.open import open_policy
+    from strop.policies.scripted import ScriptedPolicy
+    from strop.repair.asking import Asker, PolicyOf
+
+    policy: Policy
+    policy_of: PolicyOf | None = None
+    if isinstance(script := recipe.policy, Script):
+        answers = script.answers
+        policy = ScriptedPolicy({}, name=answers)
+
+        def policy_of(stage: str, ids: Sequence[int]) -> Policy:
+            return ScriptedPolicy.from_answers(answers, {stage: ids})
+    else:
+        policy = open_policy(recipe)
+        stack.callback(getattr(policy, "close", lambda: None))
+    return Asker(
+        policy, seed=plan.seed, style=style, max_prompt_tokens=recipe.tasks.max_prompt_tokens,
+        policy_of=policy_of,
+    )  # fmt: skip
+
+
+def _tests(recipe: "Recipe", root: Path, repository: "Repository", stack: ExitStack) -> "Tests":
+    from strop.repair.project_tests import ProjectTests
+
+    tests = ProjectTests(root, repository.language, recipe.sandbox, _Watch().say)
+    stack.callback(tests.close)
+    return tests
+
+
+def _give(report: "Report", output: Path | None) -> None:
+    """Writes the diff: to the letter, but to a terminal with control characters as escapes."""
+    from strop.core.text import printable
+    from strop.reports import files
+
+    data = report.diff.encode("utf-8")
+    if output is not None:
+        with files.atomic(output) as file:
+            file.write(data)
+    elif sys.stdout.isatty():
+        print(printable(report.diff), end="")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()

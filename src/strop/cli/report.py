@@ -1,0 +1,42 @@
+"""`strop report`: one or several runs as one HTML file that opens from disk."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+REPORT = "report.html"
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="run folders")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="file to write; RUN/report.html by default, ./report.html for several runs"
+        ),
+    ] = None,
+    rollouts: Annotated[
+        int, typer.Option(min=0, max=100_000, help="rollouts to embed at most; fewer where they do not fit")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="draws which rollouts")] = 0,
+) -> None:
+    """Write what happened in one or several runs into one HTML file under 3 MB, with a sample of their rollouts.
+
+    The file needs no network and no server. Runs may still be going on, be stopped or be empty; the page says so.
+    """
+    from strop.core.text import printable
+    from strop.reports.static.report import report as write
+    from strop.reports.terminal.progress import Progress
+
+    target = output or (runs[0] / REPORT if len(runs) == 1 else Path(REPORT))
+    with Progress("rollouts read") as progress:
+        done = write(
+            runs, target, rollouts=rollouts, seed=seed, seen=lambda count: progress.at(count, None, None)
+        )
+    for problem in done.problems:
+        print(f"note: {printable(problem)}", file=sys.stderr)
+    print(
+        f"{printable(str(done.path))}: {done.size / 1e6:.2f} MB, {done.embedded} of {done.rollouts} rollouts"
+    )

@@ -1,0 +1,110 @@
+"""`strop runs`: a table of runs with their headline numbers."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_HEADS = ("run", "state", "steps", "reward", "held out", "difference", "time", "last change", "alarms")
+
+
+def runs(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DIR...]", help="folders with runs in them, or runs", show_default="runs"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print a JSON list instead")] = False,
+) -> None:
+    """List runs, the newest first: state, steps, reward, held-out result before and after, time, alarms.
+
+    The reward is that of the first and of the last ten steps. A folder that cannot be read is a line like the others.
+    """
+    from strop.reports.terminal.run_list import find_runs, list_row
+
+    asked = folders or [Path("runs")]
+    rows = [list_row(folder) for folder in find_runs(asked)]
+    if as_json:
+        from strop.reports.files import json_text
+
+        print(json.dumps(json.loads(json_text(rows)), indent=2))  # ASCII: names may hold control characters
+    elif rows:
+        _print(rows)
+    else:
+        print(f"no runs in {', '.join(map(str, asked))}; make one with: strop train recipes/demo.yaml")
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    """A table where it fits or there is no terminal, else a block of lines a run."""
+    from strop.core.text import printable
+    from strop.reports.terminal.consoles import console, fits
+    from strop.reports.terminal.rollouts import new_table
+
+    out = console()
+    table = _fill(new_table(out), rows)
+    if fits(out, table):
+        out.print(table)
+    else:
+        for row in rows:
+            out.print(_cells(row)[0], style="bold", markup=False)
+            for head, cell in list(zip(_HEADS, _cells(row), strict=True))[1:]:
+                if cell:
+                    out.print(f"  {head}: {cell}", markup=False)
+    for row in rows:
+        if row["problem"]:
+            out.print(
+                f"{printable(row['folder'])}: {printable(row['problem'])}", style="yellow", markup=False
+            )
+
+
+def _fill(table: "Table", rows: list[dict[str, Any]]) -> "Table":
+    from rich.text import Text
+
+    for head in _HEADS:
+        table.add_column(head, no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, _cells(row)))
+    return table
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    """The row in words; hostile names are made safe."""
+    from datetime import datetime
+
+    from strop.core.text import printable
+    from strop.reports.terminal.live import clock
+
+    planned = f"/{row['planned']}" if row["planned"] else ""
+    changed = datetime.fromtimestamp(row["changed"]).strftime("%Y-%m-%d %H:%M") if row["changed"] else ""
+    alarms = list(dict.fromkeys(row["alarms"]))
+    named = "" if row["name"] == Path(row["folder"]).resolve().name else f" ({row['name']})"
+    return [
+        printable(row["folder"] + named),
+        row["state"] or "unreadable",
+        "" if row["steps"] is None else f"{row['steps']}{planned}",
+        "" if row["reward_first"] is None else f"{row['reward_first']:.3f} -> {row['reward_last']:.3f}",
+        printable(_held_out(row)),
+        _difference(row["difference"]),
+        "" if row["wall_seconds"] is None else clock(row["wall_seconds"]),
+        changed,
+        printable(", ".join(alarms[:2]) + (f" +{len(alarms) - 2}" if len(alarms) > 2 else "")),
+    ]
+
+
+def _held_out(row: dict[str, Any]) -> str:
+    """pass@1 0.003 -> 0.182 -> 0.212: before, after a warm start, after; a run in progress has its newest one last."""
+    values = [row[side][0] for side in ("before", "warm", "after") if row[side] and row[side][0] is not None]
+    shown = [f"{value:.3f}" for value in values]
+    if not row["after"] and row["during"] and row["during"][1] is not None:
+        shown.append(f"{row['during'][1]:.3f} (step {row['during'][0]})")
+    return f"{row['key']} {' -> '.join(shown)}" if shown else ""
+
+
+def _difference(found: list[float | None] | None) -> str:
+    if not found or None in found:
+        return ""
+    delta, low, high = (f"{value:+.3f}" for value in found)
+    return f"{delta} [{low}, {high}]"

@@ -1,0 +1,209 @@
+"""`strop show`: a run's headline numbers, and its rollouts in the terminal."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from strop.reports.terminal.find import Finder, Found
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="run folder")],
+    task: Annotated[
+        str | None, typer.Option(help="a task's history over training; the beginning of its id is enough")
+    ] = None,
+    step: Annotated[int | None, typer.Option(min=1, help="rollouts of this step")] = None,
+    group: Annotated[int | None, typer.Option(min=0, help="of this group of the step")] = None,
+    evaluation: Annotated[
+        str | None, typer.Option(help="rollouts of an evaluation: before, after, step-000010, ...")
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option("--id", help="one rollout: t.STEP.GROUP.INDEX or e.EVALUATION.TASK.INDEX")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="only answers that did not pass")] = False,
+    passed: Annotated[bool, typer.Option("--passed", help="only answers that passed")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="answers to show at most")] = 5,
+    full: Annotated[bool, typer.Option("--full", help="all of every prompt, output and test")] = False,
+) -> None:
+    """Show a run's headline numbers; with options, its rollouts: prompt, answer, verdict by stage, scores, advantage.
+
+    --failed and --passed alone look at the newest step. Also for runs in progress, stopped and damaged ones.
+    """
+    from strop.reports.run_state import check_run
+    from strop.reports.terminal.consoles import console
+    from strop.reports.terminal.find import Finder
+
+    check_run(run)
+    _check(task, step, group, evaluation, id, failed and passed)
+    out, finder = console(), Finder(run)
+    if id is not None:
+        _one(out, finder, finder.by_id(id))
+    elif task is not None:
+        _task(out, finder, task, step, evaluation, (failed, passed), limit, full)
+    elif evaluation is not None:
+        _some(out, finder, finder.of_evaluation(evaluation), (failed, passed), limit, full)
+    elif step is not None or failed or passed:
+        chosen = step if step is not None else max(finder.steps(), default=1)
+        _some(out, finder, finder.of_step(chosen, group), (failed, passed), limit, full)
+    else:
+        _overview(out, finder)
+    for problem in finder.unreadable:
+        _note(out, problem)
+
+
+def _check(
+    task: str | None, step: int | None, group: int | None, evaluation: str | None, id: str | None, both: bool
+) -> None:
+    """Raises UserError for options that do not go together."""
+    from strop.core.errors import UserError
+
+    if both:
+        raise UserError("--failed and --passed leave nothing to show; leave one of them out")
+    if group is not None and step is None:
+        raise UserError(f"--group {group} needs --step: groups are numbered within their step")
+    if evaluation is not None and step is not None:
+        raise UserError(
+            "--evaluation and --step exclude each other; an evaluation stands outside of the steps"
+        )
+    if id is not None and any(option is not None for option in (task, step, evaluation)):
+        raise UserError("--id names one rollout; leave --task, --step, --group and --evaluation out")
+
+
+def _one(out: "Console", finder: "Finder", found: "Found") -> None:
+    from strop.reports.page.rollout_data import detail_of, task_of
+    from strop.reports.terminal import rollouts as terminal
+    from strop.reports.terminal.rollouts import doubt_of
+
+    language = task_of(found.line)["language"]
+    detail = detail_of(found.line, found.place, finder.vocabulary(), language, colours=False)
+    out.print(*terminal.rollout(found.row, detail, full=True, doubt=doubt_of(found.line)), sep="\n")
+
+
+def _some(
+    out: "Console",
+    finder: "Finder",
+    found: "list[Found]",
+    only: tuple[bool, bool],
+    limit: int,
+    full: bool,
+    *,
+    newest: bool = False,
+) -> None:
+    """Up to `limit` of the rollouts; of those that `only` (failed, passed) lets through."""
+    from strop.reports.page.rollout_data import detail_of, task_of
+    from strop.reports.terminal import rollouts as terminal
+    from strop.reports.terminal.rollouts import doubt_of
+
+    failed, passed = only
+    left = [f for f in found if (f.row["outcome"] == "passed") is passed] if failed or passed else found
+    shown = left[-limit:] if newest else left[:limit]
+    vocabulary = finder.vocabulary() if full else []
+    for one in shown:
+        language = task_of(one.line)["language"]
+        detail = detail_of(one.line, one.place, vocabulary, language, colours=False)
+        out.print(*terminal.rollout(one.row, detail, full=full, doubt=doubt_of(one.line)), sep="\n")
+        out.print()
+    kind = " that passed" if passed else " that did not pass" if failed else ""
+    which = "the newest " if newest and len(shown) < len(left) else ""
+    more = f"; --limit {len(left)} shows all" if len(shown) < len(left) else ""
+    _note(out, f"{which}{len(shown)} of {len(left)} rollouts{kind}{more}")
+
+
+def _task(
+    out: "Console",
+    finder: "Finder",
+    word: str,
+    step: int | None,
+    evaluation: str | None,
+    only: tuple[bool, bool],
+    limit: int,
+    full: bool,
+) -> None:
+    """The task's history, a line a group, and then its answers, the newest."""
+    from rich.text import Text
+
+    from strop.core.errors import UserError
+    from strop.core.text import printable
+    from strop.reports.page.rollout_data import task_of
+    from strop.reports.terminal.rollouts import history
+
+    places = finder.places()
+    if step is not None or evaluation is not None:
+        places = [p for p in places if (p.step, p.evaluation) == (step, evaluation or "")]
+        if not places:
+            wanted = f"of step {step}" if step is not None else f"of an evaluation {evaluation!r}"
+            raise UserError(printable(f"{finder.folder} has no rollouts {wanted}"))
+    found = finder.of_task(word, places)
+    task = found[0].row["task"] if found else word
+    label = task_of(found[0].line)["label"] if found else ""
+    out.print(Text(f"task {printable(task)}  {printable(label)}", style="bold"))
+    for line in history([one.row for one in found]):
+        out.print(line)
+    out.print()
+    _some(out, finder, found, only, limit, full, newest=True)
+
+
+def _overview(out: "Console", finder: "Finder") -> None:
+    from rich.text import Text
+
+    from strop.core.text import printable
+    from strop.reports.page.run_data import run_data
+    from strop.reports.terminal.rollouts import comparison
+    from strop.reports.terminal.run_list import reward_ends
+
+    run = run_data(finder.folder, "")
+    out.print(Text(printable(f"{run['name']}  {run['state']['text']}"), style="bold"))
+    for problem in run["state"]["problems"]:
+        _note(out, problem)
+    first, last = reward_ends(run["metrics"])
+    if first is not None:
+        out.print(
+            f"reward {first:.3f} -> {last:.3f} (means of the first and the last steps, at most ten each)"
+        )
+    for line in _numbers(run):
+        out.print(Text(printable(line)))
+    if run["comparison"]:
+        out.print(*comparison(run["comparison"], out), sep="\n")
+    for alarm in run["alarms"]:
+        out.print(
+            Text(
+                printable(f"alarm at step {alarm['step']}: {alarm['name']}: {alarm['text']}"), style="yellow"
+            )
+        )
+    if steps := finder.steps():
+        _note(
+            out,
+            f"rollouts of steps {steps[0]} to {steps[-1]}: strop show {finder.folder} --step {steps[-1]} --failed",
+        )
+
+
+def _numbers(run: dict[str, Any]) -> list[str]:
+    """Lines about the last step and the time."""
+    from strop.reports.terminal.live import clock
+
+    found = []
+    if run["metrics"]:
+        last = run["metrics"][-1]
+        names = ("pass_rate", "completion_tokens", "entropy", "truncated", "duplicates", "error_rate", "loss")
+        shown = [
+            f"{n.replace('_', ' ')} {last[n]:.3g}" for n in names if isinstance(last.get(n), int | float)
+        ]
+        found.append(f"step {last['step']}: {', '.join(shown)}")
+    summary = run["summary"] or {}
+    if isinstance(summary.get("wall_seconds"), int | float):
+        split = summary.get("time_split") or {}
+        parts = ", ".join(f"{name.replace('_', ' ')} {clock(s)}" for name, s in split.items() if s)
+        found.append(f"time {clock(summary['wall_seconds'])}" + (f" ({parts})" if parts else ""))
+    return found
+
+
+def _note(out: "Console", text: str) -> None:
+    from rich.text import Text
+
+    from strop.core.text import printable
+
+    out.print(Text(printable(text), style="dim"))

@@ -1,0 +1,169 @@
+"""`strop tasks import|convert|formats`: from any format to task lines, and to other formats."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from strop.cli.tasks_options import Column, Level, Limit, Source, Topic, columns_of
+
+if TYPE_CHECKING:
+    from strop.core.task import Task
+
+SHOWN = 20
+"""Lines about what is left out, unless all are asked for."""
+_EVERY = 10_000
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="file to write; .gz, .zst and .parquet are known")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="exit code 1 when anything was left out")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="a line for everything that is left out")]
+
+
+class Log:
+    """Lines on stderr about what is left out: the first `SHOWN`, or all."""
+
+    def __init__(self, verbose: bool) -> None:
+        self.count = 0
+        self.verbose = verbose
+
+    def __call__(self, line: str) -> None:
+        """Takes one line."""
+        self.count += 1
+        if self.verbose or self.count <= SHOWN:
+            tell(line)
+
+    def close(self) -> None:
+        """Says how many lines were not printed."""
+        if not self.verbose and self.count > SHOWN:
+            tell(f"... and {self.count - SHOWN} more (--verbose prints all)")
+
+
+def import_command(
+    source: Source,
+    output: Output,
+    column: Column = None,
+    topic: Topic = None,
+    level: Level = None,
+    limit: Limit = None,
+    strict: Strict = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write the tasks of any source as Strop's task lines (docs/formats.md, docs/data-sets.md).
+
+    What makes no task is named on stderr and left out. Exit code 2 when nothing came through.
+    """
+    _run(source, "strop", output, column, topic, level, limit, strict, verbose)
+
+
+def convert_command(
+    source: Source,
+    output: Output,
+    to: Annotated[str, typer.Option("--to", help="format to write, see `strop tasks formats`")],
+    column: Column = None,
+    topic: Topic = None,
+    level: Level = None,
+    limit: Limit = None,
+    strict: Strict = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write the tasks of any source in another format: JSON lines, parquet, or a folder, as the format is.
+
+    A task that the format cannot hold is named on stderr and left out. Exit code 2 when nothing came through.
+    """
+    from strop.core.errors import UserError
+
+    if to == "strop":
+        raise UserError("strop is the format of `strop tasks import`: use that")
+    _run(source, to, output, column, topic, level, limit, strict, verbose)
+
+
+def formats_command() -> None:
+    """The formats that are read and written, one line each."""
+    from strop.tasks.adapters import ADAPTERS
+
+    for adapter in ADAPTERS.values():
+        writes = "read, write" if adapter.write or adapter.write_folder else "read"
+        typer.echo(f"{adapter.name}\t{writes}\t{adapter.about}")
+
+
+def tell(line: str) -> None:
+    """Prints a line on stderr, hostile text made safe."""
+    from strop.core.text import printable
+
+    print(printable(" ".join(line.split("\n"))), file=sys.stderr)
+
+
+def _run(
+    source: str,
+    to: str,
+    output: Path,
+    column: list[str] | None,
+    topics: list[str] | None,
+    levels: list[int] | None,
+    limit: int | None,
+    strict: bool,
+    verbose: bool,
+) -> None:
+    from strop.tasks.formats import adapter_named, write_format
+    from strop.tasks.sources import iter_tasks
+
+    adapter = adapter_named(to)
+    log = Log(verbose)
+    tasks = iter_tasks(source, columns=columns_of(column), on_bad=log, on_guess=tell)
+    wanted = chosen(_distinct(tasks, log), topics, levels, limit)
+    try:
+        count = write_format(adapter, _counted(_at_least_one(wanted, source, log)), output, log)
+    finally:
+        log.close()
+    typer.echo(f"{count} tasks, {log.count} rows left out: {output}")
+    if strict and log.count:
+        raise typer.Exit(1)
+
+
+def _distinct(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
+    """The tasks without those whose id came before. Holds 8 bytes and a set's overhead a task."""
+    from strop.core.ids import derive_seed
+
+    seen: set[int] = set()
+    for task in tasks:
+        key = derive_seed(task.id)
+        if key in seen:
+            log(f"{task.source or 'a task'}: the id {task.id[:80]!r} is given twice: left out")
+            continue
+        seen.add(key)
+        yield task
+
+
+def chosen(
+    tasks: "Iterable[Task]", topics: list[str] | None, levels: list[int] | None, limit: int | None
+) -> "Iterator[Task]":
+    """The first `limit` tasks of those topics and levels."""
+    from itertools import islice
+
+    kept = (t for t in tasks if (not topics or t.topic in topics) and (not levels or t.level in levels))
+    return islice(kept, limit)
+
+
+def _at_least_one(tasks: "Iterator[Task]", source: str, log: Log) -> "Iterator[Task]":
+    """The tasks. Raises UserError when there is none, so that no empty file is written."""
+    from strop.core.errors import UserError
+
+    empty = True
+    for task in tasks:
+        empty = False
+        yield task
+    if empty:
+        why = "every row was left out" if log.count else "it is empty, or a filter leaves nothing"
+        raise UserError(f"no task came through from {source!r}: {why}")
+
+
+def _counted(tasks: "Iterable[Task]") -> "Iterator[Task]":
+    """The tasks, with a word on stderr every ten thousand."""
+    for number, task in enumerate(tasks, start=1):
+        yield task
+        if number % _EVERY == 0:
+            print(f"{number} tasks", file=sys.stderr)

@@ -1,0 +1,46 @@
+"""`strop view`: runs in the browser, live."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def view(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="run folders")],
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="port to listen on; 0: any free one", show_default="free, from 6006"
+        ),
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="open the browser too")] = False,
+) -> None:
+    """Show runs in the browser, also while they train; Ctrl-C ends it.
+
+    The page is served on this machine only (127.0.0.1). On another machine: ssh -L 6006:127.0.0.1:6006 HOST
+    """
+    from strop.core.errors import UserError
+
+    try:
+        from strop.reports.view.app import ViewApp
+        from strop.reports.view.serve import ViewServer, browse, listen, url_of
+    except ImportError as error:
+        raise UserError(f"view needs {error.name}: pip install 'strop[report]'") from None
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
+    app = ViewApp(runs)
+    with listen(port) as socket:
+        url = url_of(socket)
+
+        def ready() -> None:
+            print(f"{url}  (Ctrl-C ends it)", flush=True)
+            if open_browser:
+                browse(url)
+
+        with ViewServer(app, ready) as server:
+            try:
+                server.run(sockets=[socket])
+            except KeyboardInterrupt:  # the usual way to end it
+                print(file=sys.stderr)

@@ -1,0 +1,116 @@
+import json
+import shutil
+import signal
+import time
+
+import pytest
+
+from strop.tasks import load_tasks
+from strop.verification import open_verifier
+
+
+def test_tasks_and_manifest_are_written_and_are_the_same_again(strop, tmp_path):
+    words = ["build", "bugs", "python-functions", "-o", "bugs.jsonl.gz", "--limit", 6, "--per-task", 3]
+    done = strop(*words, "--seed", 7, "--faults", "1-2")
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "bugs.jsonl.gz.manifest.json").read_text())
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "bugs.jsonl.gz",
+        "bugs.jsonl.gz.manifest.json",
+    ]
+    count = manifest["tasks"]
+    assert 12 <= count <= 18 and f"{count} tasks to repair from 6 originals" in done.stdout
+    assert count == sum(manifest["splits"].values()) == sum(manifest["faults"].values())
+    assert set(manifest["faults"]) == {"1", "2"} and manifest["settings"]["seed"] == 7
+    for row in manifest["operators"].values():
+        assert row["tried"] == row["kept"] + sum(row["dropped"].values())
+    first = (tmp_path / "bugs.jsonl.gz").read_bytes()
+    again = strop(*words, "--seed", 7, "--faults", "1-2", "--workers", 1)
+    assert again.returncode == 0 and (tmp_path / "bugs.jsonl.gz").read_bytes() == first
+    assert len(strop("tasks", "list", "bugs.jsonl.gz").stdout.splitlines()) == count
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (["python-functions", "-o", "bugs.txt"], "ends in .jsonl"),
+        (["python-functions", "-o", "no/bugs.jsonl"], "no folder"),
+        (["python-functions", "-o", "bugs.jsonl", "--faults", "2-1"], "--faults '2-1'"),
+        (["python-functions", "-o", "bugs.jsonl", "--format", "whole"], "did you mean 'whole-file'"),
+        (["python-function", "-o", "bugs.jsonl"], "did you mean 'python-functions'"),
+        (["python-functions", "-o", "bugs.jsonl", "--rewrite-model", "m"], "add --rewrite-url"),
+        (
+            ["python-functions", "-o", "bugs.jsonl", "--issue-model", "m", "--rewrite-url", "x"],
+            "begins with http",
+        ),
+        (["python-functions", "-o", "bugs.jsonl", "--rewrite-url", "http://x"], "add --rewrite-model"),
+        (["python-functions", "-o", "bugs.jsonl", "--rewrite-share", "0.5"], "add --rewrite-model"),
+        (["python-functions", "-o", "bugs.jsonl", "--language", "rust"], "for a project, not for tasks"),
+        (["rust-functions", "-o", "bugs.jsonl", "--limit", "2"], "2 no Python task with tests"),
+    ],
+)
+def test_mistakes_are_said_in_one_line_and_leave_nothing(strop, tmp_path, words, cause):
+    done = strop("build", "bugs", *words)
+    assert done.returncode == 2 and cause in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_leaves_no_file(start, tmp_path):
+    running = start("build", "bugs", "python-functions", "-o", "bugs.jsonl", "--workers", "1")
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert list(tmp_path.iterdir()), "no temporary file was seen"
+    running.send_signal(signal.SIGINT)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 130 and "interrupted" in said and "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+CRATE = {
+    "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": """/// The sum of the prices that are above `low`.
+pub fn total(prices: &[i64], low: i64) -> i64 {
+    let mut found = 0;
+    for &price in prices {
+        if price > low {
+            found += price;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn inside() {
+        assert_eq!(super::total(&[1, 2, 3], 0), 6);
+    }
+}
+""",
+    "tests/outer.rs": "#[test]\nfn low() {\n    assert_eq!(shop::total(&[2, 5], 2), 5);\n}\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.cargo
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain here")
+def test_a_crate_gives_tasks_whose_repairs_pass(start, tmp_path):
+    for name, text in CRATE.items():
+        path = tmp_path / "crate" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    running = start("build", "bugs", "crate", "-o", "crate.jsonl", "--count", 2, "--workers", 1)
+    said = running.communicate(timeout=400)
+    assert running.returncode == 0 and "2 tasks to repair from 1 originals" in said[0], said
+    names = ["crate", "crate.jsonl", "crate.jsonl.manifest.json", "crate.project.tar.gz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    with open_verifier(workers=1) as verifier:
+        for task in load_tasks(str(tmp_path / "crate.jsonl")):
+            judge = task.check.judge
+            assert task.language == "rust" and task.check.oracle == {"src/lib.rs": CRATE["src/lib.rs"]}
+            assert {*judge.failing, *judge.passing} == {"outer::low", "shop::tests::inside"}
+            assert judge.project == str(tmp_path / "crate.project.tar.gz")
+            assert f"`{judge.failing[0]}` fails" in task.statement and "` (src/lib.rs)" in task.statement
+            assert verifier.verify(task, task.reference).passed
+            assert not verifier.verify(task, "I would change nothing.").passed
