@@ -61,6 +61,25 @@ def test_many_lines_where_autojunk_acts_on_lines() -> None:
         assert changed_lines(old, new) == [tuple(c[1:]) for c in codes if c[0] != "equal"]
 
 
+@pytest.mark.parametrize("length", [1, 30, 199, 200, 201, 400])
+def test_lines_of_few_and_of_many_kinds(length: int) -> None:
+    rng = random.Random(length)
+    for kinds in (2, 20, 400):
+        for _ in range(10):
+            b = [f"line {rng.randrange(kinds)}" for _ in range(length)]
+            a = [line for line in b if rng.random() < 0.8] + [rng.choice(b)] * rng.randrange(3)
+            for autojunk in (True, False):
+                assert lines_ratio(a, b, autojunk=autojunk) == slow(a, b, autojunk)
+                assert lines_ratio(b, list(b), autojunk=autojunk) == slow(b, b, autojunk)
+                text = "\n".join(b)
+                assert ratio(text, text, autojunk=autojunk) == slow(text, text, autojunk)
+
+
+def test_more_kinds_of_lines_than_characters_below_the_surrogates() -> None:
+    a, b = [str(i) for i in range(60_000)], [str(i) for i in range(100, 60_000)]
+    assert lines_ratio(a, b, autojunk=False) == slow(a, b, False)
+
+
 def test_real_patches() -> None:
     pairs = real_pairs()
     if not pairs:

@@ -174,7 +174,7 @@ def _padded(blocks: Sequence[Block], count: int) -> list[Block]:
 
 
 def _ratio(a: str, b: str) -> float:
-    return lines_ratio(a.splitlines(), b.splitlines())
+    return 1.0 if a == b else lines_ratio(a.splitlines(), b.splitlines())
 
 
 def _stripped(text: str) -> list[str]:

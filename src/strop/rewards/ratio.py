@@ -6,9 +6,11 @@ same left and right of it (docs.python.org/3/library/difflib.html; Ratcliff and 
 It depends on the order of the arguments, and it is neither an LCS nor an edit distance. With autojunk, elements that
 make up more than 1 % of a b of 200 elements or more start no block. What is promised in that number is computed as:
 
-1. characters without autojunk, and with it where b is shorter than 200, by `difflib_fast` (a suffix automaton in Rust);
-2. lines, the rest, and text with lone surrogates, which Rust cannot hold, by `cydifflib` (difflib's own algorithm in
-   Cython).
+1. without autojunk, and with it where b is shorter than 200, by `difflib_fast` (a suffix automaton in Rust): characters
+   as they are, lines as one character for each different line;
+2. the rest, and text with lone surrogates, which Rust cannot hold, by `cydifflib` (difflib's own algorithm in Cython).
+   Equal texts need neither: their ratio is 1 with autojunk too, for the first block found stands at the same place in
+   both and grows over everything.
 
 No common prefix or suffix is trimmed first, for that changes the number: "aaa" against "abaa" matches two characters,
 but three when the common "a" in front is set aside.
@@ -24,6 +26,8 @@ AUTOJUNK_FROM = 200
 """Elements of b from which difflib's autojunk acts."""
 CONTEXT = 3
 """Lines around each change in a unified diff."""
+_SURROGATES = 0xD800
+"""From here on not every number is a character that Rust can hold."""
 
 
 def ratio(a: str, b: str, *, autojunk: bool = True) -> float:
@@ -31,6 +35,8 @@ def ratio(a: str, b: str, *, autojunk: bool = True) -> float:
 
     Time grows with len(a) * len(b) at worst (two long runs of one character: four seconds for 32,000 each).
     """
+    if a == b:
+        return 1.0
     if not autojunk or len(b) < AUTOJUNK_FROM:
         try:
             return difflib_fast.ratio(a, b)
@@ -41,6 +47,14 @@ def ratio(a: str, b: str, *, autojunk: bool = True) -> float:
 
 def lines_ratio(a: Sequence[str], b: Sequence[str], *, autojunk: bool = True) -> float:
     """`difflib.SequenceMatcher(None, a, b, autojunk).ratio()` of two texts by lines, in [0, 1]."""
+    if a == b:
+        return 1.0
+    if not autojunk or len(b) < AUTOJUNK_FROM:
+        number: dict[str, int] = {}
+        first = [number.setdefault(line, len(number)) for line in a]
+        second = [number.setdefault(line, len(number)) for line in b]
+        if len(number) < _SURROGATES:
+            return difflib_fast.ratio("".join(map(chr, first)), "".join(map(chr, second)))
     return float(cydifflib.SequenceMatcher(None, a, b, autojunk=autojunk).ratio())
 
 
