@@ -1,4 +1,4 @@
-# make install, make demo, make test. Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS.
+# make install, make demo, make test, make test-all (nothing sampled). Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS.
 PYTHON ?= python3
 ARGS ?=
 PYTEST_ARGS ?=
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install vllm demo test lint clean
+.PHONY: install vllm demo test test-all lint clean
 
 install: $(STAMP)
 
@@ -35,6 +35,9 @@ lint: install
 
 test: lint
 	$(BIN)/pytest -q $(PYTEST_ARGS)
+
+test-all: lint
+	STROP_TEST_ALL=1 $(BIN)/pytest -q $(PYTEST_ARGS)
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis src/*.egg-info

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from tests.scale import some
 
 from strop.core.task import RustCheck, Task
 from strop.core.verdict import Outcome
@@ -145,7 +146,9 @@ def test_wrong_form_is_named(text, said):
 def test_references_pass_and_stubs_and_constants_fail(tasks):
     with open_verifier() as verifier:
         futures = [
-            (task, kind, verifier.submit(task, answer)) for task in tasks for kind, answer in answers(task)
+            (task, kind, verifier.submit(task, answer))
+            for task in some(tasks, 100)
+            for kind, answer in answers(task)
         ]
         for task, kind, future in futures:
             verdict = future.result()

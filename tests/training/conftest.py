@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,17 +91,6 @@ def recipe_words(peaked_model: Path, tmp_path: Path) -> Callable[..., list[str]]
         return [str(tmp_path / "rewards.yaml"), *(f"{key}={value}" for key, value in settings.items())]
 
     return words
-
-
-def strop(*words: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    """Runs the command line to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", "strop.cli", *words],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:

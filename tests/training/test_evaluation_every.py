@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.warm import strop
 
 from strop.config.schema import EvaluationConfig, Recipe
 from strop.core.task import Case, CasesCheck, Task
 from strop.reports.run_folder import RunFolder
 from strop.training.evaluations import read_evaluations, some
 
-from .conftest import metrics, strop
+from .conftest import metrics
 
 SHORT = {"optim__steps": 4, "evaluation__before": "false", "evaluation__after": "false"}
 

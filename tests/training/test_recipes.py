@@ -4,24 +4,29 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.warm import strop
 
 from strop.config.load import load_recipe
 from strop.training.stages import stages_of
-
-from .conftest import strop
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))
 
 
-def made_small(recipe: Path, folder: Path) -> list[str]:
+@pytest.fixture(scope="session")
+def bugs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some tasks of repair."""
+    path = tmp_path_factory.mktemp("bugs") / "bugs.jsonl"
+    done = strop("build", "bugs", "python-functions", "-o", str(path), "--limit", "40", "--per-task", "1")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def made_small(recipe: Path, bugs: Path) -> list[str]:
     """What else a recipe needs to run anywhere: tasks in place of a file to be made, a step for each stage."""
     settings = load_recipe([recipe], [])
     words = []
     if recipe.stem.startswith("repair-"):
-        bugs = folder / "bugs.jsonl"
-        done = strop("build", "bugs", "python-functions", "-o", str(bugs), "--limit", "60", "--per-task", "1")
-        assert done.returncode == 0, done.stderr
         words += [f"tasks.source={bugs}"]
     elif settings.tasks.source.endswith(".jsonl"):
         words += ["tasks.source=python-functions"]
@@ -33,13 +38,15 @@ def made_small(recipe: Path, folder: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
-def test_two_steps(recipe: Path, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_steps(
+    recipe: Path, tiny_model: Path, bugs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT)
     done = strop(
         "train", str(recipe), f"model.name={tiny_model}", f"run.dir={tmp_path}/run", "policy.engine=transformers",
         "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch=4", "sampling.max_tokens=8",
         "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]", "optim.warmup_steps=0", "sft.steps=1",
-        *made_small(recipe, tmp_path),
+        *made_small(recipe, bugs),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]

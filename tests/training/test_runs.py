@@ -11,10 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.warm import strop
 
 from strop.reports.run_folder import RunFolder
 
-from .conftest import metrics, strop
+from .conftest import metrics
 
 
 def weights(folder: Path) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.warm import strop
 
 from strop.reports.run_folder import RunFolder
 
-from .conftest import metrics, strop
+from .conftest import metrics
 
 LOGGED = """
 import strop

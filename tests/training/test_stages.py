@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.warm import strop
 
 from strop.config.load import load_recipe
 from strop.core.errors import ConfigError
 from strop.reports.run_folder import RunFolder
 from strop.training.stages import stage_at, stages_of
 
-from .conftest import metrics, strop
+from .conftest import metrics
 
 STAGES = (
     "[{until: 3, sampling: {max_tokens: 4}}, "

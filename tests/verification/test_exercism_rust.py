@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.scale import some
 
 from strop.core.errors import VerificationError
 from strop.core.task import RustCheck, Task
@@ -97,8 +98,8 @@ def test_examples_with_crates_pass_strictly() -> None:
 
 @pytest.mark.parametrize("verdict", ["strict", "cargo"])
 def test_stubs_and_empty_files_fail(verdict: str) -> None:
-    tasks = exercises()
-    jobs = [(task, text) for task in tasks.values() for text in (task.signature, "", "// nothing\n")]
+    tasks = some(list(exercises().values()), 24)
+    jobs = [(task, text) for task in tasks for text in (task.signature, "", "// nothing\n")]
     verdicts = judged(verdict, None if _no_crates else VENDOR, jobs)
     assert not any(v.passed or (v.stages and v.stages[2].passed) for v in verdicts)
     errors = {
@@ -121,8 +122,8 @@ def mutated(text: str) -> str:
 
 @needs_crates
 def test_cargo_mode_says_what_cargo_says(tmp_path: Path) -> None:
-    tasks = exercises()
-    changed = {slug: mutated(task.reference) for slug, task in list(tasks.items())[::6]}
+    tasks = dict(some(list(exercises().items()), 18))
+    changed = {slug: mutated(task.reference) for slug, task in some(list(tasks.items()), 12)}
     assert all(text != tasks[slug].reference for slug, text in changed.items())
     kinds: dict[str, dict[str, str]] = {
         "examples": {slug: task.reference for slug, task in tasks.items()},
@@ -146,7 +147,9 @@ def test_cargo_mode_says_what_cargo_says(tmp_path: Path) -> None:
         for slug, signals in plain_cargo(tmp_path / kind, tmp_path / "target", cases).items():
             theirs[kind, slug] = signals
     assert {k: (ours[k], theirs[k]) for k in ours if ours[k] != theirs[k]} == {}
-    assert sum(all(signals) for (kind, _), signals in theirs.items() if kind == "examples") >= 60
+    assert sum(all(signals) for (kind, _), signals in theirs.items() if kind == "examples") >= 0.8 * len(
+        tasks
+    )
 
 
 def plain_cargo(folder: Path, target: Path, cases: dict[str, Case]) -> dict[str, tuple[bool, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.scale import some
 
 from strop.core.errors import VerificationError
 from strop.core.task import RustCheck, Task
@@ -131,11 +132,12 @@ def cargo(task: Task, answer: str, folder: Path) -> tuple[bool, ...]:
 @pytest.mark.slow
 @pytest.mark.parametrize("task", [task, apart], ids=["unit", "integration"])
 def test_cargo_mode_says_what_cargo_says(toolchain: RustToolchain, task: Task, tmp_path: Path) -> None:
+    edges = some(EDGES, 22, start=int(task is apart))
     verdicts = []
-    for start in range(0, len(EDGES), 32):
-        verdicts += toolchain.judge([(task, a) for a in EDGES[start : start + 32]])
+    for start in range(0, len(edges), 32):
+        verdicts += toolchain.judge([(task, a) for a in edges[start : start + 32]])
     different = []
-    for number, (answer, verdict) in enumerate(zip(EDGES, verdicts, strict=True)):
+    for number, (answer, verdict) in enumerate(zip(edges, verdicts, strict=True)):
         ours = tuple(stage.passed for stage in verdict.stages)
         theirs = cargo(task, answer, tmp_path / str(number))
         if ours != theirs:

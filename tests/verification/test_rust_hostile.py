@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.scale import some
 
 from strop.core.errors import VerificationError
 from strop.core.task import RustCheck, Task
@@ -132,13 +133,13 @@ def judged(toolchain: RustToolchain, task: Task, answers: list[str]) -> list[Ver
 
 @pytest.mark.parametrize("task", [unit, bare, integration], ids=["unit", "without reference", "integration"])
 def test_no_attack_passes_and_honest_neighbours_do(toolchain: RustToolchain, task: Task) -> None:
-    answers = [HONEST, *ATTACKS.values(), HONEST]
-    verdicts = judged(toolchain, task, answers)
-    passed = [name for name, v in zip(ATTACKS, verdicts[1:-1], strict=True) if v.passed or v.stages[2].passed]
+    names = list(ATTACKS) if task is unit else some(list(ATTACKS), 18)
+    verdicts = judged(toolchain, task, [HONEST, *(ATTACKS[name] for name in names), HONEST])
+    passed = [name for name, v in zip(names, verdicts[1:-1], strict=True) if v.passed or v.stages[2].passed]
     assert passed == []
     assert [v.outcome for v in (verdicts[0], verdicts[-1])] == [Outcome.PASSED] * 2
     broken = {
-        name: v.detail for name, v in zip(ATTACKS, verdicts[1:-1], strict=True) if v.outcome is Outcome.ERROR
+        name: v.detail for name, v in zip(names, verdicts[1:-1], strict=True) if v.outcome is Outcome.ERROR
     }
     assert broken == {}
 
