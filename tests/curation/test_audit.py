@@ -79,8 +79,11 @@ def test_tasks_of_python_functions_are_fit(verifier):
 
 
 @pytest.mark.slow
-def test_every_task_of_humaneval_is_fit_but_those_with_hardly_a_test(verifier):
-    found = {a.source: fatal(a) for a in audit_tasks(load_tasks("humaneval"), verifier) if not a.ok}
+def test_tasks_of_humaneval_are_fit_but_those_with_hardly_a_test(verifier):
+    everything = load_tasks("humaneval")
+    tasks = [t for t in everything if t.source in JUSTIFIED or t in some(everything, 40)]
+    assert len(tasks) >= 40
+    found = {a.source: fatal(a) for a in audit_tasks(tasks, verifier) if not a.ok}
     assert found == {source: {code} for source, code in JUSTIFIED.items()}
 
 
