@@ -168,6 +168,7 @@ def unfit() -> Iterator[tuple[str, str, Task]]:
     )
     spin = "def f(x):\n    for _ in range(14_000_000):\n        pass\n    return x * x + 1\n"
     yield "slow", "spins", cases(spin, range(6), lambda x: x * x + 1)
+    yield "slow", "never ends", sound(reference="def f(x):\n    while True:\n        pass\n")
     heap = "_a = bytearray(300 << 20)\ndef f(x):\n    return x * x + 1\n"
     yield "heavy", "allocates", cases(heap, range(6), lambda x: x * x + 1)
     yield (

@@ -57,8 +57,8 @@ def _run(
         tried = [verifier.submit(task, text) for text in faulty[: strength.FIRST]]
         yield [*runs.futures(), *(f for _, f in others), *tried]
         found.add(flaky.run_findings(first.result(), runs, settings))
+        found.add(flaky.use_findings(first.result(), runs, settings))
         if passes:
-            found.add(flaky.use_findings(first.result(), runs, settings))
             found.add(shown for shown, future in others if _failed(future.result()))
     yield [future for _, future in trials]
     found.add(_trial_findings(trials))
