@@ -8,7 +8,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.core.errors import UserError
 from strop.core.task import StdioCase, StdioCheck, Task
 from strop.tasks import write_tasks
-from strop.training.lineage import run_of, seen
+from strop.training.lineage import other_prompts, run_of, seen
 from strop.training.tasks import chosen_tasks, split_tasks
 
 
@@ -69,3 +69,14 @@ def test_a_run_tells_what_its_models_were_trained_on(source: Path, tmp_path: Pat
     source.unlink()
     found = seen(load_recipe(), str(run), tasks, None, said.append)
     assert found is not None and found.source is None and "near-duplicates are not counted" in said[0]
+
+
+def test_a_run_that_was_trained_on_other_prompts_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "final").mkdir()
+    trained = load_recipe([], ["tasks.style=continue", "tasks.template=recipes/prompts/repair-short.txt"])
+    (tmp_path / "recipe.yaml").write_text(dump_recipe(trained))
+    name = str(tmp_path / "final")
+    said = other_prompts(load_recipe(), name)
+    assert said == "tasks.style=continue tasks.template=recipes/prompts/repair-short.txt"
+    assert other_prompts(load_recipe([], said.split()), name) is None
+    assert other_prompts(load_recipe(), "some/model") is None

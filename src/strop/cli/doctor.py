@@ -83,6 +83,10 @@ def _packages() -> Iterator[Row]:
             yield name, version(name)
         except PackageNotFoundError:
             yield name, "not installed"
+    from strop.rewards.matching_blocks import LIBRARY
+
+    compiled = "compiled" if LIBRARY else "not compiled (no C compiler at installation): same numbers, slower"
+    yield "difflib's blocks", compiled
 
 
 def _hardware() -> Iterator[Row]:

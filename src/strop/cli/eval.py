@@ -73,7 +73,7 @@ def evaluate(
     from strop.core.text import printable
     from strop.evaluation.evaluate import check
     from strop.reports import files
-    from strop.training.lineage import seen_by
+    from strop.training.lineage import other_prompts, seen_by
     from strop.training.tasks import chosen_tasks
 
     for path in filter(None, (output, chart)):
@@ -91,9 +91,14 @@ def evaluate(
     ks = k or sorted({1, samples} - {0}) or [1]
     check(asked, samples, ks, greedy)
     check_there(recipes)
-    seen = seen_by(
-        recipes, asked, trained_on, lambda text: print(f"note: {printable(text)}", file=sys.stderr)
-    )
+
+    def say(text: str) -> None:
+        print(f"note: {printable(text)}", file=sys.stderr)
+
+    seen = seen_by(recipes, asked, trained_on, say)
+    for name, recipe in recipes.items():
+        if trained := other_prompts(recipe, recipe.model.name):
+            say(f"{name} was trained on other prompts; to ask it as it was trained: {trained}")
     head = {"tasks": tasks, "style": style, "seed": seed, **({"window": window} if window else {})}
     report = _Report(head, asked, output, chart)
     plan = {"samples": samples, "temperature": temperature, "k": ks, "greedy": greedy}

@@ -80,7 +80,7 @@ def sr_similarity(blocks: Sequence[Block], oracle: Sequence[Block]) -> float:
         return float(not blocks and not oracle)
     count = max(len(blocks), len(oracle))
     pairs = zip(_padded(blocks, count), _padded(oracle, count), strict=True)
-    return sum((_ratio(a[0], b[0]) + _ratio(a[1], b[1])) / 2 for a, b in pairs) / count
+    return sum((lines_ratio(a[0], b[0]) + lines_ratio(a[1], b[1])) / 2 for a, b in pairs) / count
 
 
 def sr_format(text: str) -> float:
@@ -171,10 +171,6 @@ def _path(line: str) -> str:
 
 def _padded(blocks: Sequence[Block], count: int) -> list[Block]:
     return [*blocks, *[("", "")] * (count - len(blocks))]
-
-
-def _ratio(a: str, b: str) -> float:
-    return 1.0 if a == b else lines_ratio(a.splitlines(), b.splitlines())
 
 
 def _stripped(text: str) -> list[str]:

@@ -6,11 +6,10 @@ same left and right of it (docs.python.org/3/library/difflib.html; Ratcliff and 
 It depends on the order of the arguments, and it is neither an LCS nor an edit distance. With autojunk, elements that
 make up more than 1 % of a b of 200 elements or more start no block. What is promised in that number is computed as:
 
-1. without autojunk, and with it where b is shorter than 200, by `difflib_fast` (a suffix automaton in Rust): characters
-   as they are, lines as one character for each different line;
-2. the rest, and text with lone surrogates, which Rust cannot hold, by `cydifflib` (difflib's own algorithm in Cython).
-   Equal texts need neither: their ratio is 1 with autojunk too, for the first block found stands at the same place in
-   both and grows over everything.
+1. characters without autojunk by `difflib_fast` (a suffix automaton in Rust, linear where difflib is not);
+2. characters with autojunk, lines, and text with lone surrogates, which Rust cannot hold, by `matching_blocks`. Equal
+   texts need neither: their ratio is 1 with autojunk too, for the first block found stands at the same place in both
+   and grows over everything.
 
 No common prefix or suffix is trimmed first, for that changes the number: "aaa" against "abaa" matches two characters,
 but three when the common "a" in front is set aside.
@@ -22,12 +21,10 @@ from functools import lru_cache
 import cydifflib
 import difflib_fast
 
-AUTOJUNK_FROM = 200
-"""Elements of b from which difflib's autojunk acts."""
+from strop.rewards.matching_blocks import matching_characters, matching_lines
+
 CONTEXT = 3
 """Lines around each change in a unified diff."""
-_SURROGATES = 0xD800
-"""From here on not every number is a character that Rust can hold."""
 
 
 def ratio(a: str, b: str, *, autojunk: bool = True) -> float:
@@ -37,25 +34,20 @@ def ratio(a: str, b: str, *, autojunk: bool = True) -> float:
     """
     if a == b:
         return 1.0
-    if not autojunk or len(b) < AUTOJUNK_FROM:
+    if not autojunk:
         try:
             return difflib_fast.ratio(a, b)
         except UnicodeEncodeError:
             pass
-    return float(cydifflib.SequenceMatcher(None, a, b, autojunk=autojunk).ratio())
+    return 2.0 * matching_characters(a, b, autojunk) / (len(a) + len(b))
 
 
-def lines_ratio(a: Sequence[str], b: Sequence[str], *, autojunk: bool = True) -> float:
-    """`difflib.SequenceMatcher(None, a, b, autojunk).ratio()` of two texts by lines, in [0, 1]."""
+def lines_ratio(a: str, b: str, *, autojunk: bool = True) -> float:
+    """`difflib.SequenceMatcher(None, a.splitlines(), b.splitlines(), autojunk).ratio()`, in [0, 1]."""
     if a == b:
         return 1.0
-    if not autojunk or len(b) < AUTOJUNK_FROM:
-        number: dict[str, int] = {}
-        first = [number.setdefault(line, len(number)) for line in a]
-        second = [number.setdefault(line, len(number)) for line in b]
-        if len(number) < _SURROGATES:
-            return difflib_fast.ratio("".join(map(chr, first)), "".join(map(chr, second)))
-    return float(cydifflib.SequenceMatcher(None, a, b, autojunk=autojunk).ratio())
+    matched, lines = matching_lines(a, b, autojunk)
+    return 2.0 * matched / lines
 
 
 def changed_lines(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, int, int]]:

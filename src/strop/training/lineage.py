@@ -11,6 +11,8 @@ from strop.evaluation.contamination import Contamination, contamination
 from strop.tasks.sources import load_tasks
 from strop.training.tasks import split_tasks, tasks_source
 
+_PROMPT = ("style", "template", "answer")
+"""Settings of `tasks` on which the prompts hang."""
 _DEPTH = 3
 """A run's models lie in RUN, RUN/final and RUN/checkpoints/NAME."""
 
@@ -19,6 +21,21 @@ def run_of(name: str) -> Path | None:
     """The run folder that a model's folder belongs to; None for other models."""
     folder = Path(name)
     return next((p for p in [folder, *folder.parents][:_DEPTH] if (p / "recipe.yaml").is_file()), None)
+
+
+def other_prompts(recipe: Recipe, name: str) -> str | None:
+    """What a run's recipe says of prompts where `recipe` says otherwise, as overrides; None where nothing differs."""
+    run = run_of(name) if recipe.policy.engine in ("transformers", "vllm") else None
+    if run is None:
+        return None
+    try:
+        known = load_recipe([run / "recipe.yaml"]).tasks
+    except (UserError, ConfigError):
+        return None
+    given = {key: getattr(known, key) for key in _PROMPT if getattr(known, key) != getattr(recipe.tasks, key)}
+    return (
+        " ".join(f"tasks.{key}={'null' if value is None else value}" for key, value in given.items()) or None
+    )
 
 
 def seen_by(
