@@ -188,9 +188,13 @@ int64_t strop_matching_elements(const uint32_t *a, int64_t n, const uint32_t *b,
 typedef struct {
     const uint32_t *text;
     int64_t size;
+    uint64_t hash;
 } Line;
 
 static int ends_line(uint32_t c) {
+    if (c - 0x1fu < 0x85u - 0x1fu) { /* nearly all of them */
+        return 0;
+    }
     return (c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
 
@@ -199,10 +203,12 @@ static int64_t split(const uint32_t *text, int64_t n, Line *lines) {
     int64_t count = 0;
     for (int64_t at = 0; at < n; at++) {
         int64_t begin = at;
-        while (at < n && !ends_line(text[at])) {
-            at++;
+        uint64_t hash = 0;
+        for (; at < n && !ends_line(text[at]); at++) {
+            hash = (hash << 5 | hash >> 59) + text[at];
         }
-        lines[count++] = (Line){text + begin, at - begin};
+        hash *= 11400714819323198485u;
+        lines[count++] = (Line){text + begin, at - begin, hash ^ hash >> 32};
         if (at + 1 < n && text[at] == '\r' && text[at + 1] == '\n') {
             at++;
         }
@@ -222,14 +228,10 @@ static int number_lines(const Line *lines, int64_t count, uint32_t *numbers) {
     }
     uint32_t fresh = 0;
     for (int64_t at = 0; at < count; at++) {
-        uint64_t hash = 14695981039346656037u;
-        for (int64_t i = 0; i < lines[at].size; i++) {
-            hash = (hash ^ lines[at].text[i]) * 1099511628211u;
-        }
-        int64_t slot = (int64_t)((hash ^ (hash >> 32)) & (uint64_t)(size - 1));
+        int64_t slot = (int64_t)(lines[at].hash & (uint64_t)(size - 1));
         while (known[slot]) {
             const Line *other = &lines[known[slot] - 1];
-            if (other->size == lines[at].size &&
+            if (other->hash == lines[at].hash && other->size == lines[at].size &&
                 memcmp(other->text, lines[at].text, other->size * sizeof *other->text) == 0) {
                 break;
             }
