@@ -188,7 +188,7 @@ class TransformersPolicy:
             live = [i for i, row in enumerate(rows) if row is not None]
             if not live or step + 1 == params.max_tokens:
                 return
-            if len(live) <= 0.85 * len(rows) or len(live) <= 4:
+            if len(live) < len(rows) and (len(live) <= 0.85 * len(rows) or len(live) <= 4):
                 keep = torch.tensor(live, device=self._device)
                 if step:
                     cache.select(keep)
