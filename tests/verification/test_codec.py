@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.verification.codec import Malformed, Unencodable, decode, dumps, encode, loads
-from strop.verification.compare import matches, same_output
+from strop.verification.python.codec import Malformed, Unencodable, decode, dumps, encode, loads
+from strop.verification.python.compare import matches, same_output
 
 scalars = (
     st.none()

@@ -22,9 +22,9 @@ from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
-from strop.verification.cache import Digests
 from strop.verification.edit import MAX_ANSWER, EditToolchain, edited
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.cache import Digests
+from strop.verification.pool.pool import VerifierPool
 from strop.verification.toolchains import Settings, build, route
 
 BUGGY = "def inc(x):\n    y = x\n    return y - 1\n"

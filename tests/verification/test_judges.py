@@ -12,10 +12,10 @@ from strop.core.errors import VerificationError
 from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
-from strop.verification.codec import Malformed, encode
-from strop.verification.compare import matches, same_output
-from strop.verification.python import PythonToolchain
-from strop.verification.unordered import matches_in_any_order
+from strop.verification.python.codec import Malformed, encode
+from strop.verification.python.compare import matches, same_output
+from strop.verification.python.toolchain import PythonToolchain
+from strop.verification.python.unordered import matches_in_any_order
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Case, CasesCheck, Task
 from strop.core.verdict import Outcome, Verdict
-from strop.verification.cache import OVERHEAD, VerdictCache
-from strop.verification.fair import FairQueue
-from strop.verification.pool import PoolBusy, VerifierPool
+from strop.verification.pool.cache import OVERHEAD, VerdictCache
+from strop.verification.pool.fair import FairQueue
+from strop.verification.pool.pool import PoolBusy, VerifierPool
 from strop.verification.toolchains import route
 
 

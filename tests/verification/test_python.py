@@ -10,7 +10,7 @@ from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioChec
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 
 
 def cases(*pairs: tuple[list[Any], Any], tolerance: float = 0.0) -> Task:

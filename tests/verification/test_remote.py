@@ -18,7 +18,7 @@ from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification import open_configured
-from strop.verification.pool import PoolBusy, VerifierPool
+from strop.verification.pool.pool import PoolBusy, VerifierPool
 from strop.verification.remote.client import RemoteVerifier
 from strop.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
 from strop.verification.remote.server import Server, VerifierApp, listen

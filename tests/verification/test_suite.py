@@ -11,8 +11,8 @@ from strop.core.errors import VerificationError
 from strop.core.task import PytestCheck, Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
-from strop.verification.python import PythonToolchain
-from strop.verification.suite.finder import module_names
+from strop.verification.python.suite.finder import module_names
+from strop.verification.python.toolchain import PythonToolchain
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def _serve(box: "SandboxConfig", token: str, socket: object, url: str) -> None:
     import socket as sockets
 
     from strop.verification import open_configured
-    from strop.verification.pool import VerifierPool
+    from strop.verification.pool.pool import VerifierPool
     from strop.verification.remote.server import Server, VerifierApp
     from strop.verification.toolchains import fingerprint, limits_of
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from strop.config.tasks import SandboxConfig
     from strop.sandbox.limits import Limits
-    from strop.verification.pool import VerifierPool
+    from strop.verification.pool.pool import VerifierPool
     from strop.verification.remote.client import RemoteVerifier
     from strop.verification.verifier import OpenVerifier
 
@@ -46,7 +46,7 @@ def open_verifier(
     from strop.sandbox.jails import choose
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import require_jail
-    from strop.verification.pool import VerifierPool
+    from strop.verification.pool.pool import VerifierPool
     from strop.verification.toolchains import Settings, build, route
 
     report = require_jail(allow_unsafe, require)
@@ -108,7 +108,7 @@ def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifie
 
 def __getattr__(name: str) -> Any:
     if name == "VerifierPool":
-        from strop.verification.pool import VerifierPool
+        from strop.verification.pool.pool import VerifierPool
 
         return VerifierPool
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,7 +65,7 @@ def route(task: Task) -> str:
 def build(name: str, settings: Settings) -> Toolchain:
     """A new toolchain; light, its processes start with the first job. Raises VerificationError, ImportError."""
     if name == "python":
-        from strop.verification.python import PythonToolchain
+        from strop.verification.python.toolchain import PythonToolchain
 
         return PythonToolchain(
             limits=settings.limits,

@@ -15,9 +15,9 @@ from strop.curation.audit.demands import constant_possible, first_argument_possi
 from strop.curation.audit.form import key
 from strop.curation.audit.record import Code, Finding, Probe
 from strop.edits import FORMATS, HOLE
-from strop.verification.codec import Unencodable, encode
-from strop.verification.compare import matches, same_output
-from strop.verification.unordered import matches_in_any_order
+from strop.verification.python.codec import Unencodable, encode
+from strop.verification.python.compare import matches, same_output
+from strop.verification.python.unordered import matches_in_any_order
 
 CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from strop.core.task import Case, CasesCheck, Task
 from strop.core.verdict import Outcome, TestResult, Verdict
-from strop.verification.codec import Malformed, decode
+from strop.verification.python.codec import Malformed, decode
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)

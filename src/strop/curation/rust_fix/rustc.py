@@ -12,7 +12,7 @@ from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import RustCheck, Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.verification import MOST_WORKERS
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 from strop.verification.rust.compiler import Compiler
 from strop.verification.rust.installation import find_installation
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from strop.core.errors import SandboxError
 from strop.core.verdict import Outcome, Stage
 from strop.sandbox import CommandResult, Limits, Work
-from strop.verification.child import Findings
 from strop.verification.command.languages import Language
+from strop.verification.python.child import Findings
 
 _SHOWN = 4000
 """Characters of a build's or a lint's output that are kept."""

@@ -13,13 +13,13 @@ from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import CommandCheck, CommandStep, StdioCheck, Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Box, Limits, Work, open_box
-from strop.verification.checker import judge_rows
-from strop.verification.child import Findings
 from strop.verification.command.languages import BUILD, Language, language, languages, require
 from strop.verification.command.steps import Budget, account, data, failure, merged, run, stage
-from strop.verification.compare import same_output
-from strop.verification.python import Worker
-from strop.verification.stdio import OutputJudge
+from strop.verification.python.checker import judge_rows
+from strop.verification.python.child import Findings
+from strop.verification.python.compare import same_output
+from strop.verification.python.stdio import OutputJudge
+from strop.verification.python.toolchain import Worker
 
 
 class CommandToolchain:

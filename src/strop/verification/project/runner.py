@@ -6,7 +6,7 @@ tree, no earlier content of an edited file and no other run's results. What it s
 bytes that the project's code writes to the channel count as tampering. The secret is in the process's memory, so code
 that searches that finds it.
 
-Control packets as in `strop.verification.zygote`. Job channel: takes a frame of "files" ([path, size] each), "secret",
+Control packets as in `verification.python.zygote`. Job channel: takes a frame of "files" ([path, size] each), "secret",
 "keep", "roots", "own", "options", "arguments" and what `recorder.Recorder` reads, then the files' bytes. Sends the
 recorder's messages, {"modules"}, {"cache": path, "data": base64} and {"done": exit status}, each as {"p": JSON, "a":
 signature}; {"broken"} alone is unsigned.
@@ -23,10 +23,10 @@ from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, workdir
 from strop.sandbox.limits import Limits
-from strop.verification import zygote
 from strop.verification.project.guard import Guard
 from strop.verification.project.recorder import Recorder
-from strop.verification.wire import HEADER, Closed, frame, write_all
+from strop.verification.python import zygote
+from strop.verification.python.wire import HEADER, Closed, frame, write_all
 
 _CHANNEL = 3
 TIME = 1_000_000_000

@@ -25,12 +25,12 @@ from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.verification.child import End, cause_of_death, reap
-from strop.verification.codec import Malformed
 from strop.verification.project.layout import Layout, layout_of
-from strop.verification.server import Server
-from strop.verification.suite.check import packages
-from strop.verification.wire import FrameReader, frame
+from strop.verification.python.child import End, cause_of_death, reap
+from strop.verification.python.codec import Malformed
+from strop.verification.python.server import Server
+from strop.verification.python.suite.check import packages
+from strop.verification.python.wire import FrameReader, frame
 
 MEMORY_BYTES = 3 << 30
 """Address space of a run's process at the least, in bytes."""

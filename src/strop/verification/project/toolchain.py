@@ -14,10 +14,10 @@ from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import ProjectCheck, Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.limits import Limits
-from strop.verification.child import Findings
 from strop.verification.project import snapshot
 from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
 from strop.verification.project.layout import is_protected, layout_of, shadows
+from strop.verification.python.child import Findings
 from strop.verification.toolchains import Settings
 
 _OPEN = 4

@@ -18,7 +18,7 @@ import httpx
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.verification.ledger import PoolBusy
+from strop.verification.pool.ledger import PoolBusy
 from strop.verification.remote.dispatch import Counts, Dispatcher, Remote, RemoteJob
 from strop.verification.remote.hello import Refused, say_hello
 from strop.verification.remote.protocol import (

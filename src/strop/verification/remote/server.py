@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from strop import __version__
 from strop.core.errors import UserError
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.pool import VerifierPool
 from strop.verification.remote.protocol import (
     BEAT_SECONDS,
     MOST_BYTES,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from strop.core.verdict import Verdict
-from strop.verification.ledger import PoolBusy
-from strop.verification.pool import VerifierPool
+from strop.verification.pool.ledger import PoolBusy
+from strop.verification.pool.pool import VerifierPool
 from strop.verification.remote.protocol import BadRequest, JobLine, verdict_line
 
 KEEP_SECONDS = 600.0

@@ -4,7 +4,7 @@
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
 - A job whose worker broke goes again, alone, in a fresh one; when that breaks too, the verdict is *error* with the
   cause. No job ends a thread.
-- An answer that was judged before gets the same verdict (`strop.verification.cache`). One that is being judged is not
+- An answer that was judged before gets the same verdict (`verification.pool.cache`). One that is being judged is not
   judged twice: who asks meanwhile joins that run and gets its verdict, whatever it is. Who asks after a time-out or an
   *error* gets a run of its own.
 
@@ -22,8 +22,8 @@ from strop.core.errors import StropError, VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.verification.cache import Digests
-from strop.verification.ledger import Job, Ledger, PoolBusy
+from strop.verification.pool.cache import Digests
+from strop.verification.pool.ledger import Job, Ledger, PoolBusy
 from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolved
 
 __all__ = ["CACHE_BYTES", "CAPACITY", "PoolBusy", "VerifierPool"]

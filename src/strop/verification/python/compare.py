@@ -15,7 +15,7 @@ import math
 import re
 from typing import Any
 
-from strop.verification.codec import MAX_DEPTH, Malformed, scalar
+from strop.verification.python.codec import MAX_DEPTH, Malformed, scalar
 
 
 def matches(expected: Any, wire: Any, tolerance: float = 0.0) -> bool:

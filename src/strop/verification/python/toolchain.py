@@ -13,12 +13,12 @@ from strop.core.errors import VerificationError
 from strop.core.task import AssertsCheck, CasesCheck, PytestCheck, StdioCheck, Task
 from strop.core.verdict import Verdict
 from strop.sandbox.limits import Limits
-from strop.verification.asserts import run_asserts
-from strop.verification.cases import run_cases
-from strop.verification.child import Findings
-from strop.verification.server import Server
-from strop.verification.stdio import run_stdio
-from strop.verification.suite.check import Workshop, run_pytest
+from strop.verification.python.asserts import run_asserts
+from strop.verification.python.cases import run_cases
+from strop.verification.python.child import Findings
+from strop.verification.python.server import Server
+from strop.verification.python.stdio import run_stdio
+from strop.verification.python.suite.check import Workshop, run_pytest
 
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
@@ -52,13 +52,13 @@ class Worker:
     def zygote(self) -> Server:
         """The running fork server, started when there is none."""
         if self._zygote is None:
-            self._zygote = self._server("strop.verification.zygote")
+            self._zygote = self._server("strop.verification.python.zygote")
         return self._zygote
 
     def tester(self) -> Server:
         """The running tester, started when there is none or it was closed."""
         if self._tester is None or self._tester.closed:
-            self._tester = self._server("strop.verification.tester", str(TESTER_MEMORY))
+            self._tester = self._server("strop.verification.python.tester", str(TESTER_MEMORY))
         return self._tester
 
     def _server(self, module: str, *arguments: str) -> Server:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from strop.core.errors import StropError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.verification.cache import Key, VerdictCache
-from strop.verification.fair import FairQueue
+from strop.verification.pool.cache import Key, VerdictCache
+from strop.verification.pool.fair import FairQueue
 from strop.verification.verifier import resolve, writable
 
 COUNTERS = ("submitted", "finished", "errors", "cache_hits", "cache_misses", "joined", "retries")

@@ -1,6 +1,6 @@
 """Whether two lists hold the same items in any order. Runs in the trainer's process, on hostile wire forms.
 
-Only the outermost list or tuple is free in its order; its items match as in `strop.verification.compare`. Without
+Only the outermost list or tuple is free in its order; its items match as in `verification.python.compare`. Without
 tolerance, items become text keys and are counted: time is linear, and hostile items are only looked up among the
 trusted ones. With tolerance, "close" is not transitive, so items that differ in nothing but their numbers are paired
 by a maximum matching; a group of more than 200 such items is paired in the order of its numbers instead.
@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from strop.verification.codec import MAX_DEPTH, Malformed, scalar
-from strop.verification.compare import matches
+from strop.verification.python.codec import MAX_DEPTH, Malformed, scalar
+from strop.verification.python.compare import matches
 
 MOST_MATCHED = 200
 """Largest group of items for which a maximum matching is looked for."""

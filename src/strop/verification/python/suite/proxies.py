@@ -19,9 +19,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.codec import Malformed, Unencodable
-from strop.verification.suite.handles import BINARY
-from strop.verification.suite.session import Session
+from strop.verification.python.codec import Malformed, Unencodable
+from strop.verification.python.suite.handles import BINARY
+from strop.verification.python.suite.session import Session
 
 _VALUE_METHODS = frozenset(
     name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind) if name[0] != "_"

@@ -19,9 +19,9 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from strop.verification.codec import Unencodable, decode, encode
-from strop.verification.suite.handles import serve
-from strop.verification.wire import Closed, FrameReader, frame, read_blocking
+from strop.verification.python.codec import Unencodable, decode, encode
+from strop.verification.python.suite.handles import serve
+from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking
 
 CHANNEL = 3
 """The only descriptor besides 0, 1 and 2."""

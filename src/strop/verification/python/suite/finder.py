@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from types import ModuleType
 from typing import Any
 
-from strop.verification.suite.proxies import RemoteModule
-from strop.verification.suite.session import Session
+from strop.verification.python.suite.proxies import RemoteModule
+from strop.verification.python.suite.session import Session
 
 
 class AnswerFinder(MetaPathFinder, Loader):

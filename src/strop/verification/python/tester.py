@@ -3,8 +3,8 @@
 Trusted code, yet jailed, because it works on what hostile code returned. The entry point and the helpers that the tests
 see are proxies: they call the candidate in its process, and what comes back is plain data. No other name of the answer
 is seen; a helper never hides a builtin or a name that the test code binds. Persistent: one job after another, with a
-fresh namespace and a freshly seeded `random` each. Values and functions that do not cross (strop.verification.codec)
-fail the test that needs them. A job with "checker" goes to `strop.verification.checking`.
+fresh namespace and a freshly seeded `random` each. Values and functions that do not cross (verification.python.codec)
+fail the test that needs them. A job with "checker" goes to `strop.verification.python.checking`.
 
 Job channel, tester's side: takes {"code", "entry", "helpers", "test", "result_bytes"}; sends {"plan": number of tests}
 or {"broken": why}, the candidate's stage frames, {"test": number, "ok", "x", "s"} each, then {"done": fault or null}.
@@ -25,12 +25,12 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from strop.sandbox import confine
-from strop.verification.checking import run_rows
-from strop.verification.codec import Unencodable
-from strop.verification.far_end import Candidate, CandidateGone
-from strop.verification.names import bound_names
-from strop.verification.wire import Closed, FrameReader, frame, read_blocking, write_all
-from strop.verification.zygote import PRELOADED, start
+from strop.verification.python.checking import run_rows
+from strop.verification.python.codec import Unencodable
+from strop.verification.python.far_end import Candidate, CandidateGone
+from strop.verification.python.names import bound_names
+from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking, write_all
+from strop.verification.python.zygote import PRELOADED, start
 
 
 def is_test(node: ast.stmt, entry: str, checkers: set[str]) -> bool:

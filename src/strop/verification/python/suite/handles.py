@@ -1,7 +1,7 @@
 """The candidate's side of a module that lives apart from its tests: objects as handles, values as exact builtin types.
 
 Runs in the candidate's process, where the answer may take over all of it; nothing that it sends is more than a claim.
-A value crosses as itself where `strop.verification.codec` takes it; any other object of the answer gets a number and
+A value crosses as itself where `verification.python.codec` takes it; any other object of the answer gets a number and
 crosses as {"t": "ref", "v": [number, {"m": numbers of its classes, "c": callable, "k": its name and bases if it is an
 exception class, or null for another class}]}, later as the number alone.
 
@@ -19,8 +19,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.codec import Encoder, Malformed, Unencodable, decode
-from strop.verification.suite.dates import date_of, wire_of
+from strop.verification.python.codec import Encoder, Malformed, Unencodable, decode
+from strop.verification.python.suite.dates import date_of, wire_of
 
 _Receive = Callable[[], Any]
 _Send = Callable[[dict[str, Any]], None]

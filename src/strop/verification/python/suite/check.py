@@ -23,13 +23,13 @@ from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.result import safe_name
-from strop.verification.asserts import Report, let_finish, stopped
-from strop.verification.child import Findings, fork, reap
-from strop.verification.names import bound_names
-from strop.verification.server import Server
-from strop.verification.suite.finder import module_names
-from strop.verification.suite.session import GONE
-from strop.verification.wire import frame
+from strop.verification.python.asserts import Report, let_finish, stopped
+from strop.verification.python.child import Findings, fork, reap
+from strop.verification.python.names import bound_names
+from strop.verification.python.server import Server
+from strop.verification.python.suite.finder import module_names
+from strop.verification.python.suite.session import GONE
+from strop.verification.python.wire import frame
 
 RUNNER_MEMORY = 2 << 30
 """Address space of a runner's child, in bytes."""
@@ -73,7 +73,7 @@ class Workshop:
         read = tuple(packages())
         try:
             self.server = Server(
-                "strop.verification.suite.runner",
+                "strop.verification.python.suite.runner",
                 jail=jail,
                 allow_unsafe=allow_unsafe,
                 arguments=(self.path, *read),

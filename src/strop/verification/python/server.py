@@ -13,7 +13,7 @@ from strop.core.errors import WorkerDied
 from strop.sandbox import confine
 from strop.sandbox.jails import choose, launched
 from strop.sandbox.spawn import Process, helper, helper_reads, spawn
-from strop.verification.codec import dumps, loads
+from strop.verification.python.codec import dumps, loads
 
 START_SECONDS = 20.0
 ANSWER_SECONDS = 10.0

@@ -13,8 +13,8 @@ from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.verification.server import Server
-from strop.verification.wire import NOT_BEGUN
+from strop.verification.python.server import Server
+from strop.verification.python.wire import NOT_BEGUN
 
 
 @dataclass

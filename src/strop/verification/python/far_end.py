@@ -1,6 +1,6 @@
 """The far end of an answer's functions, in the tester process: calls cross to the candidate, plain data comes back.
 
-Values are exact builtin types (strop.verification.codec). Lists, dicts and sets that the candidate changes in place are
+Values are exact builtin types (verification.python.codec). Lists, dicts and sets that the candidate changes in place are
 changed here too. Whatever else arrives ends the conversation for good: no later call can succeed.
 """
 
@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.codec import Malformed, Oversize, Unencodable, decode, encode
-from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+from strop.verification.python.codec import Malformed, Oversize, Unencodable, decode, encode
+from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
 _SHORT = struct.pack("ll", 0, 20_000)
 """A struct timeval of 20 ms."""

@@ -1,6 +1,6 @@
 """Special judges: asks a tester process to run a task's checker on what an answer returned or printed.
 
-The checker is trusted, what it looks at is not; see `strop.verification.checking` for what runs over there. A checker
+The checker is trusted, what it looks at is not; see `verification.python.checking` for what runs over there. A checker
 that is at fault itself is a VerificationError (outcome *error*). One that does not come to an end on an answer's result
 is tried on the expected value: if it ends there, the result is at fault.
 """
@@ -14,10 +14,10 @@ from strop.core.errors import VerificationError, WorkerDied
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Pump
-from strop.verification.child import Findings
-from strop.verification.codec import Unencodable, encode
-from strop.verification.server import Server
-from strop.verification.wire import FrameReader, frame
+from strop.verification.python.child import Findings
+from strop.verification.python.codec import Unencodable, encode
+from strop.verification.python.server import Server
+from strop.verification.python.wire import FrameReader, frame
 
 WAITING = "not judged"
 """Message of a test whose result waits for the checker; its outcome is *failed* until then."""

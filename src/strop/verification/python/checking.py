@@ -1,4 +1,4 @@
-"""In the tester process: a task's own checker decides about results; `strop.verification.checker` asks.
+"""In the tester process: a task's own checker decides about results; `strop.verification.python.checker` asks.
 
 Trusted code on hostile values: each is decoded to exact builtin types first, so its methods are Python's own. Only the
 exact value True passes. What the checker raises is the result's fault, so that no answer can turn its failure into
@@ -13,7 +13,7 @@ the checker cannot be loaded.
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.codec import Malformed, decode
+from strop.verification.python.codec import Malformed, decode
 
 Check = Callable[..., Any]
 

@@ -8,16 +8,24 @@ from strop.core.task import AssertsCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.verification.child import Child, End, Findings, cause_of_death, fork, outcome_of_exception, reap
-from strop.verification.server import Server
-from strop.verification.wire import FrameReader, frame
+from strop.verification.python.child import (
+    Child,
+    End,
+    Findings,
+    cause_of_death,
+    fork,
+    outcome_of_exception,
+    reap,
+)
+from strop.verification.python.server import Server
+from strop.verification.python.wire import FrameReader, frame
 
 _TESTER_SECONDS = 1.0
 """Wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
 
 
 class Report:
-    """Takes the frames of a tester, which is trusted; see `strop.verification.tester` for their form."""
+    """Takes the frames of a tester, which is trusted; see `strop.verification.python.tester` for their form."""
 
     def __init__(self) -> None:
         self.findings = Findings(0, "test")

@@ -1,7 +1,7 @@
 """The process that runs pytest suites, apart from the answer: forks one jailed child a suite.
 
 Trusted code in a jail. pytest and the task's files are read from disk; the answer is not among them: its module is
-served by an import hook as proxies of what lives in the candidate (`strop.verification.suite.proxies`). So there is no
+served by an import hook as proxies of what lives in the candidate (`verification.python.suite.proxies`). So there is no
 conftest.py, no ini file and no plugin but the task's own; plugins of the environment are not loaded either.
 
 Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
@@ -20,11 +20,11 @@ from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, workdir
 from strop.sandbox.limits import Limits
-from strop.verification import zygote
-from strop.verification.suite.finder import AnswerFinder
-from strop.verification.suite.proxies import make
-from strop.verification.suite.session import CandidateGone, Session
-from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+from strop.verification.python import zygote
+from strop.verification.python.suite.finder import AnswerFinder
+from strop.verification.python.suite.proxies import make
+from strop.verification.python.suite.session import CandidateGone, Session
+from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
 _CHANNEL, _PEER = 3, 4
 _Send = Callable[[dict[str, Any]], None]

@@ -1,7 +1,7 @@
 """The tests' side of a module that lives in the candidate: one conversation, with what went wrong in it.
 
 Trusted code in a jailed process. Everything that arrives is a claim of hostile code: values are decoded to exact
-builtin types, handles to proxies (`strop.verification.suite.proxies`), exceptions to local classes. A *fault* is what
+builtin types, handles to proxies (`verification.python.suite.proxies`), exceptions to local classes. A *fault* is what
 no passing test may have in it; it fails the test during which it was seen, whatever the test makes of it.
 """
 
@@ -13,10 +13,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.codec import Encoder, Malformed, Oversize, Unencodable, decode
-from strop.verification.far_end import copy_changes
-from strop.verification.suite.dates import date_of, wire_of
-from strop.verification.wire import Closed, FrameReader, read_blocking, write_blocking
+from strop.verification.python.codec import Encoder, Malformed, Oversize, Unencodable, decode
+from strop.verification.python.far_end import copy_changes
+from strop.verification.python.suite.dates import date_of, wire_of
+from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
 _FUNCTIONS = (
     types.FunctionType,

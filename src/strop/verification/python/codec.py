@@ -85,7 +85,7 @@ def decode(wire: Any, special: Callable[[str, Any], Any] | None = None) -> Any:
     `special` makes the value of a tag that this codec does not know, from the tag and what is below it.
 
     Builds sets and dicts, whose keys a hostile sender can make collide: do it only in a process with a CPU limit. The
-    trainer's process compares wire forms instead (`strop.verification.compare`).
+    trainer's process compares wire forms instead (`strop.verification.python.compare`).
     """
     try:
         return _decode(wire, MAX_DEPTH, special)

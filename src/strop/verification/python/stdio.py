@@ -12,12 +12,12 @@ from strop.core.task import StdioCase, StdioCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.verification.checker import WAITING, judge_rows, row
-from strop.verification.child import Child, Findings, cause_of_death, fork, outcome_of_exception, reap
-from strop.verification.codec import Malformed
-from strop.verification.compare import same_output
-from strop.verification.server import Server
-from strop.verification.wire import FrameReader, frame
+from strop.verification.python.checker import WAITING, judge_rows, row
+from strop.verification.python.child import Child, Findings, cause_of_death, fork, outcome_of_exception, reap
+from strop.verification.python.codec import Malformed
+from strop.verification.python.compare import same_output
+from strop.verification.python.server import Server
+from strop.verification.python.wire import FrameReader, frame
 
 
 class Words:

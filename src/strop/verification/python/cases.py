@@ -13,13 +13,13 @@ from strop.core.task import CasesCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.verification.checker import WAITING, judge_rows, row
-from strop.verification.child import Findings, cause_of_death, fork, outcome_of_exception, reap
-from strop.verification.codec import Malformed, Oversize, Unencodable, encode
-from strop.verification.compare import matches
-from strop.verification.server import Server
-from strop.verification.unordered import matches_in_any_order
-from strop.verification.wire import FrameReader, frame
+from strop.verification.python.checker import WAITING, judge_rows, row
+from strop.verification.python.child import Findings, cause_of_death, fork, outcome_of_exception, reap
+from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
+from strop.verification.python.compare import matches
+from strop.verification.python.server import Server
+from strop.verification.python.unordered import matches_in_any_order
+from strop.verification.python.wire import FrameReader, frame
 
 
 class Conversation:

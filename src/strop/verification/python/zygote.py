@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from strop.sandbox import confine, kernel, namespaces
 from strop.sandbox.leaf import Leaf
 from strop.sandbox.limits import Limits
-from strop.verification import candidate, heap, wire
+from strop.verification.python import candidate, heap, wire
 
 CONTROL = 3
 GRACE_MS = 100

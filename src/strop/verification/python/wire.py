@@ -6,7 +6,7 @@ Standard library only: jailed workers import this without site-packages.
 import os
 from typing import Any
 
-from strop.verification.codec import Malformed, Oversize, dumps, loads
+from strop.verification.python.codec import Malformed, Oversize, dumps, loads
 
 HEADER = 4
 NOT_BEGUN = 97
