@@ -22,7 +22,7 @@ def strop(tmp_path):
 
 
 def test_tasks_and_manifest_are_written_and_can_be_listed_shown_and_trained_on(strop, tmp_path):
-    done = strop("build", "rust-fix", "--out", "fix.jsonl.gz", "--limit", 4, "--per-task", 3, "--seed", 7)
+    done = strop("build", "rust-fix", "--output", "fix.jsonl.gz", "--limit", 4, "--per-task", 3, "--seed", 7)
     assert done.returncode == 0, done.stderr
     manifest = json.loads((tmp_path / "fix.jsonl.gz.manifest.json").read_text())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fix.jsonl.gz", "fix.jsonl.gz.manifest.json"]
@@ -49,11 +49,11 @@ def test_tasks_and_manifest_are_written_and_can_be_listed_shown_and_trained_on(s
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (["--out", "fix.txt"], "ends in .jsonl"),
-        (["--out", "no/fix.jsonl"], "no folder"),
-        (["--out", "fix.jsonl", "--kinds", "moves,type"], "did you mean 'types'"),
-        (["--out", "fix.jsonl", "--source", "rust-function"], "did you mean 'rust-functions'"),
-        (["--out", "fix.jsonl", "--source", "python-functions", "--limit", "3"], "3 not a Rust task"),
+        (["--output", "fix.txt"], "ends in .jsonl"),
+        (["--output", "no/fix.jsonl"], "no folder"),
+        (["--output", "fix.jsonl", "--kinds", "moves,type"], "did you mean 'types'"),
+        (["--output", "fix.jsonl", "--source", "rust-function"], "did you mean 'rust-functions'"),
+        (["--output", "fix.jsonl", "--source", "python-functions", "--limit", "3"], "3 not a Rust task"),
     ],
 )
 def test_mistakes_are_said_in_one_line_and_leave_nothing(strop, tmp_path, words, cause):
@@ -63,7 +63,7 @@ def test_mistakes_are_said_in_one_line_and_leave_nothing(strop, tmp_path, words,
 
 
 def test_an_interrupt_leaves_no_file(tmp_path):
-    words = ["build", "rust-fix", "--out", "fix.jsonl", "--workers", "1"]
+    words = ["build", "rust-fix", "--output", "fix.jsonl", "--workers", "1"]
     with subprocess.Popen([*STROP, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 60
         while not list(tmp_path.iterdir()) and time.monotonic() < deadline:

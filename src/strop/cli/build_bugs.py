@@ -15,7 +15,7 @@ def bugs(
     source: Annotated[
         str, typer.Argument(help="a project (folder or sdist .tar.gz), or Python tasks: a name or a file")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="file of task lines to write; .gz compresses")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
     seed: Annotated[int, typer.Option(help="decides which bugs are made")] = 0,
     count: Annotated[int, typer.Option(min=1, help="of a project: tasks made, at most")] = 300,
     per_task: Annotated[
@@ -70,7 +70,7 @@ def bugs(
 ) -> None:
     """Make tasks to repair: put faults into code, keep those that its tests notice.
 
-    Writes the tasks and, beside them, OUT.manifest.json with counts and reasons. What a model answered stays in
+    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. What a model answered stays in
     OUT.calls: the same command again pays for nothing twice. See docs/bugs.md.
     """
     from strop.cli.build_bugs_run import from_project, from_tasks
@@ -83,7 +83,7 @@ def bugs(
 
     manifest = out.with_name(f"{out.name}.manifest.json")
     if not out.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"--out {out}: name a file that ends in .jsonl or .jsonl.gz")
+        raise UserError(f"--output {out}: name a file that ends in .jsonl or .jsonl.gz")
     for path in (out, manifest):
         files.check_writable(path)
     started = time.monotonic()

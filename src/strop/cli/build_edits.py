@@ -24,7 +24,7 @@ def edits(
     source: Annotated[
         str, typer.Argument(help="a git repository (swe-rl, patch), or tasks: a name, a file, FORMAT:PLACE")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="file of task lines to write; .gz compresses")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
     family: Annotated[Family, typer.Option(help="kind of task to make")],
     repositories: Annotated[
         Path | None, typer.Option(help="folder of clones, where the files of rows are taken from")
@@ -50,7 +50,7 @@ def edits(
 ) -> None:
     """Make edit tasks of what others have mended; what no oracle or compiler confirms is left out.
 
-    Writes the tasks and, beside them, OUT.manifest.json with counts and reasons. See docs/edit-tasks.md.
+    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. See docs/edit-tasks.md.
     """
     from strop.core.errors import UserError
     from strop.curation.edits import Tally, Wish
@@ -60,7 +60,7 @@ def edits(
 
     manifest = out.with_name(f"{out.name}.manifest.json")
     if not out.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"--out {out}: name a file that ends in .jsonl or .jsonl.gz")
+        raise UserError(f"--output {out}: name a file that ends in .jsonl or .jsonl.gz")
     for path in (out, manifest):
         files.check_writable(path)
     chosen = _format(format, family)

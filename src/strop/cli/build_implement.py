@@ -27,7 +27,7 @@ def implement(
             help="Python sources: a folder, a .py file, a .tar.gz, or a data set with texts of files"
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="file of task lines to write; .gz compresses")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
     format: Annotated[Format, typer.Option(help="how the answer writes its edit")] = "search-replace",
     mask: Annotated[
         Literal["body", "function"],
@@ -63,8 +63,8 @@ def implement(
 ) -> None:
     """Make tasks to implement: a function is masked in its file, its docstring says what it does.
 
-    Writes the tasks and, beside them, OUT.manifest.json with counts and reasons. Without --tests nothing of the
-    sources is run; with it a snapshot of the project is written, OUT.project.tar.gz. See docs/implement.md.
+    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. Without --tests nothing of the
+    sources is run; with it a snapshot of the project is written, OUTPUT.project.tar.gz. See docs/implement.md.
     """
     from strop.core.errors import UserError
     from strop.curation.implement.build import Options, kept, tasks
@@ -77,7 +77,7 @@ def implement(
 
     manifest, archive = (out.with_name(f"{out.name}.{end}") for end in ("manifest.json", "project.tar.gz"))
     if not out.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"--out {out}: name a file that ends in .jsonl or .jsonl.gz")
+        raise UserError(f"--output {out}: name a file that ends in .jsonl or .jsonl.gz")
     for path in (out, manifest, archive):
         files.check_writable(path)
     options = Options(format, mask, chosen(filters), per_file, held_out, seed)

@@ -17,7 +17,7 @@ CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
 
 
 def rust_fix(
-    out: Annotated[Path, typer.Option("--out", "-o", help="file of task lines to write; .gz compresses")],
+    out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
     source: Annotated[
         str, typer.Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
     ] = "rust-functions",
@@ -43,7 +43,7 @@ def rust_fix(
 ) -> None:
     """Make tasks to repair: put faults into references, keep those that fail as they should.
 
-    Writes the tasks and, beside them, OUT.manifest.json with counts and reasons. See docs/rust-fix.md.
+    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. See docs/rust-fix.md.
     """
     from strop.core.errors import UserError
     from strop.curation.rust_fix.build import fixes
@@ -57,7 +57,7 @@ def rust_fix(
 
     manifest = out.with_name(f"{out.name}.manifest.json")
     if not out.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"--out {out}: name a file that ends in .jsonl or .jsonl.gz")
+        raise UserError(f"--output {out}: name a file that ends in .jsonl or .jsonl.gz")
     for path in (out, manifest):
         files.check_writable(path)
     wanted = _kinds(kinds)

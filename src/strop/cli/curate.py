@@ -32,7 +32,7 @@ def curate(
         Path, typer.Argument(metavar="PIPELINE.yaml", help="sources and steps; see docs/curate.md")
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="folder for the tasks and the manifest")
+        Path | None, typer.Option("--output", "-o", help="folder for the tasks and the manifest")
     ] = None,
     source: Annotated[
         list[str] | None,
@@ -74,7 +74,7 @@ def curate(
         print(printable(yaml.safe_dump(planned.resolved(), sort_keys=False, allow_unicode=True)), end="")
         return
     if out is None:
-        raise UserError("no folder for the result: add --out FOLDER")
+        raise UserError("no folder for the result: add --output FOLDER")
     options = Options(workers=workers, allow_unsafe=allow_unsafe, overwrite=overwrite)
     with _Watcher() as watcher:
         try:

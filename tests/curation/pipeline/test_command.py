@@ -137,7 +137,7 @@ def test_what_is_missing_is_said(tmp_path: Path, source: Path) -> None:
     assert "there is no such file" in fault(tmp_path / "no.yaml", "-o", tmp_path / "out")
     file = pipeline(tmp_path, f"source: {tmp_path}/no.jsonl\n")
     assert "no.jsonl" in fault(file, "-o", tmp_path / "out")
-    assert "add --out FOLDER" in fault(file)
+    assert "add --output FOLDER" in fault(file)
     file = pipeline(tmp_path, f"source: {source}\nsteps:\n  - min-tests: {{at_least: 99}}\n")
     assert "no task is left after the step min-tests (30 fewer than 99 tests)" in fault(
         file, "-o", tmp_path / "o2"
