@@ -71,7 +71,7 @@ def bugs(
     """Make tasks to repair: put faults into code, keep those that its tests notice.
 
     Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. What a model answered stays in
-    OUT.calls: the same command again pays for nothing twice. See docs/bugs.md.
+    OUTPUT.calls: the same command again pays for nothing twice. See docs/bugs.md.
     """
     from strop.cli.build_bugs_run import from_project, from_tasks
     from strop.core.errors import UserError
