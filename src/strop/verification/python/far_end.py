@@ -1,7 +1,7 @@
 """The far end of an answer's functions, in the tester process: calls cross to the candidate, plain data comes back.
 
-Values are exact builtin types (verification.python.codec). Lists, dicts and sets that the candidate changes in place are
-changed here too. Whatever else arrives ends the conversation for good: no later call can succeed.
+Values are exact builtin types (verification.python.codec). Lists, dicts and sets that the candidate changes in place
+are changed here too. Whatever else arrives ends the conversation for good: no later call can succeed.
 """
 
 import builtins
