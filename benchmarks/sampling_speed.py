@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from strop.config.model import VllmPolicy as VllmConfig
+from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.rollout import SamplingParams
 from strop.policies.loading import EMBEDDED, load_model, load_tokenizer, model_path, resolve_dtype
 from strop.policies.tokenizer import HubTokenizer

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from strop.config.model import OpenAIPolicy as Config
+from strop.config.model import OpenAIPolicyConfig as Config
 from strop.core.errors import UserError
 from strop.core.rollout import Message, SamplingParams
 

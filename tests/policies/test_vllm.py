@@ -28,7 +28,7 @@ GREEDY = SamplingParams(temperature=0, max_tokens=16)
 
 @pytest.fixture(scope="module")
 def engines():
-    from strop.config.model import VllmPolicy as VllmConfig
+    from strop.config.model import VllmPolicyConfig as VllmConfig
     from strop.policies.loading import EMBEDDED, load_model, load_tokenizer, model_path
     from strop.policies.tokenizer import HubTokenizer
     from strop.policies.transformers_engine import TransformersPolicy

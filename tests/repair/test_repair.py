@@ -10,7 +10,7 @@ import pytest
 
 from strop.config.tasks import SandboxConfig
 from strop.policies.scripted import ScriptedPolicy
-from strop.repair import Plan, repair
+from strop.repair import RepairPlan, repair
 from strop.repair.asking import Asker
 from strop.repair.project_tests import ProjectTests
 
@@ -75,7 +75,7 @@ def play(repository, edits, *, tests=(PASSES_BEFORE,), files="shop/totals.py", p
     settings = {"samples": len(edits), "locating": 1, "reproductions": len(tests), **plan}
     asker = Asker(ScriptedPolicy({}), seed=0, policy_of=policy_of)
     watch = Watch()
-    report = repair(repository, ISSUE, asker, Plan(**settings), watch=watch, tests=project)
+    report = repair(repository, ISSUE, asker, RepairPlan(**settings), watch=watch, tests=project)
     return report, watch.lines
 
 

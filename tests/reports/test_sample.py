@@ -5,7 +5,7 @@ import pytest
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
 from strop.reports.static.drawing import Shelf, quotas, rank
-from strop.reports.static.sample import Plan, sample
+from strop.reports.static.sample import SamplePlan, sample
 
 from .made_runs import make_run, task_id
 
@@ -20,7 +20,7 @@ def run(tmp_path_factory):
 
 
 def taken(folder, **plan):
-    return sample(folder, run_data(folder, "0"), Plan(**plan), lambda count: None)
+    return sample(folder, run_data(folder, "0"), SamplePlan(**plan), lambda count: None)
 
 
 def rows_of(found):
@@ -150,5 +150,5 @@ def test_damaged_files_are_left_out_whole_and_named(tmp_path):
 
 def test_reading_is_heard_of(run):
     heard = []
-    sample(run, run_data(run, "0"), Plan(), heard.append)
+    sample(run, run_data(run, "0"), SamplePlan(), heard.append)
     assert heard == list(range(1, 361))

@@ -15,9 +15,9 @@ from strop.reports import files
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
 from strop.reports.static.report import report
-from strop.reports.static.sample import Plan, sample
+from strop.reports.static.sample import SamplePlan, sample
 from strop.reports.terminal.run_list import list_row
-from strop.reports.view.blocks import Reader, found_in
+from strop.reports.view.blocks import BlockReader, found_in
 
 from .made_runs import make_run
 from .viewing import viewed
@@ -74,9 +74,9 @@ def line(value: Any) -> bytes:
 def everything(folder: Path) -> dict[str, Any]:
     """What pages and tables are made from, all of it strict JSON."""
     run = run_data(folder, "0")
-    found = sample(folder, run, Plan(1000), lambda count: None)
+    found = sample(folder, run, SamplePlan(1000), lambda count: None)
     for block in found_in(folder).values():
-        Reader().read(block)
+        BlockReader().read(block)
     details = [picked.detail for unit in found.units for picked in unit]
     assert files.json_line([run, found.groups, found.tasks, details, list_row(folder)])
     return {**run, "problems": [*run["state"]["problems"], *found.problems], "rows": details}

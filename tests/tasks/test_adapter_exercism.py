@@ -13,7 +13,7 @@ import pytest
 from strop.core.errors import UserError
 from strop.core.task import PytestCheck, Task
 from strop.tasks.adapters import ADAPTERS
-from strop.tasks.adapters.suite_tests import Unreadable, test_ids
+from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
 from strop.tasks.prompts import render, solution
 
 DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
@@ -196,7 +196,7 @@ class TestB:
 def test_e(): pass
 """
     assert test_ids({"a_test.py": text}) == ["a_test.py::A::test_c"]
-    with pytest.raises(Unreadable, match="test_f has parameters"):
+    with pytest.raises(UnreadableTests, match="test_f has parameters"):
         test_ids({"a.py": "import pytest\n@pytest.mark.parametrize('x', [1])\ndef test_f(x): pass\n"})
 
 

@@ -15,7 +15,7 @@ from strop.tasks import load_tasks, render
 from strop.tasks.prompts import PROGRAM_STOP, solution
 from strop.tasks.stdio_problems import generate
 from strop.tasks.stdio_problems.generate import NAME, task_of
-from strop.tasks.stdio_problems.kind import Kind, Problem, all_kinds
+from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
 from strop.tasks.stdio_problems.run import compiled
 from strop.verification import open_verifier
 from strop.verification.python.compare import same_output
@@ -24,11 +24,11 @@ SEEDS = 30
 KINDS = pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
 
 
-def problem_of(kind: Kind, seed: int) -> Problem:
+def problem_of(kind: ProblemKind, seed: int) -> Problem:
     return kind.make(rng("test", kind.name, seed))
 
 
-def tasks_of(kind: Kind, seeds: int = SEEDS) -> list[Task]:
+def tasks_of(kind: ProblemKind, seeds: int = SEEDS) -> list[Task]:
     made = []
     for seed in range(seeds):
         r = rng("test", kind.name, seed)

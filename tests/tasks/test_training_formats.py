@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strop.core.errors import UserError
 from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
 from strop.tasks.adapters import ADAPTERS, functional, io_tests, solutions
-from strop.tasks.adapters.io_tests import Form
+from strop.tasks.adapters.io_tests import WrittenForm
 from strop.verification import open_verifier
 
 JSON = st.recursive(
@@ -47,7 +47,7 @@ def test_calls_come_back_as_they_were_written(pairs, text, wrapped):
     task = Task(id="t", statement="?", check=check, signature="")
     if text and any(not args for args, _ in pairs):
         return
-    row = json.loads(json.dumps(io_tests.write_tests(task, Form(text=text, wrapped=wrapped))))
+    row = json.loads(json.dumps(io_tests.write_tests(task, WrittenForm(text=text, wrapped=wrapped))))
     again, _ = io_tests.read_tests(row, "", "here")
     if all(isinstance(i, str) for i in row["inputs"]) == text:
         assert again == check
@@ -58,8 +58,8 @@ def test_calls_come_back_as_they_were_written(pairs, text, wrapped):
 def test_programs_come_back_as_they_were_written(pairs, lines):
     cases = [{"stdin": given, "stdout": wanted} for given, wanted in pairs]
     check = StdioCheck.model_validate({"cases": cases})
-    row = io_tests.write_tests(Task(id="t", statement="?", check=check), Form(lines=lines))
-    assert io_tests.read_tests(row, "", "here") == (check, Form(lines=lines))
+    row = io_tests.write_tests(Task(id="t", statement="?", check=check), WrittenForm(lines=lines))
+    assert io_tests.read_tests(row, "", "here") == (check, WrittenForm(lines=lines))
 
 
 def test_wrapped_outputs_are_unwrapped_unless_a_list_is_returned():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from strop.attacks.canary import Canaries
 from strop.attacks.grader import SCORED, Grade, Grader
-from strop.attacks.leftovers import Watch
+from strop.attacks.leftovers import LeftoverWatch
 from strop.attacks.suite import Trial
 
 GRACE = 1.0
@@ -61,7 +61,7 @@ def run(
     Ends early, with the rows so far, when SIGTERM arrives.
     """
     rows: list[Row] = []
-    watch = Watch(canaries.token)
+    watch = LeftoverWatch(canaries.token)
     warm: set[str] = set()
     try:
         for trial in trials:
@@ -84,7 +84,7 @@ def run(
     return rows
 
 
-def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: Watch) -> Row:
+def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: LeftoverWatch) -> Row:
     row = Row(trial.name, trial.language, trial.family, grader.name, deadline=grader.deadline(trial.task))
     canaries.touched()
     if trial.hostile is not None:

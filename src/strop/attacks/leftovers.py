@@ -25,7 +25,7 @@ _IPC = ("shm", "sem", "msg")
 _Kind = tuple[int, str]
 
 
-class Watch:
+class LeftoverWatch:
     """Learns what is there with `learn`, then says what is too much with `left`. Linux only."""
 
     def __init__(self, token: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from strop.config.layers import preset_names
 from strop.config.load import load_recipe
-from strop.config.model import POLICIES, OpenAIPolicy, ScriptedPolicy
+from strop.config.model import POLICIES, OpenAIPolicyConfig, ScriptedPolicyConfig
 from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, UserError
 
@@ -83,15 +83,15 @@ def recipes_of(
 def check_there(recipes: Mapping[str, Recipe]) -> None:
     """Raises ConfigError with a line for each folder, file or server that is not there; asks no Hub."""
     servers = {
-        (p.base_url, p.api_key_env) for r in recipes.values() if isinstance(p := r.policy, OpenAIPolicy)
+        (p.base_url, p.api_key_env) for r in recipes.values() if isinstance(p := r.policy, OpenAIPolicyConfig)
     }
     answers = {server: _server_fault(*server) for server in sorted(servers)}
     faults = []
     for word, recipe in recipes.items():
         policy = recipe.policy
-        if isinstance(policy, OpenAIPolicy):
+        if isinstance(policy, OpenAIPolicyConfig):
             fault = answers[policy.base_url, policy.api_key_env]
-        elif isinstance(policy, ScriptedPolicy):
+        elif isinstance(policy, ScriptedPolicyConfig):
             fault = "" if Path(policy.answers).is_file() else "there is no such file of answers"
         else:
             fault = _folder_fault(recipe.model.name)

@@ -11,10 +11,10 @@ import typer
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.repair.asking import Asker
-    from strop.repair.pipeline import Plan
-    from strop.repair.record import Report
-    from strop.repair.repository import Repository
-    from strop.repair.testing import Tests
+    from strop.repair.pipeline import RepairPlan
+    from strop.repair.record import RepairReport
+    from strop.repair.repository import RepositoryTexts
+    from strop.repair.testing import ProjectUnderTest
 
 
 def repair(
@@ -84,7 +84,7 @@ def repair(
     when no edit applies. See docs/repair.md.
     """
     from strop.core.errors import StropError
-    from strop.repair.pipeline import Plan
+    from strop.repair.pipeline import RepairPlan
     from strop.repair.pipeline import repair as look
     from strop.repair.repository import read_repository
     from strop.reports import files
@@ -94,7 +94,7 @@ def repair(
     text = _issue(issue)
     repo = read_repository(repository)
     given = _given(file or [], repo)
-    plan = Plan(
+    plan = RepairPlan(
         samples=samples, locating=locating, reproductions=reproductions, temperature=temperature,
         max_tokens=max_tokens, most_files=most_files, by=localise, format=format, exact=exact,
         test_seconds=test_seconds, seed=seed,
@@ -158,7 +158,7 @@ def _issue(name: str) -> str:
     return text
 
 
-def _given(names: list[str], repository: "Repository") -> list[str]:
+def _given(names: list[str], repository: "RepositoryTexts") -> list[str]:
     from strop.core.errors import UserError
     from strop.tasks.rows import suggestion
 
@@ -186,8 +186,8 @@ def _recipe(
     return next(iter(recipes.values()))
 
 
-def _asker(recipe: "Recipe", style: str, plan: "Plan", stack: ExitStack) -> "Asker":
-    from strop.config.model import ScriptedPolicy as Script
+def _asker(recipe: "Recipe", style: str, plan: "RepairPlan", stack: ExitStack) -> "Asker":
+    from strop.config.model import ScriptedPolicyConfig
     from strop.core.protocols import Policy
     from strop.policies.open import open_policy
     from strop.policies.scripted import ScriptedPolicy
@@ -195,7 +195,7 @@ def _asker(recipe: "Recipe", style: str, plan: "Plan", stack: ExitStack) -> "Ask
 
     policy: Policy
     policy_of: PolicyOf | None = None
-    if isinstance(script := recipe.policy, Script):
+    if isinstance(script := recipe.policy, ScriptedPolicyConfig):
         answers = script.answers
         policy = ScriptedPolicy({}, name=answers)
 
@@ -210,7 +210,9 @@ def _asker(recipe: "Recipe", style: str, plan: "Plan", stack: ExitStack) -> "Ask
     )  # fmt: skip
 
 
-def _tests(recipe: "Recipe", root: Path, repository: "Repository", stack: ExitStack) -> "Tests":
+def _tests(
+    recipe: "Recipe", root: Path, repository: "RepositoryTexts", stack: ExitStack
+) -> "ProjectUnderTest":
     from strop.repair.project_tests import ProjectTests
 
     tests = ProjectTests(root, repository.language, recipe.sandbox, _Watch().say)
@@ -218,7 +220,7 @@ def _tests(recipe: "Recipe", root: Path, repository: "Repository", stack: ExitSt
     return tests
 
 
-def _give(report: "Report", output: Path | None) -> None:
+def _give(report: "RepairReport", output: Path | None) -> None:
     """Writes the diff: to the letter, but to a terminal with control characters as escapes."""
     from strop.core.text import printable
     from strop.reports import files

@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from strop.reports.terminal.find import Finder, Found
+    from strop.reports.terminal.find import FoundRollout, RolloutFinder
 
 
 def show(
@@ -35,11 +35,11 @@ def show(
     """
     from strop.reports.run_state import check_run
     from strop.reports.terminal.consoles import console
-    from strop.reports.terminal.find import Finder
+    from strop.reports.terminal.find import RolloutFinder
 
     check_run(run)
     _check(task, step, group, evaluation, id, failed and passed)
-    out, finder = console(), Finder(run)
+    out, finder = console(), RolloutFinder(run)
     if id is not None:
         _one(out, finder, finder.by_id(id))
     elif task is not None:
@@ -73,7 +73,7 @@ def _check(
         raise UserError("--id names one rollout; leave --task, --step, --group and --evaluation out")
 
 
-def _one(out: "Console", finder: "Finder", found: "Found") -> None:
+def _one(out: "Console", finder: "RolloutFinder", found: "FoundRollout") -> None:
     from strop.reports.page.rollout_data import detail_of, task_of
     from strop.reports.terminal import rollouts as terminal
     from strop.reports.terminal.rollouts import doubt_of
@@ -85,8 +85,8 @@ def _one(out: "Console", finder: "Finder", found: "Found") -> None:
 
 def _some(
     out: "Console",
-    finder: "Finder",
-    found: "list[Found]",
+    finder: "RolloutFinder",
+    found: "list[FoundRollout]",
     only: tuple[bool, bool],
     limit: int,
     full: bool,
@@ -115,7 +115,7 @@ def _some(
 
 def _task(
     out: "Console",
-    finder: "Finder",
+    finder: "RolloutFinder",
     word: str,
     step: int | None,
     evaluation: str | None,
@@ -147,7 +147,7 @@ def _task(
     _some(out, finder, found, only, limit, full, newest=True)
 
 
-def _overview(out: "Console", finder: "Finder") -> None:
+def _overview(out: "Console", finder: "RolloutFinder") -> None:
     from rich.text import Text
 
     from strop.core.text import printable

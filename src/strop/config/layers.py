@@ -18,33 +18,33 @@ PRESETS = FilePath(__file__).parent / "presets"
 
 
 @dataclass
-class Layer:
+class RecipeLayer:
     """Nested data, and where each of its values comes from."""
 
     data: dict[str, Any]
     origins: dict[Path, Origin] = field(default_factory=dict)
 
 
-class Unreadable(Exception):
+class UnreadableRecipe(Exception):
     """A file that cannot be read as a recipe; the message is a fault line."""
 
 
-def read_file(path: FilePath, faults: list[str]) -> list[Layer]:
-    """The layers of one recipe file: the presets that it names, then itself. Raises Unreadable."""
+def read_file(path: FilePath, faults: list[str]) -> list[RecipeLayer]:
+    """The layers of one recipe file: the presets that it names, then itself. Raises UnreadableRecipe."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise Unreadable(f"{path}: there is no such file") from None
+        raise UnreadableRecipe(f"{path}: there is no such file") from None
     except UnicodeDecodeError:
-        raise Unreadable(f"{path}: not UTF-8 text; a recipe is a YAML file") from None
+        raise UnreadableRecipe(f"{path}: not UTF-8 text; a recipe is a YAML file") from None
     except OSError as error:
-        raise Unreadable(f"{path}: cannot be read: {error.strerror}") from None
+        raise UnreadableRecipe(f"{path}: cannot be read: {error.strerror}") from None
     return _expand(_read_text(text, str(path)), faults)
 
 
-def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[Layer]:
+def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[RecipeLayer]:
     """The layers of KEY=VALUE overrides: presets first, then a change of engine, then the others as they come."""
-    ranked: list[tuple[int, list[Layer]]] = []
+    ranked: list[tuple[int, list[RecipeLayer]]] = []
     for override in overrides:
         layer = _read_override(override, faults)
         if layer is None:
@@ -73,8 +73,8 @@ def shorten(text: str, limit: int = 100) -> str:
     return clean if len(clean) <= limit else clean[: limit - 3] + "..."
 
 
-def _read_text(text: str, name: str) -> Layer:
-    layer = Layer({})
+def _read_text(text: str, name: str) -> RecipeLayer:
+    layer = RecipeLayer({})
 
     def remember(path: Path, line: int, number: str | None) -> None:
         layer.origins[path] = Origin(f"{name}:{line}", number)
@@ -83,16 +83,16 @@ def _read_text(text: str, name: str) -> Layer:
         data = read_yaml(text, remember)
     except YamlFault as fault:
         where = f"{name}:{fault.line}" if fault.line else name
-        raise Unreadable(f"{where}: {shorten(fault.what, 200)}") from None
+        raise UnreadableRecipe(f"{where}: {shorten(fault.what, 200)}") from None
     if data is None:
-        raise Unreadable(f"{name}: the file is empty; a recipe needs at least one section")
+        raise UnreadableRecipe(f"{name}: the file is empty; a recipe needs at least one section")
     if not isinstance(data, dict):
-        raise Unreadable(f"{name}: a recipe is a mapping of sections, not {type(data).__name__}")
+        raise UnreadableRecipe(f"{name}: a recipe is a mapping of sections, not {type(data).__name__}")
     layer.data = data
     return layer
 
 
-def _read_override(override: str, faults: list[str]) -> Layer | None:
+def _read_override(override: str, faults: list[str]) -> RecipeLayer | None:
     place = f"command line: {shorten(override)}"
     key, equals, text = override.partition("=")
     keys: Path = tuple(key.split("."))
@@ -103,7 +103,7 @@ def _read_override(override: str, faults: list[str]) -> Layer | None:
     if not text:
         faults.append(f"{place}: no value; write {key}=null for none or {key}='\"\"' for empty text")
         return None
-    layer = Layer({})
+    layer = RecipeLayer({})
 
     def remember(path: Path, _line: int, number: str | None) -> None:
         layer.origins[(*keys, *path)] = Origin(place, number)
@@ -136,9 +136,9 @@ def _override_value(text: str, remember: Any) -> Any:
     return value
 
 
-def _expand(layer: Layer, faults: list[str]) -> list[Layer]:
+def _expand(layer: RecipeLayer, faults: list[str]) -> list[RecipeLayer]:
     """The presets that a layer names, as layers of their own, and the layer without these names."""
-    found: list[Layer] = []
+    found: list[RecipeLayer] = []
     for section in sorted(section_names() & set(layer.data)):
         value = layer.data[section]
         path: Path
@@ -156,7 +156,7 @@ def _expand(layer: Layer, faults: list[str]) -> list[Layer]:
     return [*found, layer]
 
 
-def _read_preset(section: str, name: str, place: str, faults: list[str]) -> Layer | None:
+def _read_preset(section: str, name: str, place: str, faults: list[str]) -> RecipeLayer | None:
     names = preset_names(section)
     if name not in names:
         close = get_close_matches(name, names, 1, cutoff=0.4)
@@ -172,10 +172,10 @@ def _read_preset(section: str, name: str, place: str, faults: list[str]) -> Laye
         (PRESETS / section / f"{name}.yaml").read_text(encoding="utf-8"), f"preset {section}/{name}"
     )
     origins = {(section, *path): Origin(f"{place} ({o.place})", o.text) for path, o in inner.origins.items()}
-    return Layer({section: inner.data}, origins)
+    return RecipeLayer({section: inner.data}, origins)
 
 
-def _drop_bad_interpolations(layer: Layer, node: Any, path: Path, faults: list[str]) -> None:
+def _drop_bad_interpolations(layer: RecipeLayer, node: Any, path: Path, faults: list[str]) -> None:
     """Reports and removes every text whose ${...} cannot be parsed, as OmegaConf would stop at the first."""
     items: list[tuple[Any, Any]] = []
     if isinstance(node, dict):

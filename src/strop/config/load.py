@@ -15,7 +15,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
-from strop.config.layers import Layer, Unreadable, read_file, read_overrides, shorten
+from strop.config.layers import RecipeLayer, UnreadableRecipe, read_file, read_overrides, shorten
 from strop.config.messages import fault_lines, line
 from strop.config.model import POLICIES
 from strop.config.schema import Recipe
@@ -31,12 +31,12 @@ def load_recipe(files: Sequence[FilePath | str] = (), overrides: Sequence[str] =
     Raises ConfigError with one line for each fault: where it stands, what is wrong, what to do.
     """
     faults: list[str] = []
-    layers: list[Layer] = []
+    layers: list[RecipeLayer] = []
     readable = True
     for file in files:
         try:
             layers += read_file(FilePath(file), faults)
-        except Unreadable as fault:
+        except UnreadableRecipe as fault:
             readable = False
             faults.append(str(fault))
     layers += read_overrides(overrides, faults)
@@ -58,7 +58,7 @@ def dump_recipe(recipe: Recipe) -> str:
     return text
 
 
-def _merge(layers: Sequence[Layer]) -> tuple[dict[str, Any], dict[Path, Origin]]:
+def _merge(layers: Sequence[RecipeLayer]) -> tuple[dict[str, Any], dict[Path, Origin]]:
     """All layers in one, interpolations still in place, and the origin of each surviving value."""
     merged: dict[str, Any] = {}
     origins: dict[Path, Origin] = {}

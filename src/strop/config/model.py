@@ -58,7 +58,7 @@ class ModelConfig(Section):
             yield "cutoff", fault
 
 
-class TransformersPolicy(Section):
+class TransformersPolicyConfig(Section):
     """Samples with the training model itself, in process. Works everywhere; the reference for the other engines."""
 
     engine: Literal["transformers"] = "transformers"
@@ -69,7 +69,7 @@ class TransformersPolicy(Section):
     """Most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds memory."""
 
 
-class VllmPolicy(Section):
+class VllmPolicyConfig(Section):
     """Samples with vLLM in process, given new weights after each update."""
 
     engine: Literal["vllm"] = "vllm"
@@ -88,7 +88,7 @@ class VllmPolicy(Section):
     """Size of the key-value cache in GiB where vLLM runs on a CPU; unused on a GPU."""
 
 
-class OpenAIPolicy(Section):
+class OpenAIPolicyConfig(Section):
     """Samples from any OpenAI-compatible server. For evaluation: it has no weights to update."""
 
     engine: Literal["openai"] = "openai"
@@ -105,7 +105,7 @@ class OpenAIPolicy(Section):
     """Deadline of one request, in seconds."""
 
 
-class ScriptedPolicy(Section):
+class ScriptedPolicyConfig(Section):
     """Answers from a file instead of a model: for tests and for checking a task set."""
 
     engine: Literal["scripted"] = "scripted"
@@ -120,14 +120,15 @@ class ScriptedPolicy(Section):
 
 
 PolicyConfig = Annotated[
-    TransformersPolicy | VllmPolicy | OpenAIPolicy | ScriptedPolicy, Field(discriminator="engine")
+    TransformersPolicyConfig | VllmPolicyConfig | OpenAIPolicyConfig | ScriptedPolicyConfig,
+    Field(discriminator="engine"),
 ]
 """Who answers; `engine` says which class it is."""
 
 POLICIES: dict[str, type[Section]] = {
-    "transformers": TransformersPolicy,
-    "vllm": VllmPolicy,
-    "openai": OpenAIPolicy,
-    "scripted": ScriptedPolicy,
+    "transformers": TransformersPolicyConfig,
+    "vllm": VllmPolicyConfig,
+    "openai": OpenAIPolicyConfig,
+    "scripted": ScriptedPolicyConfig,
 }
 """Section class of each engine."""

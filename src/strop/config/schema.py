@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from strop.config.dates import WindowConfig
-from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicy
+from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import RewardConfig, SandboxConfig, TasksConfig
@@ -160,7 +160,7 @@ class Recipe(Section):
     """The run folder."""
     model: ModelConfig = ModelConfig()
     """The model to train."""
-    policy: PolicyConfig = TransformersPolicy()
+    policy: PolicyConfig = TransformersPolicyConfig()
     """The engine that samples."""
     tasks: TasksConfig = TasksConfig()
     """What is asked."""

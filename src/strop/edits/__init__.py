@@ -9,7 +9,7 @@ from strop.edits.changes import (
     Create,
     Delete,
     EditError,
-    Fault,
+    EditFault,
     Files,
     Fill,
     Format,
@@ -52,7 +52,7 @@ def convert(text: str, files: Files, from_format: str, to_format: str, tolerance
 
 
 __all__ = [
-    "EXACT", "FORMATS", "HOLE", "LENIENT", "Change", "Create", "Delete", "EditError", "Fault", "Files", "Fill",
+    "EXACT", "FORMATS", "HOLE", "LENIENT", "Change", "Create", "Delete", "EditError", "EditFault", "Files", "Fill",
     "Format", "Parsed", "Rename", "Replace", "ReplaceLines", "Tolerance", "Whole", "apply_answer", "convert", "edit_in",
     "format_of",
 ]  # fmt: skip

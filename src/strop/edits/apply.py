@@ -26,7 +26,7 @@ from strop.edits.changes import (
 )  # fmt: skip
 from strop.edits.lines import starts
 from strop.edits.paths import check_path
-from strop.edits.places import Source, levels, place
+from strop.edits.places import FileLines, levels, place
 
 
 def apply_changes(parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
@@ -97,7 +97,8 @@ def _moved(changes: Sequence[Change], files: Files, tolerance: Tolerance) -> dic
 
 def _same(shown: str, text: str, tolerance: Tolerance) -> bool:
     return any(
-        [level.key(line) for line in Source(shown).lines] == [level.key(line) for line in Source(text).lines]
+        [level.key(line) for line in FileLines(shown).lines]
+        == [level.key(line) for line in FileLines(text).lines]
         for level in levels(tolerance)
     )
 
@@ -114,7 +115,7 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
             return _filled(path, text, only)
     if text is None:
         raise EditError("no-file", f"there is no file {path!r}")
-    source = Source(text)
+    source = FileLines(text)
     spans: list[tuple[int, int, str, int]] = []
     for edit in edits:
         if isinstance(edit, ReplaceLines):
@@ -140,7 +141,7 @@ def _created(path: str, text: str | None, change: Create | Replace) -> str:
     return change.replace
 
 
-def _range(path: str, source: Source, edit: ReplaceLines) -> tuple[int, int, str]:
+def _range(path: str, source: FileLines, edit: ReplaceLines) -> tuple[int, int, str]:
     """The lines of a range, from 0, the end not included, and their new text."""
     count = len(source.lines)
     if not (1 <= edit.first <= count + 1 and edit.first - 1 <= edit.last <= count):
@@ -152,7 +153,7 @@ def _range(path: str, source: Source, edit: ReplaceLines) -> tuple[int, int, str
     return edit.first - 1, edit.last, edit.text
 
 
-def _joined(path: str, source: Source, spans: list[tuple[int, int, str, int]]) -> str:
+def _joined(path: str, source: FileLines, spans: list[tuple[int, int, str, int]]) -> str:
     """The file with each span replaced; spans that share a line, or a place between lines, are an overlap."""
     out: list[str] = []
     done, previous = 0, -1
@@ -192,7 +193,7 @@ def _around(path: str, text: str, change: Fill) -> tuple[str, str]:
             raise EditError(code, f"{path!r} has {text.count(HOLE)} places {HOLE}, there must be one")
         before, _, after = text.partition(HOLE)
         return before, after
-    lines = Source(text).lines
+    lines = FileLines(text).lines
     offsets = starts(lines)
     ends = []
     for line, column in (change.span[:2], change.span[2:]):

@@ -24,13 +24,13 @@ HOLE = "<FILL>"
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _FileChange:
     path: str
     """File that is changed; "" = the only file there is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Replace(_Change):
+class Replace(_FileChange):
     """Whole lines `search`, which are found once in the file, become `replace`.
 
     Either is a text whose lines end in `\\n`; one without the last line end stands for the file's very end.
@@ -46,7 +46,7 @@ class Replace(_Change):
 
 
 @dataclass(frozen=True, slots=True)
-class Create(_Change):
+class Create(_FileChange):
     """A file that must not be there yet."""
 
     text: str
@@ -54,7 +54,7 @@ class Create(_Change):
 
 
 @dataclass(frozen=True, slots=True)
-class Delete(_Change):
+class Delete(_FileChange):
     """A file goes; where the edit shows its text, it must be that."""
 
     text: str | None = None
@@ -62,7 +62,7 @@ class Delete(_Change):
 
 
 @dataclass(frozen=True, slots=True)
-class Rename(_Change):
+class Rename(_FileChange):
     """A file gets another name, before any other change; those speak of it by the new one."""
 
     to: str
@@ -70,7 +70,7 @@ class Rename(_Change):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceLines(_Change):
+class ReplaceLines(_FileChange):
     """Lines `first` to `last`, from 1, both included, become `text`; `last` = `first` - 1 puts it before `first`."""
 
     first: int
@@ -80,7 +80,7 @@ class ReplaceLines(_Change):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(_Change):
+class Whole(_FileChange):
     """The file's text, new or not."""
 
     text: str
@@ -88,7 +88,7 @@ class Whole(_Change):
 
 
 @dataclass(frozen=True, slots=True)
-class Fill(_Change):
+class Fill(_FileChange):
     """Text for a hole: at `span`, or where the file says `HOLE`."""
 
     text: str
@@ -111,7 +111,7 @@ class EditError(StropError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class EditFault:
     """One thing that is wrong with how an edit is written."""
 
     code: str
@@ -122,9 +122,9 @@ class Fault:
     """Whether the edit cannot be applied because of it; else it only costs marks."""
 
 
-def too_many(line: int) -> Fault:
+def too_many(line: int) -> EditFault:
     """The fault of an edit that goes on and on; nothing behind the line is read."""
-    return Fault("too-many", f"more than {MOST_CHANGES} changes or faults in one edit", line, fatal=True)
+    return EditFault("too-many", f"more than {MOST_CHANGES} changes or faults in one edit", line, fatal=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +132,10 @@ class Parsed:
     """What an answer says: the changes in its order, and its faults."""
 
     changes: tuple[Change, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[EditFault, ...] = ()
 
     @property
-    def fatal(self) -> Fault | None:
+    def fatal(self) -> EditFault | None:
         """The first fault that keeps the edit from being applied."""
         return next((fault for fault in self.faults if fault.fatal), None)
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from strop.edits.changes import MOST_CHANGES, Change, Delete, Fault, Rename
+from strop.edits.changes import MOST_CHANGES, Change, Delete, EditFault, Rename
 from strop.edits.lines import split
 from strop.edits.paths import looks_like_path, read_path, write_path
 
@@ -17,7 +17,7 @@ class Header(NamedTuple):
     renamed_to: str | None = None
 
 
-class Section(NamedTuple):
+class FileSection(NamedTuple):
     """A fenced block, or a header that needs none: a file deleted or renamed."""
 
     header: Header | None
@@ -89,20 +89,20 @@ def _indented(line: str) -> int:
     return len(inner) - len(inner.lstrip("`"))
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines between them allowed.
 
     A header whose path is a plain word is one only if that is surely a path, so that headings of prose are none.
     Reading stops when there are too many.
     """
-    found: list[Section] = []
+    found: list[FileSection] = []
     header: Header | None = None
     header_line, fence, first = 0, "", 0
     body: list[str] = []
     for number, line in enumerate(split(text), start=1):
         if fence:
             if _closes(line, fence):
-                found.append(Section(header, "".join(body), header_line or first))
+                found.append(FileSection(header, "".join(body), header_line or first))
                 header, header_line, fence = None, 0, ""
             else:
                 body.append(line)
@@ -116,10 +116,10 @@ def sections(text: str) -> list[Section]:
             header = sure_header(line) if line[0] == "#" else None
             header_line = number if header else 0
             if header and moved(header, number):
-                found.append(Section(header, None, number))
+                found.append(FileSection(header, None, number))
                 header, header_line = None, 0
     if fence:
-        found.append(Section(header, "".join(body), header_line or first, closed=False))
+        found.append(FileSection(header, "".join(body), header_line or first, closed=False))
     return found
 
 
@@ -145,6 +145,6 @@ def without_end(text: str, header: Header | None) -> tuple[str, tuple[str, ...]]
     return text, notes
 
 
-def unclosed(line: int) -> Fault:
+def unclosed(line: int) -> EditFault:
     """The fault of a block that the answer's end cut off."""
-    return Fault("unclosed", "the fence is not closed, so the text may be cut off", line, fatal=True)
+    return EditFault("unclosed", "the fence is not closed, so the text may be cut off", line, fatal=True)

@@ -7,7 +7,7 @@ answer fills it, as it is: so a model of prefix and suffix completes (Bavarian e
 import re
 
 from strop.edits.apply import keeps_end
-from strop.edits.changes import HOLE, Change, Fault, Files, Fill, Parsed
+from strop.edits.changes import HOLE, Change, EditFault, Files, Fill, Parsed
 from strop.edits.sectioned import Sectioned, moves, section
 from strop.edits.smallest import compare
 
@@ -37,7 +37,7 @@ class Infill(Sectioned):
         parsed = super().parse(text)
         if parsed.changes or not text or any(fault.code != "no-edit" for fault in parsed.faults):
             return parsed
-        fault = Fault("no-fence", "the text stands in no fence and is taken as it is", 1)
+        fault = EditFault("no-fence", "the text stands in no fence and is taken as it is", 1)
         return Parsed((Fill("", text, literal=True, at=1),), (fault,))
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:

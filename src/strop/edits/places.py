@@ -48,7 +48,7 @@ def levels(tolerance: Tolerance) -> list[Level]:
     return found
 
 
-class Source:
+class FileLines:
     """A file's lines, prepared for searching: each search takes time linear in the file."""
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ class Source:
         return self._joined[name]
 
 
-def place(source: Source, change: Replace, tolerance: Tolerance) -> tuple[int, int, str]:
+def place(source: FileLines, change: Replace, tolerance: Tolerance) -> tuple[int, int, str]:
     """The lines that a change replaces (from 0, the end not included), and the text that goes there.
 
     Raises EditError `not-found`, `ambiguous` (with the line numbers) or `not-at-end`.
@@ -118,7 +118,7 @@ def _pattern(search: str, level: Level) -> tuple[str, int]:
 
 
 def _candidates(
-    source: Source, change: Replace, wanted: list[str], level: Level, tolerance: Tolerance
+    source: FileLines, change: Replace, wanted: list[str], level: Level, tolerance: Tolerance
 ) -> list[int]:
     """Where the lines stand at this level, from 0: at the line that the change says, or else anywhere if it may.
 
@@ -158,7 +158,7 @@ def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _fitted(source: Source, change: Replace, wanted: list[str], first: int, level: Level) -> str:
+def _fitted(source: FileLines, change: Replace, wanted: list[str], first: int, level: Level) -> str:
     """What replaces the lines found: lines that stay are the file's own, new ones get its ends and indentation."""
     there = source.lines[first : first + len(wanted)]
     at_end = first + len(wanted) == len(source.lines)
@@ -183,7 +183,7 @@ def _fitted(source: Source, change: Replace, wanted: list[str], first: int, leve
     return "".join(out)
 
 
-def _windows(source: Source, there: list[str]) -> bool:
+def _windows(source: FileLines, there: list[str]) -> bool:
     """Whether most of the lines found end in `\\r\\n`."""
     ended = [line.endswith("\r\n") for line in there if line.endswith("\n")] or [
         line.endswith("\r\n") for line in source.lines[:1]
@@ -191,7 +191,7 @@ def _windows(source: Source, there: list[str]) -> bool:
     return sum(ended) * 2 > len(ended) or (sum(ended) * 2 == len(ended) and ended[0])
 
 
-def _adapter(source: Source, there: list[str], wanted: list[str], level: Level) -> Callable[[str], str]:
+def _adapter(source: FileLines, there: list[str], wanted: list[str], level: Level) -> Callable[[str], str]:
     """How a new line is fitted in."""
     windows = level.ends and _windows(source, there)
     take, put = (_shift(there, wanted) if level.indent else None) or ("", "")
@@ -220,7 +220,7 @@ def _several(change: Replace, found: list[int]) -> str:
     return f"what {_told(change)} searches for stands in {where}: show more lines around it"
 
 
-def _nowhere(source: Source, change: Replace, tolerance: Tolerance) -> str:
+def _nowhere(source: FileLines, change: Replace, tolerance: Tolerance) -> str:
     """Why nothing was found, with the place where a switch would have helped."""
     where = "" if change.line is None else f" at line {change.line}"
     text = f"what {_told(change)} searches for does not stand in {change.path!r}{where}"

@@ -17,7 +17,7 @@ from strop.edits.changes import (
     MOST_CHANGES,
     Change,
     Create,
-    Fault,
+    EditFault,
     Files,
     Parsed,
     Rename,
@@ -72,7 +72,7 @@ class SearchReplace:
 
     def parse(self, text: str) -> Parsed:
         """The blocks and headers; what stands around them is prose."""
-        return _Parser(text).parse()
+        return _BlockParser(text).parse()
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
         """The files after the edit; see `apply_changes`."""
@@ -124,7 +124,7 @@ def _marker(line: str, number: int) -> _Marker | None:
     return None if open_end and kind == _HEAD else _Marker(kind, width, number, open_end, tidy)
 
 
-class _Parser:
+class _BlockParser:
     """One pass over an answer's lines. Markers are looked up by kind and width, so that time stays linear."""
 
     def __init__(self, text: str) -> None:
@@ -138,7 +138,7 @@ class _Parser:
             self.spots[marker.kind, marker.width].append(index)
             self.spots[marker.kind, 0].append(index)
         self.changes: list[Change] = []
-        self.faults: list[Fault] = []
+        self.faults: list[EditFault] = []
         self.seen: set[Change] = set()
         self.path = ""
 
@@ -164,7 +164,7 @@ class _Parser:
         return Parsed(tuple(self.changes), tuple(self.faults))
 
     def _fault(self, code: str, text: str, line: int, *, fatal: bool = False) -> None:
-        self.faults.append(Fault(code, text, line + 1, fatal))
+        self.faults.append(EditFault(code, text, line + 1, fatal))
 
     def _next(self, kind: str, width: int, behind: int) -> int | None:
         """The next marker of a kind and width (0 = any) behind a marker."""

@@ -9,7 +9,7 @@ from strop.edits.changes import (
     Change,
     Create,
     Delete,
-    Fault,
+    EditFault,
     Files,
     Parsed,
     Rename,
@@ -17,7 +17,7 @@ from strop.edits.changes import (
     too_many,
 )
 from strop.edits.headers import (
-    Section,
+    FileSection,
     fenced,
     moved,
     renamed_to,
@@ -63,28 +63,28 @@ class Sectioned:
         """The sections with a header; without any, the last fenced block, for the only file."""
         found = sections(text)
         chosen = [s for s in found if s.header is not None]
-        faults: list[Fault] = []
+        faults: list[EditFault] = []
         if chosen and len(chosen) < len(found):
             line = next(s.line for s in found if s.header is None)
-            faults.append(Fault("stray-block", "a fenced block has no header; it is left out", line))
+            faults.append(EditFault("stray-block", "a fenced block has no header; it is left out", line))
         elif not chosen and found:
             chosen = found[-1:]
             if len(found) > 1:
                 faults.append(
-                    Fault("several-blocks", "the last of several fenced blocks is taken", chosen[0].line)
+                    EditFault("several-blocks", "the last of several fenced blocks is taken", chosen[0].line)
                 )
         if len(found) > MOST_CHANGES:
             return Parsed((), (too_many(found[-1].line),))
         changes = [change for s in chosen if (change := self._read(s, faults)) is not None]
         if not changes and not any(fault.fatal for fault in faults):
-            faults.append(Fault("no-edit", "there is no fenced block", 1, fatal=True))
+            faults.append(EditFault("no-edit", "there is no fenced block", 1, fatal=True))
         return Parsed(tuple(changes), tuple(faults))
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
         """The files after the edit; see `apply_changes`."""
         return apply_changes(parsed, files, tolerance)
 
-    def _read(self, found: Section, faults: list[Fault]) -> Change | None:
+    def _read(self, found: FileSection, faults: list[EditFault]) -> Change | None:
         if found.header is not None and (move := moved(found.header, found.line)):
             return move
         if not found.closed:
@@ -95,6 +95,6 @@ class Sectioned:
             return Create(path, text, at=found.line)
         change = self.change(path, notes, text, found.line)
         if isinstance(change, str):
-            faults.append(Fault("bad-syntax", change, found.line, fatal=True))
+            faults.append(EditFault("bad-syntax", change, found.line, fatal=True))
             return None
         return change

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from strop.edits.changes import Create, Delete, EditError, Files, Rename
 from strop.edits.lines import opcodes, split
 from strop.edits.paths import check_path
-from strop.edits.places import Source
+from strop.edits.places import FileLines
 
 _MOST_PAIRS = 10_000
 """Pairs of a deleted and a new file whose likeness is looked at."""
@@ -115,14 +115,14 @@ def unique_hunks(before: str, after: str, gap: int = 0) -> list[Hunk]:
     A hunk has at least one old and one new line, if there is one. As many lines come above as below; then those that
     are not needed go again, from above first.
     """
-    source = Source(before)
+    source = FileLines(before)
     found = [_grown(hunk, source) for hunk in hunks(before, after, gap=gap)]
     while (joined := merged(sorted(found), gap)) != found:
         found = joined
     return found
 
 
-def _grown(hunk: Hunk, source: Source) -> Hunk:
+def _grown(hunk: Hunk, source: FileLines) -> Hunk:
     count = len(source.lines)
 
     def around(above: int, below: int) -> Hunk:
@@ -155,6 +155,6 @@ def _least(most: int, enough: Callable[[int], bool]) -> int:
     return high
 
 
-def _is_enough(hunk: Hunk, source: Source) -> bool:
+def _is_enough(hunk: Hunk, source: FileLines) -> bool:
     filled = hunk.first < hunk.last and hunk.new_first < hunk.new_last
     return filled and source.is_unique(hunk.first, hunk.last)

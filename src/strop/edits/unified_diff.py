@@ -16,7 +16,7 @@ from strop.edits.changes import (
     Change,
     Create,
     Delete,
-    Fault,
+    EditFault,
     Files,
     Parsed,
     Rename,
@@ -69,20 +69,20 @@ class UnifiedDiff:
 
     def parse(self, text: str) -> Parsed:
         """The hunks and file headers; what stands around them is prose."""
-        return _Parser(text).parse()
+        return _DiffParser(text).parse()
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
         """The files after the edit; see `apply_changes`. Exact means: at the line that the hunk says."""
         return apply_changes(parsed, files, tolerance)
 
 
-class _Parser:
+class _DiffParser:
     """One pass over the lines of an answer."""
 
     def __init__(self, text: str) -> None:
         self.lines = split(text if text.endswith("\n") else text + "\n")
         self.changes: list[Change] = []
-        self.faults: list[Fault] = []
+        self.faults: list[EditFault] = []
         self.file: _File | None = None
 
     def parse(self) -> Parsed:
@@ -97,7 +97,7 @@ class _Parser:
         return Parsed(tuple(self.changes), tuple(self.faults))
 
     def _fault(self, code: str, text: str, number: int, *, fatal: bool = False) -> None:
-        self.faults.append(Fault(code, text, number + 1, fatal))
+        self.faults.append(EditFault(code, text, number + 1, fatal))
 
     def _line(self, number: int) -> int:
         """Reads what begins at a line; the number of the line behind it."""

@@ -45,10 +45,10 @@ def evaluate(
     started = time.perf_counter()
     params = SamplingParams(temperature=temperature, top_p=top_p, max_tokens=max_tokens, stop=tuple(stop))
     see = on_rollout or (lambda rollout: None)
-    sampled = _Tally(tasks, samples)
+    sampled = _PlayTally(tasks, samples)
     if samples:
         sampled.take(play(tasks, samples, params, "sampled"), see)
-    best = _Tally(tasks, 1)
+    best = _PlayTally(tasks, 1)
     if greedy:
         best.take(play(tasks, 1, params.model_copy(update={"temperature": 0.0, "top_p": 1.0}), "greedy"), see)
     shown = sampled if samples else best
@@ -76,7 +76,7 @@ def evaluate(
     return result
 
 
-def _counts(tasks: Sequence[Task], sampled: "_Tally", best: "_Tally") -> list[TaskCounts]:
+def _counts(tasks: Sequence[Task], sampled: "_PlayTally", best: "_PlayTally") -> list[TaskCounts]:
     """One entry a task, in their order."""
     found = []
     for task in tasks:
@@ -97,7 +97,7 @@ def _counts(tasks: Sequence[Task], sampled: "_Tally", best: "_Tally") -> list[Ta
     return found
 
 
-class _Tally:
+class _PlayTally:
     """Counts the rollouts of one play."""
 
     def __init__(self, tasks: Sequence[Task], each: int) -> None:

@@ -3,7 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from strop.config.model import OpenAIPolicy, ScriptedPolicy, TransformersPolicy, VllmPolicy
+from strop.config.model import (
+    OpenAIPolicyConfig,
+    ScriptedPolicyConfig,
+    TransformersPolicyConfig,
+    VllmPolicyConfig,
+)
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.protocols import Policy, Tokenizer
@@ -29,18 +34,18 @@ def open_policy(
     Raises UserError when the model, a package or the script is missing.
     """
     config = recipe.policy
-    if isinstance(config, OpenAIPolicy):
+    if isinstance(config, OpenAIPolicyConfig):
         from strop.policies import openai_server
 
         return openai_server.OpenAIPolicy(config)
-    if isinstance(config, ScriptedPolicy):
+    if isinstance(config, ScriptedPolicyConfig):
         return _scripted(config, prompts)
-    if isinstance(config, VllmPolicy):
+    if isinstance(config, VllmPolicyConfig):
         return _vllm(recipe, config, model)
     return _transformers(recipe, config, model)
 
 
-def _scripted(config: ScriptedPolicy, prompts: Prompts | None) -> Policy:
+def _scripted(config: ScriptedPolicyConfig, prompts: Prompts | None) -> Policy:
     from strop.policies import scripted
     from strop.policies.wire import WireTokenizer
 
@@ -52,7 +57,7 @@ def _scripted(config: ScriptedPolicy, prompts: Prompts | None) -> Policy:
     return scripted.ScriptedPolicy.from_answers(config.answers, prompts(tokenizer), tokenizer=tokenizer)
 
 
-def _transformers(recipe: Recipe, config: TransformersPolicy, model: Any) -> Policy:
+def _transformers(recipe: Recipe, config: TransformersPolicyConfig, model: Any) -> Policy:
     from strop.policies import loading, transformers_engine
 
     dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
@@ -69,7 +74,7 @@ def _transformers(recipe: Recipe, config: TransformersPolicy, model: Any) -> Pol
     return cast("Policy", policy)  # its tokenizer attribute is narrower than the protocol's
 
 
-def _vllm(recipe: Recipe, config: VllmPolicy, model: Any) -> Policy:
+def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:
     from strop.policies import loading, vllm_engine
     from strop.policies.weights import named_weights
 

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from strop.config.model import OpenAIPolicy as OpenAIConfig
+from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams

@@ -20,7 +20,7 @@ from typing import Any
 import numpy
 import torch
 
-from strop.config.model import VllmPolicy as VllmConfig
+from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.errors import StropError, UserError
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams

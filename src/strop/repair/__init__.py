@@ -3,8 +3,8 @@
 The stages and rules are those of Agentless (arXiv 2407.01489) and of SWE-RL's smaller form of it (arXiv 2502.18449).
 """
 
-from strop.repair.pipeline import Plan, repair
-from strop.repair.record import Report
-from strop.repair.repository import Repository, read_repository
+from strop.repair.pipeline import RepairPlan, repair
+from strop.repair.record import RepairReport
+from strop.repair.repository import RepositoryTexts, read_repository
 
-__all__ = ["Plan", "Report", "Repository", "read_repository", "repair"]
+__all__ = ["RepairPlan", "RepairReport", "RepositoryTexts", "read_repository", "repair"]

@@ -15,8 +15,8 @@ from strop.core.ids import content_hash
 from strop.edits import EditError, Files, Tolerance, apply_answer, format_of
 from strop.edits.lines import split
 from strop.repair.outline import parsed
-from strop.repair.record import Edit, Sample
-from strop.repair.repository import LARGEST, Repository
+from strop.repair.record import Edit, SampledEdit
+from strop.repair.repository import LARGEST, RepositoryTexts
 
 KEPT_ANSWER = 20_000
 """Characters of an answer that the report keeps."""
@@ -33,20 +33,20 @@ class NoCandidate(Exception):
 class Applied:
     """Samples, edits by what they do, and the changes of each edit by its group."""
 
-    samples: list[Sample]
+    samples: list[SampledEdit]
     edits: list[Edit]
     changes: dict[str, Changes]
 
 
 def collect(
     answers: Sequence[str],
-    repository: Repository,
+    repository: RepositoryTexts,
     shown: Sequence[str],
     format: str,
     tolerance: Tolerance,
 ) -> Applied:
     """Applies every answer. An edit's diff is the smallest of its samples', the first of equal ones."""
-    samples: list[Sample] = []
+    samples: list[SampledEdit] = []
     doing: dict[str, list[int]] = {}
     smallest: dict[str, str] = {}
     changes: dict[str, Changes] = {}
@@ -55,10 +55,10 @@ def collect(
         try:
             change = changed(answer, repository, shown, format, tolerance)
         except NoCandidate as fault:
-            samples.append(Sample(number=number, answer=kept, fault=str(fault)))
+            samples.append(SampledEdit(number=number, answer=kept, fault=str(fault)))
             continue
         key = what_it_does(change)
-        samples.append(Sample(number=number, answer=kept, group=key))
+        samples.append(SampledEdit(number=number, answer=kept, group=key))
         doing.setdefault(key, []).append(number)
         diff = diff_of(repository.files, change)
         if key not in smallest or diff_size(diff) < diff_size(smallest[key]):
@@ -70,7 +70,7 @@ def collect(
 
 
 def changed(
-    answer: str, repository: Repository, shown: Sequence[str], format: str, tolerance: Tolerance
+    answer: str, repository: RepositoryTexts, shown: Sequence[str], format: str, tolerance: Tolerance
 ) -> Changes:
     """What the edit of an answer changes. Raises NoCandidate."""
     files = repository.files
@@ -90,7 +90,7 @@ def changed(
     return change
 
 
-def _check(change: Changes, before: Files, repository: Repository) -> None:
+def _check(change: Changes, before: Files, repository: RepositoryTexts) -> None:
     for path, text in change.items():
         if repository.is_test(path):
             raise NoCandidate(
@@ -120,7 +120,7 @@ def _check_text(path: str, text: str, before: str | None) -> None:
         raise NoCandidate(f"syntax: {path!r} cannot be parsed after the edit")
 
 
-def _no_folder_is_a_file(change: Changes, repository: Repository) -> None:
+def _no_folder_is_a_file(change: Changes, repository: RepositoryTexts) -> None:
     """The whole repository counts, not only the files that were shown."""
     gone = {path for path, text in change.items() if text is None}
     for path in change:

@@ -13,7 +13,7 @@ from strop.core.text import without_thinking
 from strop.repair.asking import Asker, prompt
 from strop.repair.lexical import ranked
 from strop.repair.record import FoundFile
-from strop.repair.repository import Repository, is_code
+from strop.repair.repository import RepositoryTexts, is_code
 
 By = Literal["model", "lexical", "both"]
 
@@ -21,7 +21,7 @@ _LONGEST_ANSWER, _MOST_LINES, _LONGEST_LINE = 50_000, 400, 400
 _NAME = re.compile(r"[\w./@+-]+")
 
 
-def lexical_order(repository: Repository, issue: str) -> list[str]:
+def lexical_order(repository: RepositoryTexts, issue: str) -> list[str]:
     """Editable files by BM25 against the issue, programs before all others."""
     texts = {path: repository.files[path] for path in repository.editable}
     order = ranked(issue, texts)

@@ -15,12 +15,12 @@ from strop.repair import files_stage, lines_stage
 from strop.repair.asking import Asker, prompt
 from strop.repair.candidates import Applied, collect
 from strop.repair.outline import pieces
-from strop.repair.record import Edit, FoundFile, Report
-from strop.repair.repository import Repository
+from strop.repair.record import Edit, FoundFile, RepairReport
+from strop.repair.repository import RepositoryTexts
 from strop.repair.reproduce import TestFile, test_files
 from strop.repair.rerank import rerank
-from strop.repair.testing import Bench, Tests
-from strop.repair.watch import Watch
+from strop.repair.testing import Bench, ProjectUnderTest
+from strop.repair.watch import RepairWatch
 
 FORMATS = ("search-replace", "unified-diff", "whole-file", "line-range")
 """Formats in which edits are asked for; a hole to fill is not known here."""
@@ -29,7 +29,7 @@ _ISSUE_SHARE = 0.4
 """Of the prompt, at most, for the issue."""
 
 
-class Plan(Record):
+class RepairPlan(Record):
     """What a repair does."""
 
     samples: int = Field(default=16, ge=1)
@@ -52,8 +52,14 @@ class Plan(Record):
 
 class _Repair:
     def __init__(
-        self, repository: Repository, issue: str, asker: Asker, plan: Plan, tests: Tests | None, watch: Watch
-    ) -> None:  # fmt: skip
+        self,
+        repository: RepositoryTexts,
+        issue: str,
+        asker: Asker,
+        plan: RepairPlan,
+        tests: ProjectUnderTest | None,
+        watch: RepairWatch,
+    ) -> None:
         self.repository, self.asker, self.plan, self.tests, self.watch = repository, asker, plan, tests, watch
         self.issue = asker.clipped(issue.strip(), _ISSUE_SHARE)
         self.notes: list[str] = []
@@ -152,22 +158,22 @@ class _Repair:
 
 
 def repair(
-    repository: Repository,
+    repository: RepositoryTexts,
     issue: str,
     asker: Asker,
-    plan: Plan,
+    plan: RepairPlan,
     *,
-    watch: Watch,
-    tests: Tests | None = None,
+    watch: RepairWatch,
+    tests: ProjectUnderTest | None = None,
     given: Sequence[str] = (),
-) -> Report:
+) -> RepairReport:
     """Looks for the edit that fixes an issue. Nothing of the repository is changed.
 
     tests  what runs tests; None: none are run, and the majority decides
     given  files of the repository to edit, instead of those that stage 1 finds
     """
     work = _Repair(repository, issue, asker, plan, tests, watch)
-    report = Report(
+    report = RepairReport(
         repository=str(repository.root), model=asker.policy.name, seed=plan.seed, format=plan.format
     )
     found = work.files(given)

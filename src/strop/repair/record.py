@@ -16,7 +16,7 @@ class FoundFile(Record):
     by: Literal["model", "lexical", "given"]
 
 
-class Sample(Record):
+class SampledEdit(Record):
     """One sampled edit."""
 
     number: int
@@ -46,14 +46,14 @@ class Edit(Record):
     """|P| |T|^2: samples that pass the same reproduction tests, times the number of those squared."""
 
 
-class Step(Record):
+class RerankStep(Record):
     """One rule of the reranking and how many edits it left."""
 
     rule: str
     left: int
 
 
-class Report(Record):
+class RepairReport(Record):
     """A whole repair."""
 
     repository: str
@@ -67,10 +67,10 @@ class Report(Record):
     """Tests that pass before."""
     reproduction: dict[str, str] = Field(default_factory=dict)
     """Test files of the policy that fail before: name -> text."""
-    samples: list[Sample] = Field(default_factory=list)
+    samples: list[SampledEdit] = Field(default_factory=list)
     edits: list[Edit] = Field(default_factory=list)
     """Best first."""
-    steps: list[Step] = Field(default_factory=list)
+    steps: list[RerankStep] = Field(default_factory=list)
     decided_by: str = ""
     notes: list[str] = Field(default_factory=list)
     """What fell back on something weaker, or was left out."""

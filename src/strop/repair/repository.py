@@ -28,7 +28,7 @@ CODE = frozenset({
 
 
 @dataclass(frozen=True)
-class Repository:
+class RepositoryTexts:
     """The texts of a repository by relative path, in the order of paths."""
 
     root: Path
@@ -69,7 +69,7 @@ def is_code(path: str) -> bool:
     return PurePosixPath(path).suffix in CODE
 
 
-def read_repository(root: Path) -> Repository:
+def read_repository(root: Path) -> RepositoryTexts:
     """Reads a folder, or an sdist. Raises UserError when there is none, or nothing in it that can be read."""
     files: dict[str, str] = {}
     left_out: Counter[str] = Counter()
@@ -81,7 +81,7 @@ def read_repository(root: Path) -> Repository:
             files[path] = text
     if not files:
         raise UserError(f"{root}: there is no text file in it; name the folder of a repository")
-    return Repository(root, dict(sorted(files.items())), dict(sorted(left_out.items())))
+    return RepositoryTexts(root, dict(sorted(files.items())), dict(sorted(left_out.items())))
 
 
 def _text(path: str, data: bytes) -> tuple[str | None, str]:

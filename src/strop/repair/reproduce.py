@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from strop.core.ids import content_hash
 from strop.repair.outline import parsed
-from strop.repair.repository import Repository
+from strop.repair.repository import RepositoryTexts
 from strop.tasks.answers import extract_code
 
 MOST_KEPT = 30
@@ -34,7 +34,7 @@ class TestFile:
     """Samples that wrote the same."""
 
 
-def test_files(answers: Sequence[str], repository: Repository) -> list[TestFile]:
+def test_files(answers: Sequence[str], repository: RepositoryTexts) -> list[TestFile]:
     """The different test files that answers hold, most votes first, with paths that the repository does not have."""
     votes: Counter[str] = Counter()
     texts: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -78,7 +78,7 @@ def _functions(body: Sequence[ast.stmt]) -> list[str]:
     ]
 
 
-def _folder(repository: Repository) -> str:
+def _folder(repository: RepositoryTexts) -> str:
     """The folder that most tests stand in, with "/", or "" for the root."""
     names = [PurePosixPath(path) for path in repository.files if repository.is_test(path)]
     folders = Counter(str(path.parent) for path in names if path.name.startswith("test_"))

@@ -9,7 +9,7 @@ edits which break more lend no votes; 2. ties end in the smaller diff, then in t
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from strop.repair.record import Edit, Step
+from strop.repair.record import Edit, RerankStep
 
 RULES: tuple[tuple[str, Callable[[Edit], int]], ...] = (
     ("regression tests", lambda edit: len(edit.broken or ())),
@@ -36,7 +36,7 @@ def scored(edits: Sequence[Edit]) -> list[Edit]:
     ]
 
 
-def rerank(edits: Sequence[Edit]) -> tuple[list[Edit], list[Step], str]:
+def rerank(edits: Sequence[Edit]) -> tuple[list[Edit], list[RerankStep], str]:
     """(edits with scores, best first; what each rule left; the rule that decided). Needs at least one edit."""
     order = sorted(scored(edits), key=lambda edit: tuple(measure(edit) for _, measure in RULES))
     left, steps = order, []
@@ -45,5 +45,5 @@ def rerank(edits: Sequence[Edit]) -> tuple[list[Edit], list[Step], str]:
             break
         best = min(measure(edit) for edit in left)
         left = [edit for edit in left if measure(edit) == best]
-        steps.append(Step(rule=name, left=len(left)))
+        steps.append(RerankStep(rule=name, left=len(left)))
     return order, steps, steps[-1].rule if steps else "the only edit"

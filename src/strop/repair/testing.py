@@ -9,10 +9,10 @@ from strop.core.ids import rng
 from strop.repair.candidates import Applied, Changes
 from strop.repair.record import Edit
 from strop.repair.reproduce import TestFile
-from strop.repair.watch import Watch
+from strop.repair.watch import RepairWatch
 
 
-class Tests(Protocol):
+class ProjectUnderTest(Protocol):
     """A project that can be tested in many variants."""
 
     def passing(self) -> list[str]:
@@ -33,11 +33,11 @@ class Bench:
 
     def __init__(
         self,
-        tests: Tests,
+        tests: ProjectUnderTest,
         applied: Applied,
         seconds: float,
         seed: int,
-        watch: Watch,
+        watch: RepairWatch,
         note: Callable[[str], None],
     ) -> None:
         self._tests, self._applied, self._seconds, self._seed = tests, applied, seconds, seed

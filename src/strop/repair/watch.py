@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 
-class Watch(Protocol):
+class RepairWatch(Protocol):
     """Is told what happens, as it happens."""
 
     def say(self, line: str) -> None:

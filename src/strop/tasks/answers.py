@@ -26,7 +26,7 @@ _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([^\s`{,]*)[^`]*$")
 _LONGEST_PARSED = 100_000
 
 
-class Block(NamedTuple):
+class CodeBlock(NamedTuple):
     """A fenced block: its language tag in lower case, its content, and whether its end was found."""
 
     tag: str
@@ -67,9 +67,9 @@ def answer_in(response: str, task: Task) -> str:
     return extract_code(response, task.language)
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[CodeBlock]:
     """The fenced blocks of a Markdown text, in order; an indented block loses the indentation of its fence."""
-    found: list[Block] = []
+    found: list[CodeBlock] = []
     indent = fence = tag = ""
     content: list[str] = []
     for line in text.split("\n"):
@@ -79,12 +79,12 @@ def blocks(text: str) -> list[Block]:
                 indent, fence, tag = match[1], match[2], match[3].lower()
                 content = []
         elif match and not match[3] and match[2].startswith(fence) and not match[2].strip(fence[0]):
-            found.append(Block(tag, "\n".join(content), True))
+            found.append(CodeBlock(tag, "\n".join(content), True))
             fence = ""
         else:
             content.append(line.removeprefix(indent))
     if fence:
-        found.append(Block(tag, "\n".join(content), False))
+        found.append(CodeBlock(tag, "\n".join(content), False))
     return found
 
 

@@ -11,10 +11,10 @@ from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.policies.loading import has_fast_bfloat16
-from strop.training.stages import Stage
+from strop.training.stages import RunStage
 
 
-def grpo_arguments(stage: Stage, output_dir: Path) -> Any:
+def grpo_arguments(stage: RunStage, output_dir: Path) -> Any:
     """The `trl.GRPOConfig` of a stage; max_steps counts TRL's optimiser steps from the start of the run.
 
     One training step is one batch of rollouts. It is shared out to grpo.minibatches optimiser steps of TRL's, and that

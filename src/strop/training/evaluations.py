@@ -22,7 +22,7 @@ from strop.reports.files import write_json
 from strop.reports.run_folder import RunFolder, step_name
 from strop.rollouts.player import Player
 from strop.tasks.sources import load_tasks
-from strop.training.setup import Workshop, environments
+from strop.training.setup import RunParts, environments
 from strop.training.sinks import Sinks
 from strop.training.tasks import tasks_source, windowed
 
@@ -49,7 +49,7 @@ class Evaluations:
     """
 
     def __init__(
-        self, recipe: Recipe, run: RunFolder, parts: Workshop, sinks: Sinks, say: Say, status: Say
+        self, recipe: Recipe, run: RunFolder, parts: RunParts, sinks: Sinks, say: Say, status: Say
     ) -> None:
         self._recipe = recipe
         self._run = run

@@ -24,10 +24,10 @@ from strop.training import checkpoints
 from strop.training.arguments import grpo_arguments, lora_arguments
 from strop.training.evaluations import Evaluations
 from strop.training.feed import StepFeed
-from strop.training.setup import Workshop, set_up
+from strop.training.setup import RunParts, set_up
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks
-from strop.training.stages import Stage, stage_at, stages_of, update_of
+from strop.training.stages import RunStage, stage_at, stages_of, update_of
 from strop.training.task_stream import TaskStream
 from strop.training.tasks import tasks_of
 
@@ -91,7 +91,7 @@ class _Job:
         self,
         recipe: Recipe,
         run: RunFolder,
-        parts: Workshop,
+        parts: RunParts,
         sinks: Sinks,
         say: Say,
         show: Show,
@@ -154,7 +154,7 @@ class _Job:
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
-    def _feed_of(self, stage: Stage) -> StepFeed:
+    def _feed_of(self, stage: RunStage) -> StepFeed:
         return StepFeed(stage.recipe, self._parts.player, self._parts.rubric, self._stream, world=_world())
 
     def _train(self, checkpoint: Path | None) -> None:
@@ -175,7 +175,7 @@ class _Job:
             self._train_stage(stage, checkpoint, last)
             checkpoint = self._run.checkpoints / stage.checkpoint
 
-    def _train_stage(self, stage: Stage, checkpoint: Path | None, last: bool) -> None:
+    def _train_stage(self, stage: RunStage, checkpoint: Path | None, last: bool) -> None:
         """A trainer of its own goes on from a checkpoint, as it would in a run that was stopped there."""
         from datasets import Dataset
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from transformers import PreTrainedModel, set_seed
 
-from strop.config.model import TransformersPolicy as TransformersSection
-from strop.config.model import VllmPolicy as VllmSection
+from strop.config.model import TransformersPolicyConfig, VllmPolicyConfig
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.protocols import Environment, Verifier
@@ -27,7 +26,7 @@ from strop.verification import open_configured
 
 
 @dataclass(frozen=True)
-class Workshop:
+class RunParts:
     """A run's parts. `policy_update(version)` brings the sampling policy up to the trained weights."""
 
     model: PreTrainedModel
@@ -49,7 +48,7 @@ def verifier_of(recipe: Recipe) -> Verifier:
     return open_configured(recipe.sandbox)
 
 
-def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> Workshop:
+def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> RunParts:
     """Loads everything; what must be closed is entered into `stack`.
 
     weights  a folder to load instead of model.name (a checkpoint)
@@ -75,7 +74,7 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
     policy, update = _policy(recipe, model)
     stack.callback(getattr(policy, "close", lambda: None))
     player = Player(policy, verifier, environment, max_prompt_tokens=recipe.tasks.max_prompt_tokens)
-    return Workshop(model, tokenizer, player, rubric, train, held_out, update)
+    return RunParts(model, tokenizer, player, rubric, train, held_out, update)
 
 
 def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int], None]]:
@@ -85,10 +84,10 @@ def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int]
     longest = max(longest, recipe.sampling.max_tokens)
     sampling = recipe.sampling.model_copy(update={"max_tokens": longest})
     recipe = recipe.model_copy(update={"sampling": sampling})  # for engines that must know the longest answer
-    if isinstance(recipe.policy, TransformersSection):
+    if isinstance(recipe.policy, TransformersPolicyConfig):
         policy = open_policy(recipe, model=model)
         return policy, policy.update
-    if isinstance(recipe.policy, VllmSection):
+    if isinstance(recipe.policy, VllmPolicyConfig):
         from strop.policies.weights import named_weights
 
         policy = open_policy(recipe, model=model)

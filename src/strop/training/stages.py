@@ -13,7 +13,7 @@ from strop.config.schema import Recipe
 
 
 @dataclass(frozen=True)
-class Stage:
+class RunStage:
     """One stage. Steps and updates are counted from the start of the run."""
 
     number: int
@@ -55,7 +55,7 @@ class Stage:
         return f"stage {self.number}, steps {self.steps_before + 1} to {self.last_step}: {changes}"
 
 
-def stages_of(recipe: Recipe) -> list[Stage]:
+def stages_of(recipe: Recipe) -> list[RunStage]:
     """The recipe's stages, at least one."""
     recipes = [recipe.at_stage(number) for number in range(len(recipe.stages))] or [recipe]
     ends = [stage.until or recipe.optim.steps for stage in recipe.stages] or [recipe.optim.steps]
@@ -70,7 +70,7 @@ def stages_of(recipe: Recipe) -> list[Stage]:
         )
 
     return [
-        Stage(
+        RunStage(
             number=number + 1,
             recipe=one,
             steps_before=first,
@@ -84,7 +84,7 @@ def stages_of(recipe: Recipe) -> list[Stage]:
     ]
 
 
-def stage_at(stages: Sequence[Stage], update: int) -> Stage:
+def stage_at(stages: Sequence[RunStage], update: int) -> RunStage:
     """The stage that goes on after so many updates; the last one when all are done."""
     return next((stage for stage in stages if update < stage.last_update), stages[-1])
 

@@ -25,7 +25,7 @@ from strop.policies.attention import attend_in_groups
 from strop.training import checkpoints
 from strop.training.selected_logps import check_head
 from strop.training.shared_prefix import shared_prefix_logps
-from strop.training.stages import Stage
+from strop.training.stages import RunStage
 
 Feed = Callable[[int], dict[str, Any]]
 """step -> the rollout hook's fields: prompt_ids, completion_ids, logprobs, env_mask, strop_reward."""
@@ -47,7 +47,7 @@ class StropTrainer(GRPOTrainer):
         feed: Feed,
         on_advantages: Callable[[int, list[float]], None],
         state: Callable[[], dict[str, Any]],
-        stage: Stage,
+        stage: RunStage,
         shared_prefix: bool = True,
         **options: Any,
     ) -> None:

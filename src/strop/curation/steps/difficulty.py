@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from strop.config.model import ModelConfig, PolicyConfig, ScriptedPolicy
+from strop.config.model import ModelConfig, PolicyConfig, ScriptedPolicyConfig
 from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task, WorkspaceCheck
@@ -88,7 +88,9 @@ class Difficulty(Step[Config]):
 
     def inputs(self) -> Sequence[Path]:
         """Scores, the answers of a scripted policy, the prompt template."""
-        scripted = self.config.policy.answers if isinstance(self.config.policy, ScriptedPolicy) else None
+        scripted = (
+            self.config.policy.answers if isinstance(self.config.policy, ScriptedPolicyConfig) else None
+        )
         return [Path(text) for text in (self.config.scores, scripted, self.config.template) if text]
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:

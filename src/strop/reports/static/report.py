@@ -13,7 +13,7 @@ from strop.reports.page.rollout_data import MOST_TEXT
 from strop.reports.page.run_data import run_data, tell_apart
 from strop.reports.run_state import check_run
 from strop.reports.static.fit import Cut, Unit, body, first_cut, smaller, stored, thin_metrics
-from strop.reports.static.sample import Plan, Sample, Seen, sample
+from strop.reports.static.sample import RunSample, SamplePlan, Seen, sample
 
 VERSION = 1
 MOST_BYTES = 3_000_000
@@ -23,7 +23,7 @@ _TOKENS_OUT = "tokens are left out to keep the file small"
 
 
 @dataclass(frozen=True)
-class Report:
+class WrittenReport:
     """What was written."""
 
     path: Path
@@ -42,7 +42,7 @@ def report(
     rollouts: int = 1000,
     seed: int = 0,
     seen: Seen = lambda count: None,
-) -> Report:
+) -> WrittenReport:
     """Writes the report of the runs in `folders`, whole or not at all, under `MOST_BYTES`.
 
     rollouts  how many to embed at most, of all runs together;  `seed` draws them;  `seen` hears how many were read
@@ -58,8 +58,8 @@ def report(
         raise UserError(f"{error}; choose another file with -o") from error
     runs = [run_data(folder, str(number)) for number, folder in enumerate(folders)]
     tell_apart(runs)
-    plan = Plan(rollouts // max(1, len(runs)), MOST_GROUPS // max(1, len(runs)), seed)
-    samples: list[Sample] = []
+    plan = SamplePlan(rollouts // max(1, len(runs)), MOST_GROUPS // max(1, len(runs)), seed)
+    samples: list[RunSample] = []
     for folder, run in zip(folders, runs, strict=True):
         samples.append(sample(folder, run, plan, _after(sum(found.rollouts for found in samples), seen)))
         run["state"]["problems"] += samples[-1].problems
@@ -71,7 +71,9 @@ def report(
         file.write(text.encode())
     named = [(run["folder"], problem) for run in runs for problem in run["state"]["problems"]]
     problems = [problem if folder in problem else f"{folder}: {problem}" for folder, problem in named]
-    return Report(target, len(text.encode()), page.embedded, sum(s.rollouts for s in samples), problems)
+    return WrittenReport(
+        target, len(text.encode()), page.embedded, sum(s.rollouts for s in samples), problems
+    )
 
 
 def _after(before: int, seen: Seen) -> Seen:
@@ -82,7 +84,9 @@ def _after(before: int, seen: Seen) -> Seen:
 class _Page:
     """Builds the page's data in several sizes."""
 
-    def __init__(self, runs: list[dict[str, Any]], samples: list[Sample], rollouts: int, seed: int) -> None:
+    def __init__(
+        self, runs: list[dict[str, Any]], samples: list[RunSample], rollouts: int, seed: int
+    ) -> None:
         self._runs, self._samples, self._seed = runs, samples, seed
         units = _interleaved(samples)
         self._units = list(_cut_to(units, rollouts))
@@ -122,7 +126,7 @@ class _Page:
             "charts": _charts(),
         }
 
-    def _run(self, run: dict[str, Any], found: Sample, cut: Cut) -> dict[str, Any]:
+    def _run(self, run: dict[str, Any], found: RunSample, cut: Cut) -> dict[str, Any]:
         mine = [
             (at, p)
             for at, (owner, unit) in enumerate(self._units[: cut.units])
@@ -197,7 +201,7 @@ def _detail(picked: Any, cut: Cut, with_tokens: bool) -> dict[str, Any]:
     return {**detail, "turns": turns, "left_out": left_out}
 
 
-def _interleaved(samples: Sequence[Sample]) -> list[Unit]:
+def _interleaved(samples: Sequence[RunSample]) -> list[Unit]:
     """The units of all runs in turn, so that the beginning of the list is fair to each."""
     ranked = [
         (at / len(found.units), number, unit)

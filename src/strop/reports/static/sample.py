@@ -41,7 +41,7 @@ class Picked:
 
 
 @dataclass
-class Sample:
+class RunSample:
     """What was read of a run.
 
     units   what was picked: groups, and tasks with all their answers in a set's evaluations; the most important first
@@ -63,7 +63,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SamplePlan:
     """How much to keep of a run."""
 
     rollouts: int = 1000
@@ -71,13 +71,13 @@ class Plan:
     seed: int = 0
 
 
-def sample(folder: Path, run: Mapping[str, Any], plan: Plan, seen: Seen) -> Sample:
+def sample(folder: Path, run: Mapping[str, Any], plan: SamplePlan, seen: Seen) -> RunSample:
     """Reads every rollout of a run and picks about `plan.rollouts` of them; `run` is what `run_data` gave.
 
     Files that are torn or damaged are left out whole and named in `problems`.
     """
-    found = Sample()
-    reader = _Reader(folder, str(run["settings"].get("tasks.source", "")), found, seen)
+    found = RunSample()
+    reader = _RolloutReader(folder, str(run["settings"].get("tasks.source", "")), found, seen)
     evaluated = list(_evaluations(reader, run, plan))
     played = list(_training(reader, run, plan, plan.rollouts - sum(map(len, evaluated))))
     # Both in turn, so that the beginning of the list is a fair part of either.
@@ -88,7 +88,9 @@ def sample(folder: Path, run: Mapping[str, Any], plan: Plan, seen: Seen) -> Samp
     return found
 
 
-def _evaluations(reader: "_Reader", run: Mapping[str, Any], plan: Plan) -> Iterator[list[Picked]]:
+def _evaluations(
+    reader: "_RolloutReader", run: Mapping[str, Any], plan: SamplePlan
+) -> Iterator[list[Picked]]:
     """Units of one task each: its answers in every evaluation of a set."""
     sets: dict[str, list[Mapping[str, Any]]] = {}
     for evaluation in run["evaluations"]:
@@ -112,7 +114,9 @@ def _evaluations(reader: "_Reader", run: Mapping[str, Any], plan: Plan) -> Itera
         yield from (by_task[task] for task in sorted(by_task, key=order)[:wanted])
 
 
-def _training(reader: "_Reader", run: Mapping[str, Any], plan: Plan, room: int) -> Iterator[list[Picked]]:
+def _training(
+    reader: "_RolloutReader", run: Mapping[str, Any], plan: SamplePlan, room: int
+) -> Iterator[list[Picked]]:
     """Units of one group each; one of each end of the run comes first."""
     steps, found = run["steps"], reader.found
     quota = quotas(steps, max(1, room // _group_size(run)) if plan.rollouts else 0, _groups_a_step(run))
@@ -137,7 +141,7 @@ def _training(reader: "_Reader", run: Mapping[str, Any], plan: Plan, room: int) 
 
 
 @dataclass
-class _Tally:
+class _GroupTally:
     """One group, counted."""
 
     task: str
@@ -158,25 +162,25 @@ class _Tally:
         return [step, group, self.task, self.n, len(rewards), self.passed, mean, signal]
 
 
-class _Reader:
+class _RolloutReader:
     """Reads one file after the other into a sample."""
 
-    def __init__(self, folder: Path, source: str, found: Sample, seen: Seen) -> None:
+    def __init__(self, folder: Path, source: str, found: RunSample, seen: Seen) -> None:
         self.folder, self.found = folder, found
         self._seen = seen
         self._vocabulary = load_vocabulary(folder)
         self._language = "rust" if "rust" in source else "python" if "python" in source else ""
 
-    def read(self, source: RolloutFile, key: str, shelf: Shelf[Picked]) -> dict[Any, _Tally] | None:
+    def read(self, source: RolloutFile, key: str, shelf: Shelf[Picked]) -> dict[Any, _GroupTally] | None:
         """Tallies by `key`, with the shelf filled; None, with a problem noted, for a file that is torn or damaged."""
         found, tasks = self.found, {}
-        tallies: dict[Any, _Tally] = {}
+        tallies: dict[Any, _GroupTally] = {}
         lines = 0
         try:
             whole = read_whole(source.path)
             for lines, line in enumerate(numbered(whole) if source.evaluation else whole, start=1):
                 task = shapes.checked_rollout(line, grouped=source.step is not None)["task_id"]
-                tallies.setdefault(line[key], _Tally(task)).add(line)
+                tallies.setdefault(line[key], _GroupTally(task)).add(line)
                 if task not in found.tasks and task not in tasks:
                     tasks[task] = task_of(line, self._language)
                 if shelf.takes(line[key]):

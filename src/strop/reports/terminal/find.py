@@ -33,7 +33,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRollout:
     """One rollout: its line, where it stands, and its short row."""
 
     line: dict[str, Any]
@@ -42,7 +42,7 @@ class Found:
 
 
 @dataclass
-class Finder:
+class RolloutFinder:
     """Looks into one run folder."""
 
     folder: Path
@@ -63,7 +63,7 @@ class Finder:
         late = [name for name in names if name not in early]
         return [*map(self._evaluation, early), *steps, *map(self._evaluation, late)]
 
-    def of_step(self, step: int, group: int | None = None) -> list[Found]:
+    def of_step(self, step: int, group: int | None = None) -> list[FoundRollout]:
         """The rollouts of a step, or of one of its groups. Raises UserError when there are none."""
         if step not in (steps := self.steps()):
             which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none at all yet"
@@ -75,7 +75,7 @@ class Finder:
             raise UserError(f"step {step} has no group {group}: {most}")
         return [f for f in found if group in (None, f.row["group"])]
 
-    def of_evaluation(self, name: str) -> list[Found]:
+    def of_evaluation(self, name: str) -> list[FoundRollout]:
         """The rollouts of an evaluation. Raises UserError for an unknown one."""
         known = [place.evaluation for place in self.places() if place.evaluation]
         if name not in known:
@@ -85,7 +85,7 @@ class Finder:
             )
         return list(self._read(self._evaluation(name)))
 
-    def of_task(self, word: str, places: list[Place] | None = None) -> list[Found]:
+    def of_task(self, word: str, places: list[Place] | None = None) -> list[FoundRollout]:
         """Every play of the task whose id begins with `word`, in the order of training.
 
         Raises UserError when no task, or more than one, begins so; a task of exactly that id is meant alone.
@@ -95,7 +95,7 @@ class Finder:
         task = pick(word, ids, f"task of {self.folder}")
         return [found for place in places for found in self._read(place, lambda id: id == task)]
 
-    def by_id(self, word: str) -> Found:
+    def by_id(self, word: str) -> FoundRollout:
         """The rollout of that id, such as t.12.3.1 or e.before.TASK.0; of TASK a beginning is enough.
 
         Raises UserError when there is none or more than one.
@@ -117,7 +117,7 @@ class Finder:
             )
         return same[0]
 
-    def _in_evaluation(self, word: str) -> Found:
+    def _in_evaluation(self, word: str) -> FoundRollout:
         """The rollout NAME.TASK.INDEX; a name may have dots of its own."""
         known = [place.evaluation for place in self.places() if place.evaluation]
         name = max(
@@ -154,11 +154,11 @@ class Finder:
         except UserError:
             return  # said when it is read
 
-    def _read(self, place: Place, wanted: Callable[[str], bool] | None = None) -> Iterator[Found]:
+    def _read(self, place: Place, wanted: Callable[[str], bool] | None = None) -> Iterator[FoundRollout]:
         """The rollouts of a file; with `wanted` only those of the tasks that it says yes to."""
         lines = self._lines(place, wanted)
         for line in numbered(lines) if place.evaluation else lines:
-            yield Found(line, place, row_of(line, place))
+            yield FoundRollout(line, place, row_of(line, place))
 
     def _lines(self, place: Place, wanted: Callable[[str], bool] | None) -> Iterator[dict[str, Any]]:
         bad = 0

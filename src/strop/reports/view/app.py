@@ -62,7 +62,7 @@ class ViewApp:
         app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _broken})
         app.router.redirect_slashes = False
         header = f"{policy(live=True, charts=False)}; frame-ancestors 'none'"
-        self.asgi: ASGIApp = Guard(app, header)
+        self.asgi: ASGIApp = RequestGuard(app, header)
 
     def close(self) -> None:
         """Ends the reading in the background."""
@@ -136,7 +136,7 @@ class ViewApp:
         return run
 
 
-class Guard:
+class RequestGuard:
     """Refuses what no page of ours asks, and puts the headers on every answer, errors too (ASGI)."""
 
     def __init__(self, app: ASGIApp, policy: str) -> None:

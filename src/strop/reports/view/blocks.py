@@ -39,7 +39,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Found:
+class BlockFile:
     """A file of rollouts that lies in the folder."""
 
     name: str
@@ -53,22 +53,22 @@ class Found:
 class Block:
     """What was read of one file; nothing, and one line that says why, when it is torn or damaged."""
 
-    found: Found
+    found: BlockFile
     rows: list[Row] = field(default_factory=list)
     groups: list[list[Any]] = field(default_factory=list)
     tasks: dict[str, dict[str, str]] = field(default_factory=dict)
     problem: str = ""
 
 
-def found_in(folder: Path) -> dict[str, Found]:
+def found_in(folder: Path) -> dict[str, BlockFile]:
     """The files of rollouts of a run by name: steps from the newest on, then evaluations."""
     steps = [
-        Found(f"t.{step}", Path(entry.path), step, "", _stamp(entry))
+        BlockFile(f"t.{step}", Path(entry.path), step, "", _stamp(entry))
         for entry in _entries(folder / ROLLOUTS)
         if (match := _STEP_FILE.fullmatch(entry.name)) and (step := int(match[1])) >= 0
     ]
     evaluations = [
-        Found(f"e.{name}", Path(entry.path), None, name, _stamp(entry))
+        BlockFile(f"e.{name}", Path(entry.path), None, name, _stamp(entry))
         for entry in _entries(folder / EVALUATION)
         if entry.name.endswith(_ROLLOUTS) and (name := entry.name.removesuffix(_ROLLOUTS))
     ]
@@ -82,13 +82,13 @@ def as_dict(row: Row) -> dict[str, Any]:
     return dict(zip(ROW, row, strict=False))
 
 
-class Reader:
+class BlockReader:
     """Reads blocks; equal parts of rows (stages, scores, names) are held once. For any number of threads."""
 
     def __init__(self) -> None:
         self._shared: dict[Any, Any] = {}
 
-    def read(self, found: Found) -> Block:
+    def read(self, found: BlockFile) -> Block:
         """The block of a file. What cannot be read becomes the block's problem; it is never an exception."""
         rows: list[Row] = []
         tasks: dict[str, dict[str, str]] = {}
@@ -106,7 +106,7 @@ class Reader:
             return Block(found, problem=f"{wrong} ({type(error).__name__}: {error})")
         return Block(found, rows, _groups(rows) if found.step is not None else [], tasks)
 
-    def _packed(self, line: dict[str, Any], found: Found) -> Row:
+    def _packed(self, line: dict[str, Any], found: BlockFile) -> Row:
         row = row_of(line, found)
         answer = str(line.get("answer") or "")
         if len(answer) > MOST_SEARCHED:

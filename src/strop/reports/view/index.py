@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from strop.reports.view.blocks import ROW, Block, Found, Reader, Row, as_dict, found_in, line_of
+from strop.reports.view.blocks import ROW, Block, BlockFile, BlockReader, Row, as_dict, found_in, line_of
 from strop.reports.view.filters import Filters
 
 _BREATH_SECONDS = 0.002
@@ -27,12 +27,12 @@ class Index:
     """The rows of one run folder. All methods may be called from any thread."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._reader = folder, Reader()
+        self._folder, self._reader = folder, BlockReader()
         self._lock = threading.RLock()
         self._gates: dict[str, threading.Lock] = {}
         self._work = threading.Event()
         self._closed = False
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, BlockFile] = {}
         self._blocks: dict[str, Block] = {}
         self._queue: deque[str] = deque()
         self._groups: list[list[Any]] = []

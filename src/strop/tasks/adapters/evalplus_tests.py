@@ -13,7 +13,7 @@ _OURS = ("is_floats", "assertion", "check", "_poly", "_surface_Area", "_digit_di
 
 
 @dataclass(frozen=True)
-class Tests:
+class EvalPlusTests:
     """What a test code says."""
 
     entry_point: str
@@ -25,7 +25,7 @@ class Tests:
     """Code that expected values need: `ref_func` and its imports, or nothing."""
 
 
-def parsed_tests(code: str, where: str) -> Tests:
+def parsed_tests(code: str, where: str) -> EvalPlusTests:
     """The tests of a row's `test`. Raises UserError for code of another form, SyntaxError for what is no Python."""
     tree = ast.parse(code)
     body = next(
@@ -47,7 +47,7 @@ def parsed_tests(code: str, where: str) -> Tests:
     if len(args) != len(expected) or not args:
         raise UserError(f"{where}: field 'test' has {len(args)} inputs and {len(expected)} results")
     entry, atol = _call(loop)
-    return Tests(entry, list(zip(args, expected, strict=True)), atol, helpers)
+    return EvalPlusTests(entry, list(zip(args, expected, strict=True)), atol, helpers)
 
 
 def _assigned(body: list[ast.stmt], name: str) -> ast.List | None:

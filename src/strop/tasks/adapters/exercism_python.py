@@ -19,7 +19,7 @@ from strop.tasks.adapters import exercise_files
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.exercise_files import chosen, paths
 from strop.tasks.adapters.fields import has, text
-from strop.tasks.adapters.suite_tests import Unreadable, test_ids
+from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
 from strop.tasks.adapters.unreadable import refuse_unreadable
 from strop.tasks.rows import Row
 
@@ -36,7 +36,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     further = {name: code for name, code in stub.items() if name != path}
     try:
         found = test_ids(tests)
-    except Unreadable as error:
+    except UnreadableTests as error:
         raise UserError(f"{where}: the tests cannot be told from their source: {error}") from error
     if not found:
         raise UserError(f"{where}: the task has no tests: none in {', '.join(tests) or 'no file'}")
@@ -67,7 +67,7 @@ def _write(task: Task) -> dict[str, Any]:
     tests = {name: code for name, code in check.files.items() if name not in further}
     try:
         whole = set(test_ids(tests)) == set(check.tests)
-    except Unreadable:
+    except UnreadableTests:
         whole = False
     if not whole:
         raise UserError(

@@ -23,7 +23,7 @@ _RETURNS_LIST = re.compile(r"->\s*['\"]?(?:typing\.)?(?:list|List|tuple|Tuple|Se
 
 
 @dataclass(frozen=True)
-class Form:
+class WrittenForm:
     """How a data set wrote tests that a task holds in one way only: what writing them back needs."""
 
     lines: bool = False
@@ -38,12 +38,12 @@ class Form:
         return {name: True for name in ("lines", "text", "wrapped") if getattr(self, name)}
 
 
-def form_of(kept: Mapping[str, Any]) -> Form:
+def form_of(kept: Mapping[str, Any]) -> WrittenForm:
     """The form out of `metadata.original`."""
-    return Form(**{name: kept.get(name) is True for name in ("lines", "text", "wrapped")})
+    return WrittenForm(**{name: kept.get(name) is True for name in ("lines", "text", "wrapped")})
 
 
-def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | CasesCheck, Form]:
+def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | CasesCheck, WrittenForm]:
     """The check of `{"inputs", "outputs"}`, perhaps with `fn_name`. Raises UserError."""
     if not isinstance(tests, Mapping):
         raise UserError(
@@ -64,7 +64,7 @@ def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | Cases
     return _calls(name, inputs, outputs, starter, where)
 
 
-def write_tests(task: Task, form: Form) -> dict[str, Any]:
+def write_tests(task: Task, form: WrittenForm) -> dict[str, Any]:
     """`{"inputs", "outputs"}` of a task, with `fn_name` for a function. Raises UserError for other checks."""
     check = task.check
     if isinstance(check, StdioCheck) and not check.checker:
@@ -87,13 +87,13 @@ def write_tests(task: Task, form: Form) -> dict[str, Any]:
     return {"inputs": inputs, "outputs": outputs, "fn_name": check.entry_point}
 
 
-def _programs(inputs: list[Any], outputs: list[Any], where: str) -> tuple[StdioCheck, Form]:
+def _programs(inputs: list[Any], outputs: list[Any], where: str) -> tuple[StdioCheck, WrittenForm]:
     both = inputs + outputs
     cases = [
         StdioCase(stdin=_program_text(i, where, number), stdout=_program_text(o, where, number))
         for number, (i, o) in enumerate(zip(inputs, outputs, strict=True), start=1)
     ]
-    return StdioCheck(cases=cases), Form(lines=all(isinstance(item, list) for item in both))
+    return StdioCheck(cases=cases), WrittenForm(lines=all(isinstance(item, list) for item in both))
 
 
 def _program_text(value: Any, where: str, number: int) -> str:
@@ -108,15 +108,15 @@ def _program_text(value: Any, where: str, number: int) -> str:
 
 def _calls(
     name: str, inputs: list[Any], outputs: list[Any], starter: str, where: str
-) -> tuple[CasesCheck, Form]:
+) -> tuple[CasesCheck, WrittenForm]:
     text = all(isinstance(given, str) for given in inputs)
     if text and all(isinstance(output, str) for output in outputs):
         values = [parse_json(output, f"{where}: output {n}") for n, output in enumerate(outputs, start=1)]
-        form = Form(text=True)
+        form = WrittenForm(text=True)
     elif _wrapped(outputs, starter):
-        values, form = [output[0] for output in outputs], Form(wrapped=True)
+        values, form = [output[0] for output in outputs], WrittenForm(wrapped=True)
     else:
-        values, form = outputs, Form()
+        values, form = outputs, WrittenForm()
     cases = [
         Case(args=_arguments(given, f"{where}: input {n}"), expected=value)
         for n, (given, value) in enumerate(zip(inputs, values, strict=True), start=1)

@@ -30,7 +30,7 @@ FIELDS = ("problem_id", "prompt", "gold_standard_solution", "verification_info")
 _TYPES = ("stdin_stdout", "function_call")
 
 
-def read_cases(cases: Any, where: str) -> tuple[StdioCheck | CasesCheck, io_tests.Form]:
+def read_cases(cases: Any, where: str) -> tuple[StdioCheck | CasesCheck, io_tests.WrittenForm]:
     """The check of a list of test cases, all of one type and function. Raises UserError."""
     if not isinstance(cases, list) or not cases or not all(isinstance(case, Mapping) for case in cases):
         raise UserError(f"{where}: the task has no tests: test_cases must be a list of objects")

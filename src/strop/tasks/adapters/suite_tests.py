@@ -6,7 +6,7 @@ through classes of the same file, in classes named `Test...` without `__init__`,
 
 1. Tests that are marked as skipped or expected to fail, themselves or by their class, are left out, conditional marks
    included: nobody can pass them.
-2. Tests with parameters, and classes or methods made at run time, are not told from source: see `Unreadable`.
+2. Tests with parameters, and classes or methods made at run time, are not told from source: see `UnreadableTests`.
 """
 
 import ast
@@ -17,14 +17,14 @@ _CASES = {"TestCase", "IsolatedAsyncioTestCase"}
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Unreadable(ValueError):
+class UnreadableTests(ValueError):
     """Test code whose ids cannot be told without running it; says where."""
 
 
 def test_ids(files: Mapping[str, str]) -> list[str]:
     """Ids as `pytest --collect-only -q FILE...` prints them, those of a class in the order of the source.
 
-    Files without a test have none. Raises Unreadable.
+    Files without a test have none. Raises UnreadableTests.
     """
     return [name for path, text in files.items() if path.endswith(".py") for name in _of_file(path, text)]
 
@@ -36,7 +36,7 @@ def _of_file(path: str, text: str) -> Iterator[str]:
     try:
         body = ast.parse(text, path).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Unreadable(f"{path}: {type(error).__name__}: {error}") from error
+        raise UnreadableTests(f"{path}: {type(error).__name__}: {error}") from error
     classes: dict[str, ast.ClassDef] = {}
     for node in body:
         if isinstance(node, _Function) and node.name.startswith("test") and not _left_out(node, path):
@@ -77,7 +77,7 @@ def _family(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> list[ast
 def _left_out(node: _Function | ast.ClassDef, path: str) -> bool:
     marks = {_last(mark.func if isinstance(mark, ast.Call) else mark) for mark in node.decorator_list}
     if "parametrize" in marks:
-        raise Unreadable(f"{path}: {node.name} has parameters")
+        raise UnreadableTests(f"{path}: {node.name} has parameters")
     return bool(marks & _OUT)
 
 

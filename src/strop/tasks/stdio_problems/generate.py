@@ -12,7 +12,7 @@ from random import Random
 from strop.core.errors import UserError
 from strop.core.ids import canonical_json, content_hash, rng, unit_interval
 from strop.core.task import Split, StdioCase, StdioCheck, Task
-from strop.tasks.stdio_problems.kind import Kind, Problem, all_kinds
+from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
 from strop.tasks.stdio_problems.run import compiled
 
 NAME = "stdio-problems"
@@ -55,7 +55,7 @@ def generate(count: int, *, seed: int = 0, whole_kinds: bool = False) -> Iterato
     open_kinds, made, index = list(all_kinds()), 0, 0
     away = _held_out_kinds() if whole_kinds else None
     seen: set[str] = set()
-    turn: list[Kind] = []
+    turn: list[ProblemKind] = []
     while made < count:
         if not turn:
             turn = list(open_kinds)
@@ -74,7 +74,9 @@ def generate(count: int, *, seed: int = 0, whole_kinds: bool = False) -> Iterato
         yield task
 
 
-def _fresh(kind: Kind, seed: int, index: int, seen: set[str], away: frozenset[str] | None) -> Task | None:
+def _fresh(
+    kind: ProblemKind, seed: int, index: int, seen: set[str], away: frozenset[str] | None
+) -> Task | None:
     """A task of the kind that was not there before; None when the kind is used up."""
     for attempt in range(_TRIES):
         r = rng(NAME, seed, index, attempt)
@@ -92,7 +94,7 @@ def _fresh(kind: Kind, seed: int, index: int, seen: set[str], away: frozenset[st
     return None
 
 
-def task_of(kind: Kind, problem: Problem, r: Random, split: Split | None = None) -> Task:
+def task_of(kind: ProblemKind, problem: Problem, r: Random, split: Split | None = None) -> Task:
     """The task of a problem: `r` draws the phrasing and the tests."""
     return Task(
         family="program",

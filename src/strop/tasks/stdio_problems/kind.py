@@ -35,7 +35,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ProblemKind:
     """A problem with parameters: `make` draws them."""
 
     name: str
@@ -47,11 +47,11 @@ class Kind:
     make: Callable[[Random], Problem]
 
 
-def kind(level: int) -> Callable[[Callable[[Random], Problem]], Kind]:
+def kind(level: int) -> Callable[[Callable[[Random], Problem]], ProblemKind]:
     """Makes a function a kind; its name, module and docstring are the kind's name, topic and description."""
 
-    def wrap(make: Callable[[Random], Problem]) -> Kind:
-        return Kind(
+    def wrap(make: Callable[[Random], Problem]) -> ProblemKind:
+        return ProblemKind(
             name=make.__name__.replace("_", "-"),
             topic=make.__module__.rpartition(".")[2].replace("_", "-"),
             level=level,
@@ -63,12 +63,12 @@ def kind(level: int) -> Callable[[Callable[[Random], Problem]], Kind]:
 
 
 @cache
-def all_kinds() -> tuple[Kind, ...]:
+def all_kinds() -> tuple[ProblemKind, ...]:
     """Every kind, by topic and then in the order of the source. Raises ValueError when two share a name."""
     package = importlib.import_module(TOPICS)
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     modules = [importlib.import_module(f"{TOPICS}.{name}") for name in names]
-    kinds = [value for module in modules for value in vars(module).values() if isinstance(value, Kind)]
+    kinds = [value for module in modules for value in vars(module).values() if isinstance(value, ProblemKind)]
     if len({k.name for k in kinds}) < len(kinds):
         raise ValueError("two kinds of problems share a name")
     return tuple(kinds)
