@@ -1,7 +1,7 @@
 """A local git repository as data: its commits, and the exact texts of its files at any of them. Nothing is checked out.
 
-Made for foreign repositories: no hooks, filters, external diffs or text conversions run, and a repository's attributes
-do not change what is read. Texts come as the diff from the empty tree, written to a file: every byte of them is in it.
+Made for foreign repositories: their configuration is not read (`strop.config.foreign_git`), and their attributes do not
+change what is read. Texts come as the diff from the empty tree, written to a file: every byte of them is in it.
 """
 
 import tempfile
@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from strop.config.git import Git, GitError
+from strop.config.foreign_git import ForeignGit
+from strop.config.git import GitError
 from strop.core.errors import UserError
 from strop.edits.diff_names import unquoted
 
@@ -51,12 +52,12 @@ class Repository:
         self.folder = folder
         if not folder.is_dir():
             raise UserError(f"no such folder: {folder}")
-        self._git = Git(own=True, folder=folder)
-        below = self._call("rev-parse", "--show-prefix")
-        if below:
-            raise UserError(
-                f"{folder} is the folder {below} of a git repository: name the repository's own folder"
-            )
+        try:
+            self._git = ForeignGit(folder)
+        except GitError as error:
+            around = next((p for p in folder.resolve().parents if (p / ".git").exists()), None)
+            hint = f", only part of {around}; name the repository's own folder" if around else ""
+            raise UserError(f"{folder}: git cannot read it: {error}{hint}") from error
         self._empty = self._call("hash-object", "-t", "tree", "/dev/null")
 
     def resolve(self, name: str) -> str:

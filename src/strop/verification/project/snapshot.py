@@ -14,7 +14,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from strop.config.git import Git, GitError
+from strop.config.foreign_git import ForeignGit
+from strop.config.git import GitError
 from strop.core.errors import UserError, VerificationError
 from strop.sandbox.result import safe_name
 
@@ -128,10 +129,13 @@ def read_project(path: Path) -> Files:
         raise UserError(f"{path}: no such folder or .tar.gz; name a project")
     files: Files = {}
     total = 0
+    top = path.resolve()
     for name in sorted(_tracked(path) or _walk(path)):
         file = path / name
         if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
             continue
+        if ".." in file.parts or not file.resolve().is_relative_to(top):
+            continue  # an index can name a path outside, and a folder can be a link
         total += size
         if total > MAX_BYTES or len(files) >= MAX_FILES:
             raise UserError(
@@ -148,7 +152,7 @@ def _tracked(folder: Path) -> list[str]:
     if not (folder / ".git").exists():
         return []
     try:
-        listed = Git(own=True, folder=folder)("ls-files", "-z")
+        listed = ForeignGit(folder)("ls-files", "-z")
     except GitError:
         return []
     return [name for name in listed.split("\0") if name]

@@ -1,0 +1,117 @@
+"""Reads git repositories that somebody else made: nothing that they say of themselves is carried out.
+
+A repository's own configuration can name programs: transports of a promisor remote, a file-system monitor, filters,
+text conversions, external diffs, signature checkers, hooks. None of it is read. Git works on a folder that is made
+here: a configuration of two lines, HEAD and refs copied as checked text, and the repository's object store as an
+alternate, which git only reads objects from. No transport is allowed, so that a missing object is an error.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from strop.config.git import Git, GitError
+
+_NAME = re.compile(r"refs/(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[^\s~^:?*\[\\\x00-\x1f\x7f]+")
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SMALL = 64 * 2**20
+"""Bytes of refs or of an index that are read at most."""
+
+
+class ForeignGit:
+    """Runs reading commands on the repository of a folder. Raises GitError, also for a folder that has none.
+
+    The repository is the folder's `.git`, a folder or a file that names one, or the folder itself where it is bare.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._own = _git_folder(folder)
+        self._shared = _common_folder(self._own)
+
+    def __call__(self, *arguments: str, seconds: float = 60) -> str:
+        """What git prints, stripped. Raises GitError, also when `seconds` have passed."""
+        top = self._sealed.name
+        git = Git(
+            own=True, folder=Path(top)
+        )  # not where the files lie: git would read some of them instead of blobs
+        return git(f"--git-dir={top}", "-c", "protocol.allow=never", *arguments, seconds=seconds)
+
+    @cached_property
+    def _sealed(self) -> "tempfile.TemporaryDirectory[str]":
+        """The folder that git works on; removed with this object."""
+        made = tempfile.TemporaryDirectory(prefix="strop-git-")
+        top = Path(made.name)
+        head, refs = _head(self._own), dict(_refs(self._shared))
+        long = any(len(name) == 64 for name in [head, *refs.values()])
+        for name in ("refs", "objects/info"):
+            (top / name).mkdir(parents=True)
+        extension = "[extensions]\n\tobjectFormat = sha256\n" if long else ""
+        (top / "config").write_text(
+            f"[core]\n\trepositoryFormatVersion = {int(long)}\n\tbare = true\n{extension}"
+        )
+        (top / "objects/info/alternates").write_text(f"{self._shared / 'objects'}\n", encoding="utf-8")
+        (top / "HEAD").write_text(f"{head}\n", encoding="utf-8")
+        lines = [f"{target} {name}\n" for name, target in sorted(refs.items())]
+        (top / "packed-refs").write_text("".join(lines), encoding="utf-8")
+        if shallow := [line for line in _text(self._shared / "shallow").split() if _ID.fullmatch(line)]:
+            (top / "shallow").write_text("\n".join(shallow) + "\n")
+        if index := _bytes(self._own / "index"):
+            (top / "index").write_bytes(index)
+        return made
+
+
+def _git_folder(folder: Path) -> Path:
+    inside = folder / ".git"
+    if inside.is_file():
+        named = re.fullmatch(r"gitdir: ([^\n\0]+)\n?", _text(inside))
+        inside = (folder / named[1]) if named else inside
+    for found in (inside, folder):
+        if (found / "HEAD").is_file() and _common_folder(found).joinpath("objects").is_dir():
+            found = found.resolve()
+            if "\n" in str(found):
+                raise GitError("its path holds a line break; rename the folder")
+            return found
+    raise GitError("not a git repository")
+
+
+def _common_folder(own: Path) -> Path:
+    """Where objects and refs are: elsewhere for a linked work tree."""
+    named = _text(own / "commondir").strip()
+    return (own / named).resolve() if named and "\n" not in named else own
+
+
+def _head(own: Path) -> str:
+    text = _text(own / "HEAD").strip()
+    target = text.removeprefix("ref: ")
+    if _NAME.fullmatch(target) if text != target else _ID.fullmatch(text):
+        return text
+    raise GitError("its HEAD names neither a branch nor a commit")
+
+
+def _refs(shared: Path) -> Iterator[tuple[str, str]]:
+    """(name, id) of each ref, packed ones first; refs that point to other refs are left out."""
+    for line in _text(shared / "packed-refs").splitlines():
+        target, _, name = line.partition(" ")
+        if _ID.fullmatch(target) and _NAME.fullmatch(name):
+            yield name, target
+    for file in sorted((shared / "refs").rglob("*")):
+        target = _text(file).strip()
+        name = file.relative_to(shared).as_posix()
+        if _ID.fullmatch(target) and _NAME.fullmatch(name):
+            yield name, target
+
+
+def _text(file: Path) -> str:
+    return _bytes(file).decode(errors="replace")
+
+
+def _bytes(file: Path) -> bytes:
+    """What a plain file holds; nothing where there is none."""
+    try:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > _SMALL:
+            return b""
+        return file.read_bytes()
+    except OSError:
+        return b""
