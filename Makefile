@@ -1,4 +1,4 @@
-# make install, make demo, make test, make test-all (nothing sampled). Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS.
+# make install, make demo, make test, make test-all (nothing sampled), make tasksets (packs the built-in tasks anew). Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS.
 PYTHON ?= python3
 ARGS ?=
 PYTEST_ARGS ?=
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install vllm demo test test-all lint clean
+.PHONY: install vllm demo tasksets test test-all lint clean
 
 install: $(STAMP)
 
@@ -27,6 +27,9 @@ vllm: install
 demo: install
 	$(BIN)/strop train recipes/demo.yaml $(ARGS)
 
+tasksets: install
+	$(BIN)/python -m tasksets.build
+
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,4 +44,4 @@ test-all: lint
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis src/*.egg-info
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tasksets tests -name __pycache__ -type d -prune -exec rm -rf {} +

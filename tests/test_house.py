@@ -30,11 +30,7 @@ def test_only_some_may_start_processes(path: Path) -> None:
         assert not imported(path) & {"subprocess", "pty", "pexpect"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if "python_functions" not in path.parts],  # collections of small tasks
-    ids=lambda path: str(path.relative_to(SOURCE)),
-)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_files_stay_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 

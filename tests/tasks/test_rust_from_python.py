@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tasksets import read_rust_from_python
 from tests.scale import some
 
 from strop.core.task import Case, RustCheck, Task
-from strop.tasks import load_tasks, rust_from_python
-from strop.tasks.rust_from_python import parse_head, rust_tests
+from strop.tasks import load_tasks
+from strop.tasks.rust_cases import parse_head, rust_tests
 from strop.tasks.rust_values import literal, parse_type
 from strop.verification import open_verifier
 
@@ -45,7 +46,7 @@ def typed(draw, depth=2):
 
 @pytest.fixture(scope="module")
 def tasks() -> list[Task]:
-    return rust_from_python.load()
+    return [task for task in load_tasks("rust-functions") if task.source.startswith("rust-from-python/")]
 
 
 @settings(max_examples=25, deadline=None)
@@ -143,11 +144,11 @@ def test_references_pass_and_stubs_fail(tasks):
 
 
 def test_topic_files_are_listed_and_a_stranger_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert "dicts" in rust_from_python.topics()
+    assert "dicts" in read_rust_from_python.topics()
     with pytest.raises(
         ValueError, match=r"rust_from_python/dicts.rs: \w+: python-functions has no such task"
     ):
-        list(rust_from_python.read_topic("dicts", {}))
+        list(read_rust_from_python.read_topic("dicts", {}))
 
 
 def test_examples_are_readable(tasks):

@@ -8,11 +8,9 @@ from strop.core.errors import UserError
 from strop.core.task import Split, Task
 from strop.tasks import (
     builtin,
-    builtin_rust,
     edit_tasks,
     humaneval,
     places,
-    rust_from_python,
     splits,
     stdio_problems,
 )
@@ -22,8 +20,8 @@ from strop.tasks.lines import Report, fail
 from strop.tasks.rows import Row, check_columns, mapped_task, suggestion
 
 NAMED: dict[str, Callable[[], list[Task]]] = {
-    "python-functions": builtin.load,
-    "rust-functions": lambda: builtin_rust.load() + rust_from_python.load(),
+    "python-functions": lambda: builtin.load("python"),
+    "rust-functions": lambda: builtin.load("rust"),
     "humaneval": humaneval.load,
 }
 """Sources that are a name alone."""

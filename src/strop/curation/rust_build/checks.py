@@ -15,7 +15,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.curation.rust_build import answer as answers
 from strop.curation.rust_build.answer import Parts, Unfit
 from strop.curation.rust_build.source import Prompt
-from strop.tasks.rust_from_python import rust_tests
+from strop.tasks.rust_cases import rust_tests
 from strop.verification.strength import count_assertions, judge, mutants, own_tests_hold
 from strop.verification.verifier import OpenVerifier
 
