@@ -17,9 +17,12 @@ from strop.sandbox import (
     Layer,
     Limits,
     jail_names,
+    open_box,
     probe,
     report,
     require_jail,
+    slots,
+    users,
 )
 from strop.sandbox import run_command as run_in_any_jail
 
@@ -190,6 +193,52 @@ def test_fork_bomb_is_ended() -> None:
         pytest.skip("RLIMIT_NPROC does not bind uid 0: the bomb is bounded by time only")
     result = run_command([PYTHON, "-I", "-S", "-c", bomb], limits=limits, read=READ, profile="build")
     assert result.expired and len(os.listdir("/proc")) < before + 10
+
+
+@pytest.mark.adversarial
+def test_a_program_that_is_never_the_same_process_is_ended() -> None:
+    """Each process lives for the time of one fork: nobody can find it in a list and kill it by its number."""
+    if JAIL in ("minimal", "bubblewrap", "apptainer"):
+        pytest.skip("neither a user id nor a process namespace to end it by")
+    hop = "import os\nif os.fork(): os._exit(0)\nos.setsid()\nwhile True:\n  if os.fork(): os._exit(0)"
+    limits = Limits(cpu_seconds=0.5, wall_seconds=1, processes=16, memory_bytes=128 * 2**20)
+    argv = [PYTHON, "-I", "-S", "-c", hop]
+    with open_box(jail=JAIL) as box, box.work() as work:
+        first = work.run(argv, limits=limits, read=READ, profile="build")
+        assert first.status == 0 and first.left
+        assert work.run(["true"], limits=limits, read=READ, profile="build").left == 0
+
+
+@pytest.mark.adversarial
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give workers a user id of their own")
+def test_a_slot_is_cleared_when_its_worker_was_killed(jail: str) -> None:
+    if jail != "slot-uid":
+        pytest.skip("about user ids alone")
+    slot = slots.take()
+    bomb = f"import os, resource\nos.setresuid(*[{slot.uid}] * 3)\nresource.setrlimit(resource.RLIMIT_NPROC, (16, 16))"
+    bomb += "\nwhile True:\n  try: os.fork()\n  except OSError: pass"
+    worker = subprocess.Popen([sys.executable, "-S", "-c", bomb])
+    deadline = time.monotonic() + 20
+    while len(users.processes_of(slot.uid)) < 16 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    with pytest.raises(OSError):
+        slots.Slot(slot.uid)  # held
+    worker.kill()
+    worker.wait()
+    assert users.processes_of(slot.uid)
+    slot.release()
+    assert not users.processes_of(slot.uid)
+    slots.Slot(slot.uid).release()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give workers a user id of their own")
+def test_user_ids_are_not_shared(jail: str) -> None:
+    if jail != "slot-uid":
+        pytest.skip("about user ids alone")
+    taken = [slots.take() for _ in range(20)]
+    assert len({slot.uid for slot in taken}) == 20
+    for slot in taken:
+        slot.release()
 
 
 def test_a_killed_parent_leaves_nothing() -> None:

@@ -28,6 +28,7 @@ from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.report import require_jail
 from strop.sandbox.result import CommandResult
+from strop.sandbox.slots import Slot
 from strop.sandbox.spawn import Process, helper, helper_reads, spawn
 from strop.sandbox.work import Work
 
@@ -62,6 +63,7 @@ class Box:
         self._process: Process | None = None
         self._control: socket.socket | None = None
         self._cgroup: Cgroup | None = None
+        self._slot: Slot | None = None
         self._busy = False
 
     @contextmanager
@@ -86,9 +88,12 @@ class Box:
             self._busy = False
 
     def close(self) -> None:
-        """Ends the process and all it started, and removes the work directory. Safe to call twice, from any thread."""
-        control, process, cgroup = self._control, self._process, self._cgroup
-        self._control = self._process = self._cgroup = None
+        """Ends the process and all it started, and removes the work directory. Safe to call twice, from any thread.
+
+        Raises SandboxError when something that it started cannot be killed.
+        """
+        control, process, cgroup, slot = self._control, self._process, self._cgroup, self._slot
+        self._control = self._process = self._cgroup = self._slot = None
         if control is not None:
             with contextlib.suppress(OSError):
                 control.shutdown(socket.SHUT_RDWR)  # it ends its tree and itself
@@ -100,6 +105,8 @@ class Box:
             cgroup.close()
         if not self._own_root:
             shutil.rmtree(self.path, ignore_errors=True)
+        if slot is not None:
+            slot.release()
 
     def __enter__(self) -> "Box":
         return self
@@ -111,15 +118,18 @@ class Box:
 
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair()
-        settings = self.jail.settings(slot=os.getpid() + id(self) // 64, allow_unsafe=self._allow_unsafe)
+        slot = self._slot = self.jail.slot()
+        held = [slot.fd] if slot else []
+        settings = self.jail.settings(slot, allow_unsafe=self._allow_unsafe)
         # A launcher stands between: its death is the parent's.
         parent = 0 if self.jail.launcher else os.getpid()
         reads = json.dumps(sorted(self._read))
-        argv = helper("strop.sandbox.keeper", str(theirs.fileno()), str(parent), settings, self.path, reads)
+        worker = (str(theirs.fileno()), str(parent), settings, self.path, reads, str(held[0] if held else -1))
+        argv = helper("strop.sandbox.keeper", *worker)
         visible = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *confine.python_read(), *helper_reads())
         command = launched(self.jail, argv, read=(*visible, *self._read), work=self.path, processes=True)
         try:
-            self._process = spawn(command, environment={}, keep=[theirs.fileno()])
+            self._process = spawn(command, environment={}, keep=[theirs.fileno(), *held])
         finally:
             theirs.close()
         self._control = ours

@@ -19,10 +19,7 @@ from dataclasses import dataclass
 
 from strop.core.errors import SandboxError, UserError
 from strop.sandbox.report import JailReport, probe
-
-FIRST_SLOT, SLOTS = 65000, 500
-"""User ids of workers; Debian's policy keeps 65000 to 65533 free of accounts."""
-
+from strop.sandbox.slots import Slot, take
 
 LAUNCHER_BYTES = 64 << 20
 """Size of the work directory that a launcher gives, whatever a program's limits say."""
@@ -39,9 +36,13 @@ class Jail:
     launcher: str = ""
     """Program that starts the worker, or empty."""
 
-    def settings(self, *, slot: int, allow_unsafe: bool) -> str:
-        """What a worker process must know, as JSON for its command line. `slot`: any number, its user id's choice."""
-        uid = FIRST_SLOT + slot % SLOTS if self.slot_uid and os.getuid() == 0 else 0
+    def slot(self) -> Slot | None:
+        """A user id for one worker, where this jail has them and we are root; to be released. Raises SandboxError."""
+        return take() if self.slot_uid and os.getuid() == 0 else None
+
+    def settings(self, slot: Slot | None, *, allow_unsafe: bool) -> str:
+        """What a worker process must know, as JSON for its command line."""
+        uid = slot.uid if slot else 0
         return json.dumps({"namespaces": self.namespaces, "uid": uid, "unsafe": allow_unsafe})
 
 

@@ -28,12 +28,17 @@ _MS_NOSUID_NODEV = 0x6
 
 
 def main() -> NoReturn:
-    """argv: -, control descriptor, parent's pid, settings (confine.Settings as JSON), work directory, paths to read."""
-    control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
+    """argv: -, control descriptor, parent's pid, settings (confine.Settings as JSON), work directory, paths to read,
+
+    descriptor that holds its user id (-1 = it has none).
+    """
+    control_fd, parent, slot_fd = int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[7])
     settings = confine.Settings(**json.loads(sys.argv[4]))
     work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
     kernel.die_with_parent(parent, signal.SIGTERM)
     control = socket.socket(fileno=control_fd)
+    if slot_fd >= 0:
+        os.set_inheritable(slot_fd, False)  # no program holds it
     keeper: Keeper | None = None
     try:
         if control.recv(1) != b"G":  # by now the parent has put this process into its cgroup
@@ -48,9 +53,13 @@ def main() -> NoReturn:
         with contextlib.suppress(OSError):
             control.sendall(_packed({"broken": f"{type(error).__name__}: {error}"}))
     finally:
-        if keeper is not None:
-            keeper.end()
-        os._exit(0)
+        try:
+            if keeper is not None:
+                keeper.end()
+        except BaseException as error:
+            os.write(2, f"{error}\n".encode())
+        finally:
+            os._exit(0)
 
 
 def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.Settings) -> None:
@@ -119,8 +128,8 @@ class Keeper:
                 self.control.sendall(_packed({"error": ""}))
 
     def end(self) -> None:
-        """Kills what is left and removes the work directory, if it is not gone with this process."""
-        tree.kill_all()
+        """Kills what is left and removes the work directory, if it is not gone with this process. Raises OSError."""
+        tree.kill_all(self.settings.uid)
         if not self.settings.namespaces:
             os.chdir("/")
             with contextlib.suppress(OSError):
@@ -170,7 +179,7 @@ class Keeper:
         finally:
             for fd in streams:
                 os.close(fd)
-            report["left"] = tree.kill_all()
+            report["left"] = tree.kill_all(self.settings.uid)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         report["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         report["peak"] = (

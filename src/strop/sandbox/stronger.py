@@ -10,7 +10,8 @@ import subprocess
 
 from strop.sandbox import confine, kernel, namespaces
 from strop.sandbox.cgroup import Cgroup
-from strop.sandbox.jails import FIRST_SLOT, JAILS, launched
+from strop.sandbox.jails import JAILS, launched
+from strop.sandbox.users import FIRST_SLOT
 
 _SECONDS = 10.0
 

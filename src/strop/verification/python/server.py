@@ -38,11 +38,12 @@ class Server:
 
         `hash_seed`: PYTHONHASHSEED of the process and of all that it forks.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.control = ours
         self.pid, self.closed = 0, False
         chosen = choose(jail)
-        settings = chosen.settings(slot=theirs.fileno() + os.getpid(), allow_unsafe=allow_unsafe)
+        self._slot = chosen.slot()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control = ours
+        settings = chosen.settings(self._slot, allow_unsafe=allow_unsafe)
         parent = 0 if chosen.launcher else os.getpid()  # a launcher stands between: its death is the parent's
         argv = helper(module, str(theirs.fileno()), str(parent), settings, *arguments)
         visible = (*confine.SYSTEM_READ, *confine.python_read(), *helper_reads(), *read)
@@ -87,11 +88,16 @@ class Server:
         return self.receive()
 
     def close(self) -> None:
-        """Ends the process and reaps it; its candidates die with it. Safe to call twice, from any thread."""
+        """Ends the process and reaps it; its candidates die with it. Safe to call twice, from any thread.
+
+        Raises SandboxError when one cannot be killed.
+        """
         self.closed = True
         self.process.kill()
         with contextlib.suppress(OSError):
             self.control.close()
+        if self._slot is not None:
+            self._slot.release()
 
     def _died(self, why: str) -> WorkerDied:
         said = self.process.last_words()

@@ -1,0 +1,81 @@
+"""The end of everything that runs under a worker's user id. Light on import: jailed workers import this too.
+
+One kill(2) by a process of that user reaches all of its processes at once, and none can fork away from it.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from typing import NoReturn
+
+FIRST_SLOT, SLOTS = 65000, 500
+"""User ids of workers; Debian's policy keeps 65000 to 65533 free of accounts."""
+KILL_SECONDS = 5.0
+
+
+def processes_of(uid: int) -> list[int]:
+    """Process ids of a user's live processes, as far as this process sees them."""
+    try:
+        os.getpriority(os.PRIO_USER, uid)
+    except ProcessLookupError:
+        return []
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and _lives(name, uid)]
+
+
+def kill_user(uid: int) -> None:
+    """SIGKILL to every process of the user that this process sees, at once. Needs to be root; `uid` is a slot's.
+
+    Raises OSError when no process could be started for it.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)  # its capabilities are gone with it: the kill reaches no other user
+            if FIRST_SLOT <= os.getuid() == os.geteuid() < FIRST_SLOT + SLOTS:
+                os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def left_over(uid: int, left: list[int]) -> str:
+    """What to say of processes that could not be killed."""
+    return (
+        f"{len(left)} processes of user id {uid} could not be killed ({', '.join(map(str, left[:8]))}); "
+        f"that user id is not used again. End them as root: pkill -KILL -u {uid}"
+    )
+
+
+def _lives(pid: str, uid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            fields = dict(line.split(":", 1) for line in file if ":" in line)
+    except OSError:
+        return False  # it ended meanwhile
+    dead = fields["State"].split()[0] in "ZX" and int(fields.get("Threads", "1")) <= 1
+    return not dead and int(fields["Uid"].split()[0]) == uid
+
+
+def gone(uid: int, seconds: float) -> bool:
+    """Whether the user has no process any more, or has none within that time."""
+    deadline = time.monotonic() + seconds
+    while processes_of(uid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def main() -> NoReturn:
+    """Kills what runs under a slot's user id, again until nothing is left or the time is up. argv: -, the user id."""
+    uid, deadline = int(sys.argv[2]), time.monotonic() + KILL_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            kill_user(uid)
+        if gone(uid, 0.1):
+            break
+    os._exit(0)
