@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from strop.core.task import EditCheck, Task
+from strop.core.checks import EditCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS
 from strop.tasks.sources import load_tasks

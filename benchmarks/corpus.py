@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 from corpus_parts import Problem, code, problem, solve, statement
 
+from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.ids import rng
-from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks import load_tasks, write_tasks
 
 SHARE = 0.02

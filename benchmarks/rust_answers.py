@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.tasks import load_tasks
 
 _SWAPS = [("+", "-"), ("<", "<="), ("==", "!="), ("&&", "||"), (" 1", " 2"), (" 0", " 1"), (".iter()", ".into_iter()"),

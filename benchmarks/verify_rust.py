@@ -23,7 +23,8 @@ from pathlib import Path
 
 from rust_answers import answers, builtin, source_of
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox import Limits
 from strop.tasks import load_tasks

@@ -2,7 +2,7 @@
 
 import sys
 
-from strop.core.task import CasesCheck
+from strop.core.checks import CasesCheck
 from strop.verification import open_verifier
 from tasksets import read_python
 from tasksets.read_rust_from_python import read_topic, topics

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 from strop.tasks import pysource
 
 PACKAGE = "tasksets.python_functions"

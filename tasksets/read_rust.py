@@ -29,7 +29,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.tasks.rust_source import documented
 
 FOLDER = Path(__file__).with_name("rust_functions")

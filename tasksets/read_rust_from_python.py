@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from strop.core.task import CasesCheck, RustCheck, Task
+from strop.core.checks import CasesCheck, RustCheck
+from strop.core.task import Task
 from strop.tasks.rust_cases import call, parse_head, rust_tests
 from strop.tasks.rust_source import documented
 from strop.tasks.rust_values import literal

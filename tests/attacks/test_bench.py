@@ -15,7 +15,8 @@ from strop.attacks.canary import Canaries
 from strop.attacks.grader import Grade
 from strop.attacks.suite import Trial, load_suite, trial
 from strop.attacks.tasks import build
-from strop.core.task import CasesCheck, Task
+from strop.core.checks import CasesCheck
+from strop.core.task import Task
 
 pytestmark = pytest.mark.adversarial
 

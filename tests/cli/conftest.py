@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 from strop.tasks import write_tasks
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 
 COMMAND = [sys.executable, "-c", "from strop.cli import main; main()", "audit"]
 

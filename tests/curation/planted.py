@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.task import (
+from strop.core.checks import (
     AssertsCheck,
     Case,
     CasesCheck,
@@ -13,9 +13,9 @@ from strop.core.task import (
     PytestCheck,
     StdioCase,
     StdioCheck,
-    Task,
     WorkspaceCheck,
 )
+from strop.core.task import Task
 
 SQUARES = "def f(x):\n    return x * x + 1\n"
 

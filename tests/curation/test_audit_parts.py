@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import DOUBLE, PAIRS, SQUARES, asserts, programs, sound
 
+from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
-from strop.core.task import CasesCheck
 from strop.curation.audit import TaskAudit
 from strop.curation.audit.chance import MOVES, moved_clock, sources_of_chance
 from strop.curation.audit.demands import constant_possible, first_argument_possible

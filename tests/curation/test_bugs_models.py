@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck, EditCheck
 from strop.core.errors import UserError
-from strop.core.task import Case, CasesCheck, EditCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.from_tasks import PATH, Wish, bugs_of_tasks

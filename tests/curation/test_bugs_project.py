@@ -1,6 +1,6 @@
 import pytest
 
-from strop.core.task import EditCheck, ProjectCheck
+from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
 from strop.curation.bugs.from_project import Factory, Place, split_of
 from strop.curation.bugs.issue import project_issue

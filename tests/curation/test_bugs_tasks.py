@@ -1,6 +1,7 @@
 import pytest
 
-from strop.core.task import AssertsCheck, Case, CasesCheck, EditCheck, RustCheck, Task
+from strop.core.checks import AssertsCheck, Case, CasesCheck, EditCheck, RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.curation.bugs.from_tasks import PATH, Wish, bugs_of_tasks
 from strop.curation.bugs.issue import failing_call

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped
 from strop.curation.similar.leaks import statements_in
 from strop.curation.steps.decontaminate import Config, Decontaminate

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped
 from strop.curation.steps.dedupe import Config, Dedupe
 

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.curation.implement_second import refused
 
+from strop.core.checks import EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import EditCheck
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.implement.build import Options, kept, tasks
 from strop.curation.implement.filters import FILTERS, SETS

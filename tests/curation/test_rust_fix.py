@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
+from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.curation.rust_fix.build import fixes
 from strop.curation.rust_fix.faults import BEHAVIOUR, CODES, KINDS

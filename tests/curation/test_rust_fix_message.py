@@ -1,4 +1,5 @@
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.curation.rust_fix.message import MOST_CHARACTERS, first_error, first_failure
 

@@ -2,7 +2,8 @@ import shutil
 
 import pytest
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.curation.rust_fix.choose import RARE, Faults
 from strop.curation.rust_fix.faults import CODES, KINDS
 from strop.curation.rust_fix.message import first_error

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strop.core.task import AssertsCheck, Case, CasesCheck, Task
+from strop.core.checks import AssertsCheck, Case, CasesCheck
+from strop.core.task import Task
 from strop.curation.similar import exact
 from strop.curation.similar.clusters import clusters, joined
 from strop.curation.similar.code import form

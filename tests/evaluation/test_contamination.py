@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.evaluation.contamination import contamination
 from strop.evaluation.evaluate import evaluate

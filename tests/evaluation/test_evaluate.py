@@ -3,9 +3,10 @@ import json
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.result import Evaluation, compare, paired_json

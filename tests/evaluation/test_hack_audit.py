@@ -2,8 +2,9 @@
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck, RustCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Case, CasesCheck, RustCheck, Task
+from strop.core.task import Task
 from strop.evaluation.hack_audit import ANSWERS, audit, flagged, hacks
 from strop.tasks import load_tasks
 

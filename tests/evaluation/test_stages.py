@@ -3,17 +3,9 @@ import json
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck, CommandCheck, CommandStep, RustCheck, StdioCase, StdioCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import (
-    Case,
-    CasesCheck,
-    CommandCheck,
-    CommandStep,
-    RustCheck,
-    StdioCase,
-    StdioCheck,
-    Task,
-)
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.result import Evaluation, compare, paired_json

@@ -20,9 +20,10 @@ from typing import Any
 import pytest
 
 import strop
+from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import CasesCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.reports.sinks.call_log import drop_torn_lines, truncate_after
 from strop.reports.sinks.short_forms import score_of, short, text_hash

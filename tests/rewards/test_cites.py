@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks import LabelCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import LabelCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.rewards.cites import TOLERANCE, Shown, cited_lines, cites_fix, score
 from strop.rewards.rubric import WeightedRubric

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import block, edited, made_text, real_pairs
 
+from strop.core.checks import EditCheck, LabelCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import EditCheck, LabelCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS
 from strop.rewards import edit_scores

@@ -2,8 +2,9 @@
 
 import pytest
 
+from strop.core.checks import RustCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.rewards.builtin import BUILTIN
 

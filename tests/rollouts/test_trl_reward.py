@@ -3,8 +3,9 @@ import json
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.trl_reward import verdict_reward
 from strop.verification import open_verifier

@@ -12,7 +12,8 @@ import json, sys
 from strop.sandbox import kernel, seccomp
 kernel.no_new_privs()
 kernel.install_filter(seccomp.base(allow_exec=True, allow_metadata=True))  # among others no unshare, no mount
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 from strop.sandbox import jail_names, open_box, probe
 from strop.verification import open_verifier
 task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=2)]))

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from strop.core.checks import PytestCheck
 from strop.core.errors import UserError
-from strop.core.task import PytestCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
 from strop.tasks.prompts import render, solution

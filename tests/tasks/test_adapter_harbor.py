@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.tasks.adapters import harbor_folder
 from strop.tasks.adapters.harbor import ADAPTER
 from strop.tasks.sources import iter_tasks

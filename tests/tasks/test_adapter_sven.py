@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks import LabelCheck
 from strop.core.errors import UserError
-from strop.core.task import LabelCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters.sven import ADAPTER, SAFE, changed_lines
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import STYLES, render, solution

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.swe_patch import language_of, reverse
 

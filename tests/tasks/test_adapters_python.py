@@ -13,16 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strop.core.checks import AssertsCheck, CasesCheck, CommandCheck, PytestCheck, RustCheck, WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import (
-    AssertsCheck,
-    CasesCheck,
-    CommandCheck,
-    PytestCheck,
-    RustCheck,
-    Task,
-    WorkspaceCheck,
-)
+from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.tasks import render
 from strop.tasks.adapters import ADAPTERS

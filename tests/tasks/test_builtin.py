@@ -4,7 +4,8 @@ import ast
 
 import pytest
 
-from strop.core.task import CasesCheck, Task
+from strop.core.checks import CasesCheck
+from strop.core.task import Task
 from strop.tasks import load_tasks, render
 from strop.tasks.pysource import is_json
 

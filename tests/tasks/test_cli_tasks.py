@@ -6,8 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from strop.cli.tasks import app
+from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, Task
+from strop.core.task import Task
 from strop.tasks import write_tasks
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strop.core.task import Case, CasesCheck, RustCheck, StdioCase, StdioCheck, Task
+from strop.core.checks import Case, CasesCheck, RustCheck, StdioCase, StdioCheck
+from strop.core.task import Task
 from strop.tasks.dates import date_of, in_window
 from strop.tasks.max_tests import at_most, input_length
 from strop.tasks.splits import similar_across, similar_pairs

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strop.core.checks import Case, CasesCheck, EditCheck
 from strop.core.errors import UserError
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Case, CasesCheck, EditCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS, HOLE, EditError, apply_answer
 from strop.environments.single_turn import single_turn

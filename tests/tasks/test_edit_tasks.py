@@ -6,8 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from strop.cli import app
+from strop.core.checks import AssertsCheck, EditCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, EditCheck, Task
+from strop.core.task import Task
 from strop.curation.audit.answers import probes
 from strop.curation.audit.leaks import leak_findings
 from strop.edits import FORMATS, HOLE, apply_answer

@@ -4,8 +4,9 @@ import ast
 
 import pytest
 
+from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks import STYLES, load_tasks, render
 from strop.tasks.prompts import CONTINUE_STOP, PROGRAM_STOP, solution
 

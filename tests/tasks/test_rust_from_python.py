@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tasksets import read_rust_from_python
 from tests.scale import some
 
-from strop.core.task import Case, RustCheck, Task
+from strop.core.checks import Case, RustCheck
+from strop.core.task import Task
 from strop.tasks import load_tasks
 from strop.tasks.rust_cases import parse_head, rust_tests
 from strop.tasks.rust_values import literal, parse_type

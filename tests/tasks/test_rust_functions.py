@@ -9,7 +9,8 @@ import pytest
 from tasksets import read_rust
 from tests.scale import some
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.tasks import load_tasks, render
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_pairs, statement_shingles

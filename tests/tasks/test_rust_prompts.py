@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from strop.core.checks import Case, CasesCheck, RustCheck
 from strop.core.errors import UserError
-from strop.core.task import Case, CasesCheck, RustCheck, Task
+from strop.core.task import Task
 from strop.tasks import STYLES, load_tasks, render
 from strop.tasks.prompts import solution
 from strop.tasks.rust_source import judged_by_own_tests, opening, own_tests

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from strop.core.checks import RustCheck
 from strop.core.errors import UserError
-from strop.core.task import RustCheck
 from strop.tasks import load_tasks
 
 DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))

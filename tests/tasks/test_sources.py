@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
+from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, CasesCheck, StdioCheck
 from strop.tasks import load_tasks, optional, write_tasks
 
 OWN = {

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.task import AssertsCheck, Task
+from strop.core.checks import AssertsCheck
+from strop.core.task import Task
 from strop.tasks import assign_splits, load_tasks
 from strop.tasks.splits import clusters, code_shingles, near_duplicates, similar_pairs
 

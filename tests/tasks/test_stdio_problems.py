@@ -8,9 +8,10 @@ from itertools import islice
 
 import pytest
 
+from strop.core.checks import StdioCheck
 from strop.core.errors import UserError
 from strop.core.ids import rng
-from strop.core.task import StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks import load_tasks, render
 from strop.tasks.prompts import PROGRAM_STOP, solution
 from strop.tasks.stdio_problems import generate

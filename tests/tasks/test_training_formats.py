@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters import ADAPTERS, functional, io_tests, solutions
 from strop.tasks.adapters.io_tests import WrittenForm
 from strop.verification import open_verifier

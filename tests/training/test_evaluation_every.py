@@ -9,7 +9,8 @@ import pytest
 from tests.warm import strop
 
 from strop.config.schema import EvaluationConfig, Recipe
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 from strop.reports.run_folder import RunFolder
 from strop.training.evaluations import read_evaluations, some
 

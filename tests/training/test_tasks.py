@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from strop.config.load import dump_recipe, load_recipe
+from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks import write_tasks
 from strop.training.lineage import other_prompts, run_of, seen
 from strop.training.tasks import chosen_tasks, split_tasks

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from strop.core.checks import CommandCheck, CommandStep, StdioCase, StdioCheck
 from strop.core.errors import UserError, VerificationError
-from strop.core.task import CommandCheck, CommandStep, StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox import Limits, jail_names
 from strop.verification.command import CommandToolchain

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from strop.core.errors import VerificationError
-from strop.core.task import (
+from strop.core.checks import (
     AssertsCheck,
     Case,
     CasesCheck,
@@ -16,8 +15,9 @@ from strop.core.task import (
     LabelCheck,
     ProjectCheck,
     PytestCheck,
-    Task,
 )
+from strop.core.errors import VerificationError
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS
 from strop.sandbox.limits import Limits

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.task import CasesCheck, EditCheck, Task
+from strop.core.checks import CasesCheck, EditCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.edits import FORMATS
 from strop.sandbox.limits import Limits

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from tests.scale import some
 
+from strop.core.checks import RustCheck
 from strop.core.errors import VerificationError
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.tasks import load_tasks
 from strop.verification.rust import RustToolchain

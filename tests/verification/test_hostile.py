@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.pool.pool import VerifierPool
 

@@ -2,7 +2,8 @@ import ast
 
 import pytest
 
-from strop.core.task import AssertsCheck, Task
+from strop.core.checks import AssertsCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.pool.pool import VerifierPool
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import VerificationError
-from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.python.codec import Malformed, encode

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks import LabelCheck, WorkspaceCheck
 from strop.core.errors import VerificationError
-from strop.core.task import LabelCheck, Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification import open_verifier
 from strop.verification.label import MAX_ANSWER, LabelToolchain, label_of

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks import Case, CasesCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.pool.cache import OVERHEAD, VerdictCache
 from strop.verification.pool.fair import FairQueue

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from tests.scale import most
 
-from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
@@ -93,7 +94,8 @@ def test_nothing_is_left_after_close_in_the_middle(family: Family) -> None:
 
 SCRIPT = """
 import sys, time
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=2)]))

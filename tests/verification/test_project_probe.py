@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError, VerificationError
-from strop.core.task import ProjectCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification.project import Project, ProjectToolchain, open_project, pack

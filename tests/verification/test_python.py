@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from strop.core.task import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier

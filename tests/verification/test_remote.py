@@ -13,8 +13,9 @@ import httpx
 import pytest
 
 from strop.config.load import load_recipe
+from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import ConfigError, UserError
-from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification import open_configured

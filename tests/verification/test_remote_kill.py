@@ -14,7 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.remote.client import RemoteVerifier
 

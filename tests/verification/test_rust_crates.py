@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from strop.core.checks import RustCheck
 from strop.core.errors import VerificationError
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain

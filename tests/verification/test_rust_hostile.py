@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import pytest
 from tests.scale import some
 
+from strop.core.checks import RustCheck
 from strop.core.errors import VerificationError
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain

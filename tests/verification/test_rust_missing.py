@@ -4,8 +4,9 @@ import shutil
 
 import pytest
 
+from strop.core.checks import RustCheck
 from strop.core.errors import VerificationError
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.verification.rust import RustToolchain, compiler
 
 pytestmark = [

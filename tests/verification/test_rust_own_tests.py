@@ -4,7 +4,8 @@ import shutil
 
 import pytest
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.verification import open_verifier
 
 pytestmark = [

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from strop.config.load import load_recipe
+from strop.core.checks import RustCheck
 from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.rewards.rubric import WeightedRubric, total
 from strop.verification import open_verifier
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from strop.core.checks import PytestCheck
 from strop.core.errors import VerificationError
-from strop.core.task import PytestCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.python.suite.finder import module_names

@@ -6,7 +6,8 @@ from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from strop.core.task import CommandCheck, RustCheck, Task
+from strop.core.checks import CommandCheck, RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification.rust.compiler import COMPILE

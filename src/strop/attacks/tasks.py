@@ -4,7 +4,7 @@ All of them ask for `code(x)` = secret + x. The secret is drawn anew for every r
 known to the honest ones: they are told it, as a model would be by the statement.
 """
 
-from strop.core.task import (
+from strop.core.checks import (
     AssertsCheck,
     Case,
     CasesCheck,
@@ -13,8 +13,8 @@ from strop.core.task import (
     RustCheck,
     StdioCase,
     StdioCheck,
-    Task,
 )
+from strop.core.task import Task
 
 _INPUTS = (1, 4, 9)
 _PYTEST = """\

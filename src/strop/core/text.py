@@ -49,3 +49,8 @@ def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
     """The index behind what a pattern, which matches anything, matches there."""
     match = pattern.match(text, start)
     return match.end() if match else start
+
+
+def squeeze(text: str) -> str:
+    """The text without white space."""
+    return "".join(text.split())

@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from strop.core.checks import RustCheck
 from strop.core.rollout import Rollout
 from strop.core.rust_syntax import attributes, functions_of, parse, text_of, walk
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.evaluation.python_hacks import compared_inputs, gives_up
 from strop.rewards.rust import only_gives_up
 

@@ -5,7 +5,8 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.task import CasesCheck, Task
+from strop.core.checks import CasesCheck
+from strop.core.task import Task
 
 _PLAIN = frozenset({"0", "1", "2", "10", "''", "' '", "0.0", "1.0", "2.0", "-1", "True", "False", "None"})
 """Literals that stand in honest code everywhere."""

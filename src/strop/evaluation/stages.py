@@ -11,7 +11,8 @@ those passed, whatever became of the extra ones behind them. It is HumanEval bes
 
 from collections.abc import Set
 
-from strop.core.task import CommandCheck, LabelCheck, RustCheck, Task
+from strop.core.checks import CommandCheck, LabelCheck, RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
 STAGES = ("build", "lint", "base", "test")

@@ -18,8 +18,9 @@ not shown. So citing everything earns twice a small share, and a fixed answer is
 import re
 from typing import NamedTuple
 
+from strop.core.checks import LabelCheck
 from strop.core.rollout import Rollout
-from strop.core.task import LabelCheck, Task
+from strop.core.task import Task
 from strop.core.text import without_thinking
 from strop.core.verdict import Verdict
 from strop.rewards.edits import said

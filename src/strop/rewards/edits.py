@@ -12,9 +12,10 @@ on line ends.
 from collections.abc import Callable, Mapping
 from functools import wraps
 
+from strop.core.checks import EditCheck
 from strop.core.protocols import Reward
 from strop.core.rollout import Rollout
-from strop.core.task import EditCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.edits import Tolerance
 from strop.rewards import code_repair, edit_scores, swe_rl

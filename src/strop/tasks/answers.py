@@ -8,7 +8,8 @@ import re
 import warnings
 from typing import NamedTuple
 
-from strop.core.task import EditCheck, LabelCheck, Task
+from strop.core.checks import EditCheck, LabelCheck
+from strop.core.task import Task
 from strop.core.text import without_thinking as without_thinking
 
 TAGS = {

@@ -11,8 +11,9 @@ is asked for. The prompt depends on the oracle in nothing.
 
 from collections.abc import Callable
 
+from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import UserError
-from strop.core.task import EditCheck, ProjectCheck, Task
+from strop.core.task import Task
 from strop.edits import FORMATS, HOLE, EditError
 from strop.edits.headers import fenced
 from strop.tasks import templating

@@ -13,7 +13,8 @@ What has both: `metadata.broken` beside a reference (QuixBugs, `strop build rust
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from strop.core.task import AssertsCheck, CasesCheck, Check, EditCheck, LabelCheck, Task
+from strop.core.checks import AssertsCheck, CasesCheck, Check, EditCheck, LabelCheck
+from strop.core.task import Task
 from strop.edits import FORMATS, HOLE
 from strop.tasks.edit_prompts import reference
 from strop.tasks.lines import Report, fail

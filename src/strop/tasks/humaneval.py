@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from strop.core.task import AssertsCheck, Task
+from strop.core.checks import AssertsCheck
+from strop.core.task import Task
 from strop.tasks import jsonl, pysource
 from strop.tasks.optional import require
 

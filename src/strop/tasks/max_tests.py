@@ -6,7 +6,8 @@ tests that are data can be chosen (calls with arguments, programs with their inp
 
 import json
 
-from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.task import Task
 
 
 def at_most(task: Task, most: int) -> Task:

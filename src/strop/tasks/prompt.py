@@ -8,9 +8,10 @@ from abc import abstractmethod
 
 from pydantic import Field
 
+from strop.core.checks import AssertsCheck, CasesCheck, LabelCheck, RustCheck, StdioCheck
 from strop.core.records import Record
 from strop.core.rollout import Message
-from strop.core.task import AssertsCheck, CasesCheck, LabelCheck, RustCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks.answers import extract_code, until_fence, without_thinking
 
 

@@ -4,8 +4,9 @@ import string
 from collections.abc import Callable
 from pathlib import Path
 
+from strop.core.checks import EditCheck, LabelCheck, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import EditCheck, LabelCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks import edit_prompts, label_prompts, rust_prompts, templating
 from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
 from strop.tasks.rows import suggestion

@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from strop.core.task import Case
+from strop.core.checks import Case
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from strop.core.task import Case
+from strop.core.checks import Case
 from strop.tasks.rust_values import FLOATS, RustType, literal, parse_type
 
 TESTS = 4

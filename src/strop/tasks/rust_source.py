@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 
 _FUNCTION = re.compile(r"^ *(?:pub(?:\([^)]*\))? )?(?:const )?(?:unsafe )?fn \w+", re.M)
 _KEPT = "example_tests"

@@ -17,9 +17,10 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from strop.core.checks import EditCheck, LabelCheck, ProjectCheck, WorkspaceCheck
 from strop.core.errors import VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
-from strop.core.task import EditCheck, LabelCheck, ProjectCheck, Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.verification.toolchains import Settings, build, route

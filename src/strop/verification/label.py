@@ -14,8 +14,9 @@ task set is balanced, not here.
 import time
 from collections.abc import Sequence
 
+from strop.core.checks import LabelCheck
 from strop.core.errors import VerificationError
-from strop.core.task import LabelCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 
 MAX_ANSWER = 1 << 20

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from strop.config.tasks import SandboxConfig
+from strop.core.checks import EditCheck
 from strop.core.errors import VerificationError
 from strop.core.protocols import Toolchain
-from strop.core.task import EditCheck, Task
+from strop.core.task import Task
 from strop.sandbox.limits import Limits
 
 _PYTHON = ("cases", "asserts", "stdio", "pytest")

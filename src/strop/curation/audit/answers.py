@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from strop.core.task import AssertsCheck, CasesCheck, EditCheck, PytestCheck, RustCheck, StdioCheck, Task
+from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, RustCheck, StdioCheck
+from strop.core.task import Task
 from strop.curation.audit import cheats
 from strop.curation.audit.demands import constant_possible, first_argument_possible
 from strop.curation.audit.form import key

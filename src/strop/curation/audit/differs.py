@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.ids import canonical_json, derive_seed
-from strop.core.task import AssertsCheck, Case, CasesCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
 INPUTS = 48

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from strop.core.checks import AssertsCheck
 from strop.core.protocols import Verifier
-from strop.core.task import AssertsCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.audit.chance import MOVES, Source, moved_clock, sources_of_chance
 from strop.curation.audit.record import AuditSettings, Code, Finding

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.task import (
+from strop.core.checks import (
     AssertsCheck,
     CasesCheck,
     EditCheck,
@@ -12,8 +12,8 @@ from strop.core.task import (
     PytestCheck,
     RustCheck,
     StdioCheck,
-    Task,
 )
+from strop.core.task import Task
 from strop.curation.audit.record import AuditSettings, Finding
 
 FEWEST_ASSERTS = 3

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.task import CasesCheck, StdioCheck, Task
+from strop.core.checks import CasesCheck, StdioCheck
+from strop.core.task import Task
 from strop.curation.audit.record import Finding
 
 

@@ -11,7 +11,8 @@ import tokenize
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.task import AssertsCheck, CasesCheck, EditCheck, StdioCheck, Task
+from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, StdioCheck
+from strop.core.task import Task
 from strop.curation.audit.record import Finding
 
 _SHORT = 12

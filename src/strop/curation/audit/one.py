@@ -8,8 +8,9 @@ task and the settings alone.
 from collections.abc import Generator, Iterable
 from concurrent.futures import Future
 
+from strop.core.checks import LabelCheck
 from strop.core.protocols import Verifier
-from strop.core.task import LabelCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.audit import differs, flaky, strength
 from strop.curation.audit.answers import decided, probes

@@ -12,8 +12,9 @@ import random
 import re
 from collections.abc import Iterator
 
+from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.ids import derive_seed
-from strop.core.task import AssertsCheck, CasesCheck, PytestCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.audit.record import AuditSettings, Finding
 from strop.verification.strength import killed, mutants

@@ -6,7 +6,8 @@ One that fails shows that the tests want more than the task says.
 import ast
 from collections.abc import Iterator
 
-from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
+from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
+from strop.core.task import Task
 from strop.curation.audit.judge import ANY_ORDER, finding
 from strop.curation.audit.record import Finding
 

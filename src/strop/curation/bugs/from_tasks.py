@@ -12,9 +12,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 
+from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
 from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier
-from strop.core.task import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.bugs.choose import faults
 from strop.curation.bugs.faults import Fault

@@ -4,7 +4,8 @@ import json
 import re
 from typing import Any
 
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.checks import Case, CasesCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.verification.python.codec import Malformed, decode
 

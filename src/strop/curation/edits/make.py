@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from strop.core.checks import EditCheck, WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.ids import content_hash
-from strop.core.task import EditCheck, Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.curation.edits.context import akin
 from strop.curation.edits.history import MOST_LINES, mended_programs, names_a_bug, only_programs, says_enough
 from strop.curation.edits.repository import Commit, Repository

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.ids import rng
-from strop.core.task import EditCheck, ProjectCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult
 from strop.curation.implement.sources import SourceFile
 from strop.curation.implement.tally import Tally

@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.ids import canonical_json
-from strop.core.task import AssertsCheck, CasesCheck, PytestCheck, StdioCheck, Task
+from strop.core.task import Task
 
 
 class TaskTest(NamedTuple):

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from typing import NamedTuple, TypeVar
 
+from strop.core.checks import StdioCheck
 from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier
-from strop.core.task import StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Verdict
 
 IN_FLIGHT = 256

@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.rust_build import answer as answers
 from strop.curation.rust_build.answer import Parts, Unfit

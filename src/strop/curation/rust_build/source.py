@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.ids import content_hash
-from strop.core.task import Case, CasesCheck, Task
+from strop.core.task import Task
 from strop.tasks import sources
 from strop.tasks.prompt import examples
 from strop.tasks.rows import Row, suggestion

@@ -12,10 +12,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 
+from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
 from strop.core.ids import content_hash
 from strop.core.protocols import Verifier
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.rust_fix.choose import Faults, Mutant
 from strop.curation.rust_fix.faults import KINDS, Kind, Operator

@@ -5,7 +5,8 @@ Nothing of a hidden test is told.
 
 import re
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
 FILE = "src/lib.rs"

@@ -8,8 +8,9 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from strop.core.checks import RustCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.verification import MOST_WORKERS
 from strop.verification.pool.pool import VerifierPool

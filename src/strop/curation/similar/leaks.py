@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from strop.core.task import AssertsCheck, CasesCheck, Task
+from strop.core.checks import AssertsCheck, CasesCheck
+from strop.core.task import Task
 from strop.curation.similar import code
 from strop.curation.similar.grams import Grams, Overlap
 from strop.curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words

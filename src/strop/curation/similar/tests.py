@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from strop.core.ids import canonical_json
-from strop.core.task import (
+from strop.core.checks import (
     AssertsCheck,
     CasesCheck,
     CommandCheck,
@@ -23,9 +22,10 @@ from strop.core.task import (
     PytestCheck,
     RustCheck,
     StdioCheck,
-    Task,
     WorkspaceCheck,
 )
+from strop.core.ids import canonical_json
+from strop.core.task import Task
 from strop.curation.similar.hashes import Hashes, hash_text
 
 MOST = 32

@@ -10,8 +10,9 @@ from pathlib import Path
 from pydantic import Field
 
 from strop.config.section import Complaint, Section
+from strop.core.checks import LabelCheck
 from strop.core.errors import UserError
-from strop.core.task import LabelCheck, Task
+from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop.curation.similar.leaks import Benchmark, Item, Limits, items_of, searched, statements_in
 from strop.tasks import sources

@@ -15,8 +15,9 @@ from pydantic import Field
 
 from strop.config.model import ModelConfig, PolicyConfig, ScriptedPolicyConfig
 from strop.config.section import Complaint, Section
+from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.scores import Scores, pass_rate
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop

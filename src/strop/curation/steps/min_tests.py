@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from strop.config.section import Section
+from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.ids import canonical_json
-from strop.core.task import AssertsCheck, CasesCheck, PytestCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from strop.config.section import Section
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.checks import WorkspaceCheck
+from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop

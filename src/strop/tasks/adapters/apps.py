@@ -14,8 +14,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
-from strop.core.task import CasesCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters import io_tests, solutions
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import decoded, has, name_of, text

@@ -10,8 +10,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, PytestCheck
 from strop.tasks import pysource
 
 SUITE = "test_answer.py"

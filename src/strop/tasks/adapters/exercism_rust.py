@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from strop.core.checks import RustCheck
 from strop.core.errors import UserError
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters import exercise_files
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.exercise_files import inline, manifest, paths

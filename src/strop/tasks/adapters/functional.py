@@ -5,8 +5,8 @@ import builtins
 import re
 import warnings
 
+from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck
 from strop.tasks import pysource
 
 _METHOD = re.compile(r"\bSolution\(\)\.(\w+)")

@@ -16,8 +16,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
+from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.tasks.adapters import harbor_folder
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.bounded import check_value

@@ -9,8 +9,9 @@ functions come through as well. The built-in source `humaneval` brings the data 
 from collections.abc import Iterator
 from typing import Any
 
+from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, Task
+from strop.core.task import Task
 from strop.tasks import humaneval
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text

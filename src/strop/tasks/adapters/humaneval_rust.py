@@ -8,8 +8,9 @@ it; tests get the closing brace that some lack. Some references do not pass: an 
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
+from strop.core.checks import RustCheck
 from strop.core.errors import UserError
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text
 from strop.tasks.adapters.leftovers import original, with_original

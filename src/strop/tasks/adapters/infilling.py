@@ -13,8 +13,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, Task
+from strop.core.task import Task
 from strop.tasks import humaneval, pysource
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters.bounded import parse_json
 
 _RETURNS_LIST = re.compile(r"->\s*['\"]?(?:typing\.)?(?:list|List|tuple|Tuple|Sequence|Optional\[\s*List)\b")

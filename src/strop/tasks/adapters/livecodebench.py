@@ -19,8 +19,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import Case, CasesCheck, StdioCase, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.bounded import parse_json
 from strop.tasks.adapters.fields import decoded, has, text

@@ -15,8 +15,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.tasks import pysource
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from strop.core.task import AssertsCheck, CommandCheck, CommandStep, RustCheck, WorkspaceCheck
+from strop.core.checks import AssertsCheck, CommandCheck, CommandStep, RustCheck, WorkspaceCheck
 
 Made = AssertsCheck | RustCheck | CommandCheck | WorkspaceCheck
 

@@ -17,8 +17,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from strop.core.checks import CasesCheck, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import CasesCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters import io_tests, solutions
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import decoded, has, name_of, text

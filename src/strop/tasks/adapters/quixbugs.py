@@ -18,8 +18,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from strop.core.checks import Case, CasesCheck, PytestCheck
 from strop.core.errors import UserError
-from strop.core.task import Case, CasesCheck, PytestCheck, Task
+from strop.core.task import Task
 from strop.tasks import pysource
 from strop.tasks.adapters import quixbugs_sample
 from strop.tasks.adapters.base import Adapter

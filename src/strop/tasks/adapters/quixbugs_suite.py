@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strop.core.task import PytestCheck
+from strop.core.checks import PytestCheck
 
 Pair = tuple[list[Any], Any]
 """Arguments and expected value of one case."""

@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
+from strop.core.checks import LabelCheck
 from strop.core.errors import UserError
-from strop.core.task import LabelCheck, Task
+from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.citations import cited_answer, line_count
 from strop.tasks.adapters.fields import has, text

@@ -15,7 +15,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.checks import WorkspaceCheck
+from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text
 from strop.tasks.adapters.swe_patch import language_of

@@ -5,8 +5,9 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.tasks.adapters.fields import decoded
 from strop.tasks.adapters.leftovers import original, plain
 from strop.tasks.rows import Row

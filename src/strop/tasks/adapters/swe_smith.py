@@ -13,8 +13,9 @@ SWE-bench/SWE-smith and its kin for other languages. Fields: `instance_id`, `pat
 from collections.abc import Iterator
 from typing import Any
 
+from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
-from strop.core.task import Task, WorkspaceCheck
+from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text
 from strop.tasks.adapters.swe_patch import language_of, reverse

@@ -19,8 +19,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
-from strop.core.task import AssertsCheck, CasesCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.tasks import prompts
 from strop.tasks.adapters import functional, io_tests, prime, solutions
 from strop.tasks.adapters.base import Adapter

@@ -7,7 +7,8 @@ label is a weakness, or `safe`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from strop.core.task import LabelCheck, Task
+from strop.core.checks import LabelCheck
+from strop.core.task import Task
 from strop.tasks.adapters import sven
 from strop.tasks.adapters.citations import cited_answer, line_count, numbered
 from strop.tasks.adapters.sven import SAFE, changed_lines

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from random import Random
 
+from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.ids import canonical_json, content_hash, rng, unit_interval
-from strop.core.task import Split, StdioCase, StdioCheck, Task
+from strop.core.task import Split, Task
 from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
 from strop.tasks.stdio_problems.run import compiled
 

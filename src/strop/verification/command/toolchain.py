@@ -9,8 +9,9 @@ answer's own word: a step without an expected output proves nothing else.
 import time
 from collections.abc import Sequence
 
+from strop.core.checks import CommandCheck, CommandStep, StdioCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
-from strop.core.task import CommandCheck, CommandStep, StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Box, Limits, Work, open_box
 from strop.verification.command.languages import BUILD, Language, language, languages, require

@@ -10,8 +10,9 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 
+from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
-from strop.core.task import ProjectCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.project import snapshot

@@ -3,8 +3,8 @@
 import socket
 from typing import Any
 
+from strop.core.checks import AssertsCheck
 from strop.core.errors import VerificationError, WorkerDied
-from strop.core.task import AssertsCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump

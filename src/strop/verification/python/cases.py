@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from strop.core.checks import CasesCheck
 from strop.core.errors import VerificationError, WorkerDied
-from strop.core.task import CasesCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump

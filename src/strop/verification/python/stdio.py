@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import WorkerDied
-from strop.core.task import StdioCase, StdioCheck
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump

@@ -9,8 +9,9 @@ answer that recognises test inputs.
 import time
 from collections.abc import Sequence
 
+from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.errors import VerificationError
-from strop.core.task import AssertsCheck, CasesCheck, PytestCheck, StdioCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.python.asserts import run_asserts

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from strop.core.task import RustCheck, Task
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.verification.rust.scan import Scan
 from strop.verification.rust.trusted import Trusted

@@ -1,7 +1,8 @@
 """Takes an answer in: what its text says, the task's tests made safe, and faults of the task itself."""
 
+from strop.core.checks import RustCheck
 from strop.core.errors import VerificationError
-from strop.core.task import RustCheck, Task
+from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.rust.case import Case
 from strop.verification.rust.crate_use import crates_named, doubtful_types

@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from strop.core.checks import PytestCheck
 from strop.core.errors import VerificationError
-from strop.core.task import PytestCheck
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits

@@ -1,0 +1,37 @@
+"""The kinds of checks: how an answer is judged. A kind is a file of this folder and a line of the union below."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from strop.core.checks.asserts import AssertsCheck
+from strop.core.checks.base import CheckBase
+from strop.core.checks.cases import Case, CasesCheck
+from strop.core.checks.command import CommandCheck, CommandStep
+from strop.core.checks.edit import EditCheck
+from strop.core.checks.label import LabelCheck
+from strop.core.checks.project import ProjectCheck
+from strop.core.checks.rust import RustCheck
+from strop.core.checks.stdio import StdioCase, StdioCheck
+from strop.core.checks.suite import PytestCheck
+from strop.core.checks.workspace import WorkspaceCheck
+
+__all__ = [
+    "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
+    "LabelCheck", "ProjectCheck", "PytestCheck", "RustCheck", "StdioCase", "StdioCheck", "WorkspaceCheck",
+]  # fmt: skip
+
+Check = Annotated[
+    CasesCheck
+    | AssertsCheck
+    | StdioCheck
+    | PytestCheck
+    | RustCheck
+    | CommandCheck
+    | LabelCheck
+    | WorkspaceCheck
+    | ProjectCheck
+    | EditCheck,
+    Field(discriminator="kind"),
+]
+EditCheck.model_rebuild(_types_namespace={"Check": Check})

@@ -1,0 +1,157 @@
+"""Asserts: Python test code that calls functions of the answer."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from strop.core.checks.base import CheckBase, SingleTest, Told
+from strop.core.checks.values import one_text, words_of
+from strop.core.ids import canonical_json
+from strop.core.text import squeeze
+
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What parsing code may raise."""
+
+
+class AssertsCheck(CheckBase):
+    """Trusted Python test code that calls `entry_point`; every top-level statement with an assert is one test."""
+
+    optional: ClassVar[tuple[str, ...]] = ("helpers",)
+    answer = "function"
+    toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
+    kind: Literal["asserts"] = "asserts"
+    entry_point: str
+    code: str
+    helpers: list[str] = Field(default_factory=list)
+    """Further functions of the answer that the test code may call. No other name of the answer is seen by it."""
+
+    def test_count(self) -> int:
+        return 1 if self.code.strip() else 0
+
+    def different_tests(self, *, hidden: bool = False) -> int:
+        """Asserts differ by their text, wherever they stand."""
+        return len({ast.dump(node) for node in self._asserts()})
+
+    def assertions(self) -> int:
+        return sum(map(_weight, _nodes(self.code)))
+
+    def single_tests(self) -> list[SingleTest]:
+        """The top-level assert statements; empty where the code has another form, such as HumanEval's function
+
+        that holds them all.
+        """
+        body = _body(self.code)
+        others = (node for node in body if not isinstance(node, ast.Assert))
+        if any(isinstance(inner, ast.Assert) for node in others for inner in ast.walk(node)):
+            return []
+        asserts = [node for node in body if isinstance(node, ast.Assert)]
+        return [SingleTest(ast.dump(node), len(ast.unparse(node))) for node in asserts]
+
+    def with_tests(self, numbers: Sequence[int]) -> Self:
+        """Layout and comments of the rest are normalised."""
+        gone = set(range(len(self.single_tests()))) - set(numbers)
+        body = ast.parse(self.code).body
+        places = [at for at, node in enumerate(body) if isinstance(node, ast.Assert)]
+        left_out = {places[number] for number in gone}
+        kept = [node for at, node in enumerate(body) if at not in left_out]
+        return self.model_copy(update={"code": ast.unparse(ast.Module(kept, [])) + "\n"})
+
+    def functions(self) -> tuple[str, ...]:
+        return (self.entry_point, *self.helpers)
+
+    def calls(self) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        """Those whose arguments are all literals of JSON types."""
+        return ((args, {}) for args in literal_calls(self.entry_point, self.code))
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """`assert f(1) == 2` as the pair (arguments, 2); an assertion of another form as its own text."""
+        try:
+            tree = ast.parse(self.code)
+        except UNREADABLE:
+            yield words_of(self.code), ""
+            return
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assert):
+                try:
+                    yield _of_call(node.test, self.entry_point)
+                except (ValueError, TypeError, SyntaxError, RecursionError):
+                    names = rf"\b(?:candidate|{re.escape(self.entry_point)})\b"
+                    yield re.sub(names, "f", ast.unparse(node.test)), ""
+
+    def test_code(self) -> str:
+        return self.code
+
+    def told(self, text: str) -> Told:
+        lines = {squeeze(ast.unparse(node)) for node in self._asserts()}
+        plain = squeeze(text).replace('"', "'")
+        return Told(sum(line.replace('"', "'") in plain for line in lines), len(lines), False)
+
+    def readable(self) -> str:
+        return self.code
+
+    def _asserts(self) -> list[ast.Assert]:
+        return [node for node in _nodes(self.code) if isinstance(node, ast.Assert)]
+
+
+def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
+    """Arguments of the calls in test code that are all literals of JSON types."""
+    nodes = _nodes(code)
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    names = {entry_point} | {a.arg for f in functions for a in f.args.args}
+    for node in nodes:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names):
+            continue
+        if not node.args or node.keywords:
+            continue
+        try:
+            args = [ast.literal_eval(a) for a in node.args]
+            canonical_json(args)
+        except (TypeError, *UNREADABLE):
+            continue
+        yield args
+
+
+def _body(code: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(code).body
+    except UNREADABLE:
+        return []
+
+
+def _nodes(code: str) -> list[ast.AST]:
+    """Every node; none for code that cannot be parsed."""
+    try:
+        return list(ast.walk(ast.parse(code)))
+    except UNREADABLE:
+        return []
+
+
+def _weight(node: ast.AST) -> int:
+    if isinstance(node, ast.Assert):
+        return 1
+    if isinstance(node, ast.For | ast.While):
+        return 10 if any(isinstance(inner, ast.Assert) for inner in ast.walk(node)) else 0
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+        return int(name.startswith("assert"))
+    return 0
+
+
+def _of_call(test: ast.expr, entry_point: str) -> tuple[str, str]:
+    """(arguments, expected). Raises ValueError for another form than `f(...) == literal` and its like."""
+    expected: Any = True
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, expected = test.operand, False
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.Is):
+        expected = ast.literal_eval(test.comparators[0])
+        test = test.left
+    name = test.func.id if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) else ""
+    if not isinstance(test, ast.Call) or name not in ("candidate", entry_point):
+        raise ValueError("not a call of the answer")
+    args: list[Any] = [ast.literal_eval(arg) for arg in test.args]
+    if test.keywords:
+        args.append({k.arg: ast.literal_eval(k.value) for k in test.keywords})
+    return one_text(args), one_text(expected)

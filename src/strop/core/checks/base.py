@@ -1,0 +1,187 @@
+"""What every kind of check can be asked. A kind is one file of this folder: its data, and its answers.
+
+The answers of `CheckBase` are those of a kind that has nothing to say. A new kind overrides what it knows better, and
+is named in the union of `strop.core.checks`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
+from strop.core.errors import VerificationError
+from strop.core.records import Record
+
+Answer = Literal["function", "program", "module", "crate", "file", "label", "edit", "patch"]
+"""What a check wants: a function that it calls, a program with input and output, a Python module with functions of any
+
+name, the source of a crate, a file for commands, one of its labels, an edit of files, a patch of a repository.
+"""
+
+ANY = "*"
+"""Every other language, in `CheckBase.toolchains`."""
+
+C = TypeVar("C", bound="CheckBase")
+
+
+class SingleTest(NamedTuple):
+    """One test; its place in the list is its number."""
+
+    given: str
+    """What it gives the answer: two tests that give the same are one test and its repetition."""
+    size: int
+    """Characters of its input."""
+    shown: bool = False
+    """Whether the prompt shows it."""
+
+
+class Told(NamedTuple):
+    """How many hidden tests a text gives away."""
+
+    found: int
+    hidden: int
+    """How many there are."""
+    marked: bool
+    """Whether the check says which tests are shown, so that a hidden one in the text is one too many."""
+
+
+class CheckBase(Record):
+    """How an answer is judged. `optional` fields are written, and count for a task's id, only where they are set."""
+
+    optional: ClassVar[tuple[str, ...]] = ()
+    answer: ClassVar[Answer] = "file"
+    toolchains: ClassVar[Mapping[str, str]] = {}
+    """Language to name of the toolchain that judges it; empty: such tasks are carried, not played yet."""
+    kind: str
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        return {name: value for name, value in written.items() if value or name not in self.optional}
+
+    def toolchain(self, language: str) -> str:
+        """Name of the toolchain for a task in that language. Raises VerificationError when there is none."""
+        if not self.toolchains:
+            raise VerificationError(f"tasks of kind {self.kind} are carried, not played yet")
+        name = self.toolchains.get(language) or self.toolchains.get(ANY)
+        if name is None:
+            raise VerificationError(
+                f"no toolchain for language {language!r} with a check of kind {self.kind!r}"
+            )
+        return name
+
+    def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
+        """Stages that an answer goes through; `seen` are those of verdicts on like tasks."""
+        return {"build", "test"} | seen
+
+    def test_count(self) -> int:
+        """How many tests an answer must pass, as far as the check itself says; 0 when it checks nothing."""
+        return 0
+
+    def different_tests(self, *, hidden: bool = False) -> int:
+        """How many tests differ in what they give the answer; `hidden`: only those that are not shown."""
+        tests = self.single_tests()
+        return len({t.given for t in tests if not (hidden and t.shown)}) if tests else self.test_count()
+
+    def assertions(self) -> int | None:
+        """How many assertions its test code makes; one in a loop counts as many. None where it has no test code."""
+        return None
+
+    def single_tests(self) -> list[SingleTest]:
+        """Its tests in their order; empty for a kind that is not made of single tests."""
+        return []
+
+    def with_tests(self, numbers: Sequence[int]) -> Self:
+        """The check with these of its single tests, in their order, and nothing else of it changed.
+
+        Raises ValueError for a kind that is not made of single tests.
+        """
+        raise ValueError(f"a check of kind {self.kind} is not made of single tests")
+
+    def longest(self, most: int) -> Sequence[int] | None:
+        """Numbers of at most `most` tests: the shown ones, then those with the longest inputs.
+
+        None where there are no more, or its tests are code, of which none can be chosen by its input.
+        """
+        return None
+
+    def without_tests(self) -> Self:
+        """The check with its trusted tests left out, for kinds in which an answer can bring its own; else itself."""
+        return self
+
+    def functions(self) -> tuple[str, ...]:
+        """Names of the answer's functions that it calls, the entry point first."""
+        return ()
+
+    @property
+    def function(self) -> str:
+        """Name of the entry point; "" where it calls none."""
+        return next(iter(self.functions()), "")
+
+    def calls(self) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        """Arguments and keywords of the calls that it makes, as far as it says."""
+        return iter(())
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """What goes in and what must come out of each test, as texts that are equal where two tests are one."""
+        return iter(())
+
+    def examples(self, noted: Sequence[str]) -> str:
+        """The tests that the prompt shows, as text; `noted` are the examples that the task has."""
+        return ""
+
+    def test_code(self) -> str:
+        """The trusted test code of a kind that is one piece of it."""
+        return ""
+
+    def labels(self) -> Sequence[str]:
+        """The labels that an answer may name."""
+        return ()
+
+    def told(self, text: str) -> Told:
+        """How many of its hidden tests stand in the text with their results."""
+        return Told(0, 0, False)
+
+    def bulk(self) -> int:
+        """Characters of its data, for kinds whose data may be large."""
+        return 0
+
+    def judged(self) -> "CheckBase":
+        """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""
+        return self
+
+    def readable(self) -> str:
+        """The check as a person reads it."""
+        return self.model_dump_json(indent=2)
+
+    def maybe(self, kind: type[C]) -> C | None:
+        """Itself as that kind; None for another."""
+        return self if isinstance(self, kind) else None
+
+    def only(self, kind: type[C]) -> C:
+        """Itself as that kind. Raises VerificationError for another."""
+        if not isinstance(self, kind):
+            raise VerificationError(f"a check of kind {self.kind!r} is none of kind {_name(kind)!r}")
+        return self
+
+
+def _name(kind: type[CheckBase]) -> str:
+    return str(kind.model_fields["kind"].default)
+
+
+def plain_json(value: Any) -> str:
+    """The JSON text of test data that two tests have in common; NaN is allowed."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def longest_first(lengths: Sequence[tuple[bool, int]], most: int) -> Sequence[int] | None:
+    """Of tests as (shown, length of the input) the numbers of `most`, sorted; see `CheckBase.longest`.
+
+    Of inputs of one length the earlier is taken.
+    """
+    if len(lengths) <= most:
+        return None
+    rank = [(not shown, 0 if shown else -length, at) for at, (shown, length) in enumerate(lengths)]
+    return sorted(at for _, _, at in sorted(rank)[:most])

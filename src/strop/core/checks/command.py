@@ -1,0 +1,44 @@
+"""Commands: programs that are run in the answer's work directory."""
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from strop.core.checks.base import ANY, CheckBase
+from strop.core.checks.values import words_of
+from strop.core.records import Record
+
+
+class CommandStep(Record):
+    """One program run in the answer's work directory; it passes when its exit status and output are as expected."""
+
+    stage: Literal["build", "lint", "test"]
+    argv: list[str]
+    """Program and arguments, no shell."""
+    stdin: str = ""
+    stdout: str | None = None
+    """Expected output, compared line by line without trailing space; None = not looked at."""
+    status: int = 0
+
+
+class CommandCheck(CheckBase):
+    """Write the answer to `path` beside `files`, then run each step in turn; the first that fails ends it."""
+
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "command"}
+    kind: Literal["command"] = "command"
+    path: str
+    files: dict[str, str] = Field(default_factory=dict)
+    steps: list[CommandStep]
+
+    def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
+        return {step.stage for step in self.steps}
+
+    def test_count(self) -> int:
+        return sum(step.stage == "test" for step in self.steps)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        for step in self.steps:
+            if step.stdout is not None:
+                yield f"{step.argv}{words_of(step.stdin)}", words_of(step.stdout)
