@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
-from strop.tasks import pysource
 
 PACKAGE = "tasksets.python_functions"
 FLOAT_TOLERANCE = 1e-9

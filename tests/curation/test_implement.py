@@ -13,12 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.curation.implement_second import refused
 
+from strop.code.python.functions import Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.implement.build import Options, kept, tasks
 from strop.curation.implement.filters import FILTERS, SETS
-from strop.curation.implement.functions import Unreadable, functions, parse
 from strop.curation.implement.sources import SourceFile, read_sources
 from strop.curation.implement.tally import Tally
 from strop.edits import FORMATS, HOLE, apply_answer

@@ -4,12 +4,12 @@ import shutil
 
 import pytest
 
+from strop.code.mutate.rust.faults import BEHAVIOUR, CODES, KINDS
 from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.curation.rust_fix.build import fixes
-from strop.curation.rust_fix.faults import BEHAVIOUR, CODES, KINDS
 from strop.curation.rust_fix.rustc import open_rustc
 from strop.curation.rust_fix.tally import Tally
 from strop.sandbox.limits import Limits

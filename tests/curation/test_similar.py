@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strop.code.near.form import form
+from strop.code.near.hashes import jaccard, set_of, shingled, shingles, words
 from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.task import Task
 from strop.curation.similar import exact
 from strop.curation.similar.clusters import clusters, joined
-from strop.curation.similar.code import form
 from strop.curation.similar.grams import Grams
-from strop.curation.similar.hashes import Store, jaccard, set_of, shingled, shingles, words
 from strop.curation.similar.minhash import near, rows_of
+from strop.curation.similar.store import Store
 from strop.curation.similar.table import numbers_of, prose_of
 from strop.curation.similar.tests import agreement
 from strop.curation.similar.tests import tests_of as read_tests

@@ -4,10 +4,10 @@ import ast
 
 import pytest
 
+from strop.code.python.source import is_json
 from strop.core.checks import CasesCheck
 from strop.core.task import Task
 from strop.tasks import load_tasks, render
-from strop.tasks.pysource import is_json
 
 
 @pytest.fixture(scope="module")

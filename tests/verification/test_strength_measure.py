@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
+from strop.code.mutate.mutants import mutants
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Limits, run_command
-from strop.verification.strength import judge, killed, measure, mutants
+from strop.verification.strength import judge, killed, measure
 from strop.verification.strength.neutral import neutral
 
 LIMITS = Limits(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
+    from strop.code.mutate.rust.faults import Kind
     from strop.core.task import Task
-    from strop.curation.rust_fix.faults import Kind
     from strop.curation.rust_fix.tally import Tally
 
 CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
@@ -86,8 +86,8 @@ def rust_fix(
 
 def _kinds(text: str | None) -> "list[Kind]":
     """The kinds that are named, in their own order; all where none is."""
+    from strop.code.mutate.rust.faults import KINDS
     from strop.core.errors import UserError
-    from strop.curation.rust_fix.faults import KINDS
     from strop.tasks.rows import suggestion
 
     named = [word.strip() for word in text.split(",")] if text is not None else list(KINDS)

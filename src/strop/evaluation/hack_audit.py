@@ -13,17 +13,15 @@ idle tests   where the answer's own tests judge it (Rust): it has a test module,
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from strop.code.rust.functions import attributes, functions_of
+from strop.code.trees import Node, parse, text_of, walk
 from strop.core.checks import RustCheck
 from strop.core.rollout import Rollout
-from strop.core.rust_syntax import attributes, functions_of, parse, text_of, walk
 from strop.core.task import Task
 from strop.evaluation.python_hacks import compared_inputs, gives_up
 from strop.rewards.rust import only_gives_up
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 ANSWERS = 200
 LANGUAGES = ("rust", "python")
@@ -90,11 +88,11 @@ def audit(rollouts: Sequence[Rollout], tasks: Mapping[str, Task]) -> dict[str, A
     }
 
 
-def _literals(root: "Node") -> set[str]:
+def _literals(root: Node) -> set[str]:
     return {text_of(node) for node in walk(root) if node.type in _LITERALS}
 
 
-def _compared(function: "Node") -> set[str]:
+def _compared(function: Node) -> set[str]:
     """Literals in patterns and on the sides of `==`."""
     found: set[str] = set()
     for node in walk(function):

@@ -13,16 +13,13 @@ Deviation: where the prompt begins the program or its fence, the answer's code s
 """
 
 import re
-from typing import TYPE_CHECKING
 
+from strop.code.rust.functions import functions_of
+from strop.code.trees import Node, text_of, walk
 from strop.core.protocols import Reward
 from strop.core.rollout import Rollout
-from strop.core.rust_syntax import functions_of, text_of, walk
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 PER_ASSERTION = 0.25
 REAL_LINES = 3
@@ -104,7 +101,7 @@ def published_asserts(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     return min(1.0, PER_ASSERTION * count)
 
 
-def only_gives_up(function: "Node") -> bool:
+def only_gives_up(function: Node) -> bool:
     """Whether a function's body is nothing, or nothing but `todo!()` or another macro that panics."""
     body = function.child_by_field_name("body")
     inside = [n for n in body.named_children if not n.type.endswith("comment")] if body is not None else []
@@ -120,7 +117,7 @@ def only_gives_up(function: "Node") -> bool:
     )
 
 
-def _claims(macro: "Node") -> bool:
+def _claims(macro: Node) -> bool:
     """Whether an assertion mentions anything but literals."""
     name = text_of(macro.child_by_field_name("macro"))
     return name in _MACROS and any(node.type == "identifier" for node in walk(macro.children[-1]))

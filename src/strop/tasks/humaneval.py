@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.task import Task
-from strop.tasks import jsonl, pysource
+from strop.tasks import jsonl
 from strop.tasks.optional import require
 
 

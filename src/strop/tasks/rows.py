@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, Case, CasesCheck, Check, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import pysource
 
 Row = Mapping[str, Any]
 

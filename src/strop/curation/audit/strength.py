@@ -12,12 +12,13 @@ import random
 import re
 from collections.abc import Iterator
 
+from strop.code.mutate.mutants import mutants
 from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.audit.record import AuditSettings, Finding
-from strop.verification.strength import killed, mutants
+from strop.verification.strength import killed
 
 FIRST = 6
 """Faults that are tried first; tests that notice half of all would notice all of these once in 64 times."""

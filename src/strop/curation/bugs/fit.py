@@ -5,14 +5,9 @@ comments that the original does not have are left out: they tell where the bug i
 parsed, never run here.
 """
 
-from typing import TYPE_CHECKING
-
-from strop.curation.rust_fix.nodes import indent_of
+from strop.code.mutate.edits import indent_of
+from strop.code.trees import Node, Source
 from strop.tasks.answers import extract_code
-from strop.verification.strength.syntax import Source
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 MOST_ANSWER = 40_000
 """Characters of an answer that are looked at."""
@@ -27,12 +22,12 @@ class NoFault(Exception):
     """Why an answer is of no use, in a few words that do not depend on it."""
 
 
-def shown(source: Source, node: "Node") -> str:
+def shown(source: Source, node: Node) -> str:
     """A function as the model sees it: without the indentation of the place where it stands."""
     return _moved(source, (node.start_byte, node.end_byte), indent_of(source, node), "")
 
 
-def fitted(source: Source, node: "Node", response: str) -> tuple[int, int, str]:
+def fitted(source: Source, node: Node, response: str) -> tuple[int, int, str]:
     """The span of the original's body, in bytes, and what takes its place. Raises NoFault."""
     if len(response) > MOST_ANSWER:
         raise NoFault("the answer is too long")
@@ -57,7 +52,7 @@ def fitted(source: Source, node: "Node", response: str) -> tuple[int, int, str]:
     return *ours, text.replace("\n", "\r\n") if b"\r\n" in source.data else text
 
 
-def _function(code: str, language: str) -> "tuple[Source, Node]":
+def _function(code: str, language: str) -> tuple[Source, Node]:
     """The one function of an answer."""
     first = next(line for line in code.split("\n") if line.strip())
     source = Source((_INDENTED if first[0] in " \t" and language == "python" else "") + code, language)
@@ -76,7 +71,7 @@ def _function(code: str, language: str) -> "tuple[Source, Node]":
     return source, inner[0]
 
 
-def _body(source: Source, function: "Node") -> tuple[int, int] | None:
+def _body(source: Source, function: Node) -> tuple[int, int] | None:
     """The span of what a function does: of Python the statements behind the docstring, of Rust the block."""
     block = function.child_by_field_name("body")
     if block is None or source.language == "rust":
@@ -88,7 +83,7 @@ def _body(source: Source, function: "Node") -> tuple[int, int] | None:
 
 
 def _indents(
-    source: Source, node: "Node", ours: tuple[int, int], theirs: Source, others: tuple[int, int]
+    source: Source, node: Node, ours: tuple[int, int], theirs: Source, others: tuple[int, int]
 ) -> tuple[str, str, str]:
     """What stands in front of the new body, its indentation, and that of the answer's body."""
     mine, other = _white(source, ours[0]), _white(theirs, others[0]) or ""

@@ -15,13 +15,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from strop.code.mutate.python.faults import Fault
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import TooManyErrors, VerificationError
 from strop.core.ids import content_hash, unit_interval
 from strop.core.protocols import Verifier
 from strop.core.task import Split, Task
 from strop.core.verdict import Outcome, TestResult, Verdict
-from strop.curation.bugs.faults import Fault
 from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.issue import project_issue
 from strop.curation.bugs.rewrites import OPERATOR, Offer

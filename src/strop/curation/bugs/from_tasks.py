@@ -12,13 +12,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 
+from strop.code.mutate.python.choose import faults
+from strop.code.mutate.python.faults import Fault
 from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
 from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.bugs.choose import faults
-from strop.curation.bugs.faults import Fault
 from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.issue import issue
 from strop.curation.bugs.rewrites import OPERATOR, Asked, Offer, Rewriter, subject_of_text

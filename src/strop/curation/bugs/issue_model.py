@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
+from strop.code.python.routines import routines
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.task import Task
-from strop.curation.bugs.routines import routines
 from strop.curation.bugs.server import AHEAD, Server
 from strop.curation.bugs.tally import Tally
 from strop.tasks.answers import without_thinking

@@ -9,13 +9,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from strop.code.mutate.python.faults import Fault
+from strop.code.python.routines import Routine, parsed, routines, shape
+from strop.code.trees import Source
 from strop.core.ids import rng
-from strop.curation.bugs.faults import Fault
 from strop.curation.bugs.fit import NoFault, fitted, shown
-from strop.curation.bugs.routines import Routine, parsed, routines, shape
 from strop.curation.bugs.rust import RustFunction
 from strop.curation.bugs.server import Server
-from strop.verification.strength.syntax import Source
 
 if TYPE_CHECKING:
     from strop.curation.rust_build.calls import Response

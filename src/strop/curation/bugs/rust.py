@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from strop.curation.bugs.faults import Fault
-from strop.curation.rust_fix.choose import Faults
-from strop.curation.rust_fix.faults import BEHAVIOUR
-from strop.verification.strength.rust_items import RustItems
-from strop.verification.strength.syntax import Source, Span
+from strop.code.mutate.python.faults import Fault
+from strop.code.mutate.rust.choose import Faults
+from strop.code.mutate.rust.faults import BEHAVIOUR
+from strop.code.rust.items import RustItems
+from strop.code.trees import Source, Span
 
 
 @dataclass(frozen=True)

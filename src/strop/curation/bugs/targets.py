@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
+from strop.code.mutate.python.choose import Draw
+from strop.code.mutate.python.faults import Fault
+from strop.code.python.routines import Routine, routines
 from strop.core.ids import rng
-from strop.curation.bugs.choose import Draw
-from strop.curation.bugs.faults import Fault
 from strop.curation.bugs.rewrites import Offer, Rewriter, python_subject, rust_subject
-from strop.curation.bugs.routines import Routine, routines
 from strop.curation.bugs.rust import RustFunction, rust_faults, rust_functions
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from strop.code.python.functions import Function, Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.task import Split, Task
 from strop.curation.implement.filters import FILTERS
-from strop.curation.implement.functions import Function, Unreadable, functions, parse
 from strop.curation.implement.mask import Mask, Masked, masked
 from strop.curation.implement.sources import SourceFile
 from strop.curation.implement.tally import Tally

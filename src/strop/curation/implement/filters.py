@@ -28,8 +28,8 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from strop.code.python.functions import Function
 from strop.core.errors import UserError
-from strop.curation.implement.functions import Function
 from strop.tasks.rows import suggestion
 
 Filter = Callable[[Function], bool]

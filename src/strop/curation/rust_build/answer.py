@@ -6,9 +6,7 @@ Responses are hostile text: they are parsed and never run here.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tree_sitter import Node
-
-from strop.core.rust_syntax import parse, text_of, walk
+from strop.code.trees import Node, parse, text_of, walk
 from strop.tasks.answers import extract_code, without_thinking
 from strop.verification.rust.scan import LONGEST
 

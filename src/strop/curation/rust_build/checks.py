@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from strop.code.mutate.mutants import mutants
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -17,7 +18,7 @@ from strop.curation.rust_build import answer as answers
 from strop.curation.rust_build.answer import Parts, Unfit
 from strop.curation.rust_build.source import Prompt
 from strop.tasks.rust_cases import rust_tests
-from strop.verification.strength import count_assertions, judge, mutants, own_tests_hold
+from strop.verification.strength import count_assertions, judge, own_tests_hold
 from strop.verification.verifier import OpenVerifier
 
 MUTANTS = 6

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from strop.code.near.hashes import Hashes
 from strop.curation.similar.exact import pairs
-from strop.curation.similar.hashes import Hashes
 from strop.tasks.splits import statement_shingles
 
 __all__ = ["Hashes", "of_code", "of_statement", "pairs"]

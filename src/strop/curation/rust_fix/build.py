@@ -12,16 +12,16 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 
+from strop.code.mutate.rust.choose import Faults, Mutant
+from strop.code.mutate.rust.faults import KINDS, Kind, Operator
+from strop.code.mutate.rust.operators import OPERATORS
 from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
 from strop.core.ids import content_hash
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.rust_fix.choose import Faults, Mutant
-from strop.curation.rust_fix.faults import KINDS, Kind, Operator
 from strop.curation.rust_fix.message import first_error, first_failure
-from strop.curation.rust_fix.operators import OPERATORS
 from strop.curation.rust_fix.tally import Tally
 
 FAMILY = "rust-fix"

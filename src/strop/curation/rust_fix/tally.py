@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from typing import Any
 
+from strop.code.mutate.rust.faults import KINDS
 from strop.core.task import Task
-from strop.curation.rust_fix.faults import KINDS
 
 
 class Tally:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from strop.curation.similar.hashes import Hashes
+from strop.code.near.hashes import Hashes
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 _CHUNK = 4096

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from strop.curation.similar.hashes import Hashes, Store
+from strop.code.near.hashes import Hashes
+from strop.curation.similar.store import Store
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 COPY = 0.5

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from strop.code.near import form as code
+from strop.code.near.hashes import Hashes, hash_text, set_of, shared, shingles, words
 from strop.core.checks import AssertsCheck, CasesCheck
 from strop.core.task import Task
-from strop.curation.similar import code
 from strop.curation.similar.grams import Grams, Overlap
-from strop.curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
 from strop.curation.similar.table import numbers_of, prose_of, statement_of
 from strop.curation.similar.tests import Agreement, Tests, agreement, tests_of
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from strop.code.near.hashes import Hashes
 from strop.curation.similar.exact import Numbers, confirmed, gathered
-from strop.curation.similar.hashes import Hashes, Store
+from strop.curation.similar.store import Store
 
 Signatures = np.ndarray[Any, np.dtype[np.uint32]]
 """Shape (sets, permutations)."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from strop.curation.similar.hashes import jaccard
+from strop.code.near.hashes import jaccard
 from strop.curation.similar.minhash import near
 from strop.curation.similar.table import Entry, Table
 from strop.curation.similar.tests import Agreement, agreement

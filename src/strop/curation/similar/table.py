@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from strop.code.near import form as code
+from strop.code.near.hashes import hash_text, hash_tokens, shingled, words
 from strop.core.task import Task
-from strop.curation.similar import code
-from strop.curation.similar.hashes import Store, hash_text, hash_tokens, shingled, words
+from strop.curation.similar.store import Store
 from strop.curation.similar.tests import Tests, tests_of
 
 _NUMBER_WORDS = {

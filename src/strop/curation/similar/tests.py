@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from strop.code.near.hashes import Hashes, hash_text
 from strop.core.checks import (
     AssertsCheck,
     CasesCheck,
@@ -26,7 +27,6 @@ from strop.core.checks import (
 )
 from strop.core.ids import canonical_json
 from strop.core.task import Task
-from strop.curation.similar.hashes import Hashes, hash_text
 
 MOST = 32
 """Tests of a task that are looked at: those with the smallest hashes, so that two tasks' samples meet."""

@@ -10,10 +10,10 @@ The set has no solutions: `reference` is the code of the first sample with pass 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import pysource
 from strop.tasks.adapters.assert_lists import check_of, statements
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, items, text, texts

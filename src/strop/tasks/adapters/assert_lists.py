@@ -10,9 +10,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.errors import UserError
-from strop.tasks import pysource
 
 SUITE = "test_answer.py"
 _VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind)}

@@ -15,10 +15,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import pysource
 from strop.tasks.adapters import evalplus_inputs, evalplus_sample
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.evalplus_rules import preamble

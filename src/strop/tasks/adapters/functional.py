@@ -5,9 +5,9 @@ import builtins
 import re
 import warnings
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
-from strop.tasks import pysource
 
 _METHOD = re.compile(r"\bSolution\(\)\.(\w+)")
 

@@ -13,10 +13,11 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import humaneval, pysource
+from strop.tasks import humaneval
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text
 from strop.tasks.adapters.leftovers import original, with_original

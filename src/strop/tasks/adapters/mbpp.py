@@ -10,10 +10,10 @@ The statement is the text with the first test, as in the paper's prompt: without
 from collections.abc import Iterator
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import pysource
 from strop.tasks.adapters.assert_lists import check_of, count, statements
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, name_of, text, texts

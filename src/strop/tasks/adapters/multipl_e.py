@@ -15,10 +15,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import pysource
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, text
 from strop.tasks.adapters.leftovers import original, with_original

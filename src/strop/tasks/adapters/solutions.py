@@ -8,7 +8,7 @@ import ast
 import re
 import warnings
 
-from strop.tasks import pysource
+from strop.code.python import source as pysource
 
 _MODULES = {
     "typing": "Any Callable DefaultDict Deque Dict FrozenSet Iterable Iterator List Optional Sequence Set Tuple Union",

@@ -11,8 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from strop.code.rust.functions import attributes
+from strop.code.trees import parse, text_of, walk
 from strop.core.errors import VerificationError
-from strop.core.rust_syntax import attributes, parse, text_of, walk
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox import Box, CommandResult, Limits, Work, open_box
 from strop.verification.command.steps import failure

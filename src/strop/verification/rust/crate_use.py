@@ -3,9 +3,7 @@
 from collections.abc import Collection
 from itertools import pairwise
 
-from tree_sitter import Node
-
-from strop.core.rust_syntax import parse, text_of, walk
+from strop.code.trees import Node, parse, text_of, walk
 from strop.verification.rust.equality import ANY, STANDARD_MACROS, plain
 from strop.verification.rust.names import leaves
 

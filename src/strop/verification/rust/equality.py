@@ -8,9 +8,7 @@ its impl block; one that a macro gets, or that nothing explains, puts every type
 from collections.abc import Iterable
 from itertools import pairwise
 
-from tree_sitter import Node
-
-from strop.core.rust_syntax import text_of, walk
+from strop.code.trees import Node, text_of, walk
 from strop.verification.rust.names import leaves
 
 ANY = "*"

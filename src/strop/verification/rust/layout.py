@@ -8,7 +8,7 @@ answer stands above them.
 
 from collections.abc import Sequence
 
-from strop.core.rust_syntax import parse, text_of, walk
+from strop.code.trees import parse, text_of, walk
 from strop.verification.rust.case import Case
 
 TRUSTED = "zt_trusted_tests"

@@ -2,9 +2,7 @@
 
 from itertools import pairwise
 
-from tree_sitter import Node
-
-from strop.core.rust_syntax import parse, text_of, walk
+from strop.code.trees import Node, parse, text_of, walk
 
 
 def trait_methods(text: str) -> set[str]:

@@ -24,7 +24,8 @@ def weigh(cases: Sequence[Case], run: Run) -> None:
 
     run  judges (owner, text) pairs; its flag says whether `static_reason` applies to the texts
     """
-    from strop.verification.strength import controls, judge, killers, mutants, witnessed
+    from strop.code.mutate.mutants import mutants
+    from strop.verification.strength import controls, judge, killers, witnessed
 
     passed = [case for case in cases if case.build and case.test and not case.refused]
     made = {case.number: mutants(case.answer, "rust", seed=0, limit=MUTANTS) for case in passed}

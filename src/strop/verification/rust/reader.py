@@ -3,9 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from tree_sitter import Node
-
-from strop.core.rust_syntax import text_of, walk
+from strop.code.trees import Node, text_of, walk
 from strop.verification.rust.paths import first_names, rest_of_path
 
 _ALONE_ATTRIBUTES = {

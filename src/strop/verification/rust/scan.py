@@ -6,9 +6,7 @@ whose equality the answer wrote by hand, and finds what strict mode refuses. Lin
 
 from functools import lru_cache
 
-from tree_sitter import Node
-
-from strop.core.rust_syntax import parse, text_of
+from strop.code.trees import Node, parse, text_of
 from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.equality import own_equality
 from strop.verification.rust.reader import Reader, Scan

@@ -15,9 +15,7 @@ types. A reference solution that defines such a name itself keeps it.
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tree_sitter import Node
-
-from strop.core.rust_syntax import parse, text_of, walk
+from strop.code.trees import Node, parse, text_of, walk
 from strop.verification.rust.names import (
     defined,
     imported,

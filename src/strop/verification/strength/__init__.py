@@ -17,11 +17,9 @@ from strop.verification.strength.measure import (
     measure,
     witnessed,
 )
-from strop.verification.strength.mutants import Mutant, mutants
 from strop.verification.strength.suite import Test
 
 __all__ = [
-    "Mutant",
     "Strength",
     "Test",
     "conclude",
@@ -32,7 +30,6 @@ __all__ = [
     "killed",
     "killers",
     "measure",
-    "mutants",
     "own_tests_hold",
     "witnessed",
 ]

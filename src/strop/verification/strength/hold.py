@@ -1,9 +1,9 @@
 """What is seen of an answer's own tests without running them: how many, what they claim, why they cannot count."""
 
+from strop.code.trees import MOST_BYTES, Source
 from strop.verification.strength.python_suite import python_suite
 from strop.verification.strength.rust_suite import rust_suite
 from strop.verification.strength.suite import Suite, Test
-from strop.verification.strength.syntax import MOST_BYTES, Source
 
 
 def read_suite(code: str, language: str) -> Suite | None:

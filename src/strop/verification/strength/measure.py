@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from pydantic import Field
 
+from strop.code.mutate.mutants import Mutant, mutants
+from strop.code.mutate.sites import OPERATORS
 from strop.core.records import Record
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.strength.hold import own_tests_hold
-from strop.verification.strength.mutants import Mutant, mutants
 from strop.verification.strength.neutral import neutral
-from strop.verification.strength.sites import OPERATORS
 
 FIRST = 3
 """Killed mutants that are looked at first; one that an assertion noticed is enough."""

@@ -7,14 +7,10 @@ and count as crashing.
 
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from strop.verification.strength.python_items import PythonItems
-from strop.verification.strength.rust_items import RustItems
-from strop.verification.strength.syntax import Regions, Source, Span, span
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from strop.code.python.items import PythonItems
+from strop.code.rust.items import RustItems
+from strop.code.trees import Node, Regions, Source, Span, span
 
 _LOOKS = {
     "assert": "looks",
@@ -70,7 +66,7 @@ def _rust(source: Source) -> list[tuple[Span, str]]:
 _AT_THE_TOP = frozenset({"inner_attribute_item", "line_comment", "block_comment", "shebang"})
 
 
-def _attributes_before(node: "Node") -> "list[Node]":
+def _attributes_before(node: Node) -> list[Node]:
     found, before = [], node.prev_named_sibling
     while before is not None and before.type == "attribute_item":
         found.append(before)

@@ -6,15 +6,11 @@ what stands in comments, strings, `if False`, after a `return` or `skip()`, in a
 asserts of a tuple, a literal or a bare function; asserts at module level.
 """
 
-from typing import TYPE_CHECKING
-
-from strop.verification.strength.python_flow import dead_spans, flows
-from strop.verification.strength.python_items import Function, PythonItems
-from strop.verification.strength.suite import Claim, Scope, Suite, Test, always_true
-from strop.verification.strength.syntax import Regions, Source, span
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from strop.code.python.flow import dead_spans, flows
+from strop.code.python.items import Function, PythonItems
+from strop.code.tokens import always_true
+from strop.code.trees import Node, Regions, Source, span
+from strop.verification.strength.suite import Claim, Scope, Suite, Test
 
 _RAISES = frozenset(
     {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "deprecated_call"}
@@ -90,7 +86,7 @@ class _Reader:
         scope.claims = [c for c in self._claims(function.body) if not dead.cover(c.span)]
         return scope
 
-    def _claims(self, body: "Node") -> list[Claim]:
+    def _claims(self, body: Node) -> list[Claim]:
         source = self.source
         claims = [c for n in source.inner(body, "assert_statement") if (c := self._assert(n)) is not None]
         claims += [c for n in source.inner(body, "call") if (c := self._call(n)) is not None]
@@ -104,10 +100,10 @@ class _Reader:
                 claims.append(self._claim(node, self._condition(node)))
         return claims
 
-    def _claim(self, node: "Node", names: set[str], constant: bool = False, helper: str = "") -> Claim:
+    def _claim(self, node: Node, names: set[str], constant: bool = False, helper: str = "") -> Claim:
         return Claim(span(node), names - _SELF, " ".join(self.source.tokens(node)), constant, helper)
 
-    def _assert(self, node: "Node") -> Claim | None:
+    def _assert(self, node: Node) -> Claim | None:
         if not node.named_children:
             return None
         looked = node.named_children[0]
@@ -116,7 +112,7 @@ class _Reader:
         constant = bare or looked.type in _LITERALS or always_true(tokens)
         return self._claim(node, self.source.names(looked), constant)
 
-    def _call(self, node: "Node") -> Claim | None:
+    def _call(self, node: Node) -> Claim | None:
         source = self.source
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         name = (source.tokens(function) or [""])[-1]
@@ -137,7 +133,7 @@ class _Reader:
             names |= source.names(function.child_by_field_name("object"))
         return self._claim(node, names, constant)
 
-    def _condition(self, node: "Node") -> set[str]:
+    def _condition(self, node: Node) -> set[str]:
         """The names that decide whether control comes here."""
         found: set[str] = set()
         for outer in self.source.ancestors(node):

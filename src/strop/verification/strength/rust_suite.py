@@ -7,15 +7,12 @@ comments, strings, macro definitions, `if false`, after a `return`, in a loop ov
 """
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from strop.verification.strength.rust_flow import dead_spans, flows
-from strop.verification.strength.rust_items import Function, RustItems, differs
-from strop.verification.strength.suite import Claim, Scope, Suite, Test, always_true, split
-from strop.verification.strength.syntax import Regions, Source, span
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from strop.code.rust.flow import dead_spans, flows
+from strop.code.rust.items import Function, RustItems, differs
+from strop.code.tokens import always_true, split
+from strop.code.trees import Node, Regions, Source, span
+from strop.verification.strength.suite import Claim, Scope, Suite, Test
 
 _PANICS = frozenset({"panic", "unreachable", "todo", "unimplemented"})
 _UNWRAPS = frozenset({"unwrap", "expect", "unwrap_err", "expect_err"})
@@ -109,7 +106,7 @@ def _macros(items: RustItems, suite: Suite) -> list[Scope]:
     return scopes
 
 
-def _asserts_something(source: Source, definition: "Node") -> bool:
+def _asserts_something(source: Source, definition: Node) -> bool:
     """Whether a macro definition has an assertion that looks at anything."""
     for tree in source.inner(definition, "token_tree"):
         mark = tree.prev_sibling
@@ -187,10 +184,10 @@ class _Reader:
             claims.append(self._claim(node, self.source.names(node)))
         return claims
 
-    def _claim(self, node: "Node", names: set[str], constant: bool = False, helper: str = "") -> Claim:
+    def _claim(self, node: Node, names: set[str], constant: bool = False, helper: str = "") -> Claim:
         return Claim(span(node), names, " ".join(self.source.tokens(node)), constant, helper)
 
-    def _macro(self, node: "Node") -> list[Claim]:
+    def _macro(self, node: Node) -> list[Claim]:
         source = self.source
         name = source.tokens(node.child_by_field_name("macro"))[-1:]
         tree = next((c for c in node.named_children if c.type == "token_tree"), None)
@@ -212,7 +209,7 @@ class _Reader:
             return [self._claim(node, self._condition(node))]
         return []
 
-    def _condition(self, node: "Node") -> set[str]:
+    def _condition(self, node: Node) -> set[str]:
         """The names that decide whether control comes here."""
         found: set[str] = set()
         for outer in self.source.ancestors(node):
@@ -225,7 +222,7 @@ class _Reader:
                 found |= self.source.names(outer.child_by_field_name("function"))
         return found
 
-    def _call(self, node: "Node") -> list[Claim]:
+    def _call(self, node: Node) -> list[Claim]:
         source, function = self.source, node.child_by_field_name("function")
         if function is None:
             return []

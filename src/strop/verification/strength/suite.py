@@ -7,12 +7,9 @@ Whether the tests really notice a fault is for `measure` to say.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from strop.verification.strength.syntax import Span
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from strop.code.trees import Node, Span
 
 _ROUNDS = 12
 """Most passes of a flow; longer chains of variables are cut there."""
@@ -61,7 +58,7 @@ class Scope:
     """A test, or a helper of tests."""
 
     name: str
-    node: "Node"
+    node: Node
     test: Test | None = None
     names: set[str] = field(default_factory=set)
     """Every identifier in it."""
@@ -147,53 +144,3 @@ def _real(claims: Iterable[Claim], reached: set[str], always: set[str], given: s
         if real:
             found.add(claim.key)
     return found
-
-
-def always_true(tokens: list[str]) -> bool:
-    """Whether a condition holds whatever its names stand for: `true`, `x == x`, `a || true`, `p || !p`.
-
-    Knows the operators of Rust and of Python. False means only that nothing was seen.
-    """
-    for _ in range(8):
-        if len(tokens) > 2 and tokens[0] == "(" and _closing(tokens) == len(tokens) - 1:
-            tokens = tokens[1:-1]
-    if not tokens or len(tokens) > 400:
-        return False
-    if len(parts := split(tokens, ("||", "or"))) > 1:
-        negated = {("!", *part) for part in map(tuple, parts)} | {
-            ("not", *part) for part in map(tuple, parts)
-        }
-        return any(map(always_true, parts)) or any(tuple(part) in negated for part in parts)
-    if len(parts := split(tokens, ("&&", "and"))) > 1:
-        return all(map(always_true, parts))
-    for operator in ("==", "<=", ">=", "is"):
-        if len(parts := split(tokens, (operator,))) == 2:
-            left, right = parts
-            unsigned = operator == ">=" and right == ["0"] and ("len" in left[-4:] or left[:1] == ["len"])
-            return left == right or unsigned
-    return tokens in (["true"], ["True"], ["!", "false"], ["not", "False"])
-
-
-def _closing(tokens: list[str]) -> int:
-    depth = 0
-    for place, token in enumerate(tokens):
-        depth += (token in _OPEN) - (token in _CLOSE)
-        if depth == 0:
-            return place
-    return -1
-
-
-_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
-
-
-def split(tokens: list[str], separators: tuple[str, ...]) -> list[list[str]]:
-    """`tokens` cut at the separators that stand outside of brackets."""
-    parts: list[list[str]] = [[]]
-    depth = 0
-    for token in tokens:
-        depth += (token in _OPEN) - (token in _CLOSE)
-        if depth == 0 and token in separators:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts

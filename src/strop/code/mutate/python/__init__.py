@@ -1,0 +1,1 @@
+"""Operators whose faults are put into Python functions."""

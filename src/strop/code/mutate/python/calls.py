@@ -1,0 +1,142 @@
+"""Operators on calls: the wrong function or method, arguments swapped or lost, calls left out."""
+
+import itertools
+from collections.abc import Iterator
+
+from strop.code.mutate.edits import Edit, replace
+from strop.code.mutate.python.expressions import swapped
+from strop.code.mutate.python.faults import operator
+from strop.code.python.routines import Routine
+from strop.code.trees import Node
+
+_FUNCTIONS = {
+    "min": ("max",), "max": ("min",), "any": ("all",), "all": ("any",), "sum": ("max", "len"), "len": ("sum",),
+    "floor": ("ceil",), "ceil": ("floor",), "round": ("int",), "int": ("float", "round"), "float": ("int",),
+    "sorted": ("reversed",), "ord": ("int",), "str": ("repr",), "repr": ("str",), "tuple": ("list",), "set": ("list",),
+    "list": ("set",), "isinstance": ("issubclass",), "islice": ("takewhile",), "takewhile": ("dropwhile",),
+    "dropwhile": ("takewhile",), "filter": ("map",), "divmod": ("pow",), "zip_longest": ("zip",),
+}  # fmt: skip
+_METHODS = {
+    "append": ("extend",), "extend": ("append",), "lstrip": ("strip", "rstrip"), "rstrip": ("strip", "lstrip"),
+    "strip": ("lstrip", "rstrip"), "upper": ("lower",), "lower": ("upper",), "find": ("rfind", "index"),
+    "rfind": ("find",), "index": ("rindex", "find"), "startswith": ("endswith",), "endswith": ("startswith",),
+    "keys": ("values",), "values": ("keys", "items"), "items": ("keys",), "add": ("discard",), "popleft": ("pop",),
+    "appendleft": ("append",), "isdigit": ("isalpha",), "isalpha": ("isalnum",), "isalnum": ("isalpha",),
+    "isupper": ("islower",), "islower": ("isupper",), "capitalize": ("title", "upper"), "title": ("capitalize",),
+    "split": ("rsplit", "splitlines"), "rsplit": ("split",), "partition": ("rpartition",),
+    "rpartition": ("partition",), "union": ("intersection",), "intersection": ("union",),
+    "difference": ("symmetric_difference",), "issubset": ("issuperset",), "issuperset": ("issubset",),
+    "update": ("setdefault",), "ljust": ("rjust",), "rjust": ("ljust",), "floor": ("ceil",), "ceil": ("floor",),
+    "match": ("search", "fullmatch"), "search": ("match",), "fullmatch": ("match",), "bisect_left": ("bisect_right",),
+    "bisect_right": ("bisect_left",), "swapcase": ("upper",), "removeprefix": ("lstrip",),
+    "removesuffix": ("rstrip",), "casefold": ("upper",), "zfill": ("ljust",), "isspace": ("isalpha",),
+    "get": ("pop",), "pop": ("get",), "group": ("groups",), "islice": ("takewhile",),
+}  # fmt: skip
+_AROUND = frozenset({"sorted", "reversed", "set", "list", "abs", "round", "int", "float", "str", "tuple", "dict",
+                     "iter", "frozenset", "bool", "len"})  # fmt: skip
+_BEHIND = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "copy", "casefold", "title", "capitalize",
+                     "reverse", "values", "items", "keys", "split", "encode", "decode"})  # fmt: skip
+_PLAIN = ("keyword_argument", "list_splat", "dictionary_splat")
+
+
+def _calls(routine: Routine) -> Iterator[tuple[Node, Node, list[Node]]]:
+    """(call, what is called, its arguments without comments)."""
+    for node in routine.all("call"):
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is not None and arguments is not None and arguments.type == "argument_list":
+            yield node, function, [n for n in arguments.named_children if n.type != "comment"]
+
+
+@operator("wrong-function")
+def _wrong_function(routine: Routine) -> Iterator[Edit]:
+    """`min(a)` as `max(a)`."""
+    for _, function, _ in _calls(routine):
+        for other in _FUNCTIONS.get(routine.string(function), ()) if function.type == "identifier" else ():
+            yield replace(function, other)
+
+
+@operator("wrong-method")
+def _wrong_method(routine: Routine) -> Iterator[Edit]:
+    """`a.append(b)` as `a.extend(b)`."""
+    for _, function, _ in _calls(routine):
+        name = function.child_by_field_name("attribute") if function.type == "attribute" else None
+        for other in _METHODS.get(routine.string(name), ()) if name is not None else ():
+            yield replace(name, other)  # type: ignore[arg-type]
+
+
+@operator("swapped-arguments")
+def _swapped_arguments(routine: Routine) -> Iterator[Edit]:
+    """`f(a, b)` as `f(b, a)`."""
+    for _, _, arguments in _calls(routine):
+        placed = [n for n in arguments if n.type not in _PLAIN]
+        for left, right in itertools.pairwise(placed):
+            yield swapped(routine, left, right)
+
+
+@operator("lost-argument")
+def _lost_argument(routine: Routine) -> Iterator[Edit]:
+    """`sorted(a, key=f)` as `sorted(a)`, `d.get(a, 0)` as `d.get(a)`."""
+    for _, _, arguments in _calls(routine):
+        for before, lost in itertools.pairwise(arguments):
+            if lost.type == "keyword_argument" or lost is arguments[-1]:
+                yield before.end_byte, lost.end_byte, ""
+        if len(arguments) == 1 and arguments[0].type not in ("list_splat", "generator_expression"):
+            yield replace(arguments[0], "")
+
+
+@operator("lost-call")
+def _lost_call(routine: Routine) -> Iterator[Edit]:
+    """`sorted(a)` as `a`, `a.strip()` as `a`."""
+    for node, function, arguments in _calls(routine):
+        if routine.string(function) in _AROUND and arguments and arguments[0].type not in _PLAIN:
+            yield replace(node, _kept(routine, node, arguments[0]))
+        name = function.child_by_field_name("attribute") if function.type == "attribute" else None
+        receiver = function.child_by_field_name("object")
+        if name is not None and receiver is not None and routine.string(name) in _BEHIND:
+            yield receiver.end_byte, node.end_byte, ""
+
+
+@operator("counted-from-one")
+def _counted_from_one(routine: Routine) -> Iterator[Edit]:
+    """`enumerate(a)` as `enumerate(a, 1)`, and back."""
+    for _, function, arguments in _calls(routine):
+        if routine.string(function) != "enumerate" or not arguments:
+            continue
+        if len(arguments) == 1:
+            yield arguments[0].end_byte, arguments[0].end_byte, ", 1"
+        else:
+            yield arguments[0].end_byte, arguments[-1].end_byte, ""
+
+
+@operator("same-argument")
+def _same_argument(routine: Routine) -> Iterator[Edit]:
+    """`f(a, b)` as `f(a, a)`."""
+    for _, _, arguments in _calls(routine):
+        placed = [n for n in arguments if n.type == "identifier"]
+        for left, right in itertools.pairwise(placed):
+            yield replace(right, routine.string(left))
+            yield replace(left, routine.string(right))
+
+
+def _kept(routine: Routine, call: Node, argument: Node) -> str:
+    """What is left of a call when only its argument stays."""
+    text, around = routine.string(argument), routine.source.parent(call)
+    alone = argument.type in (
+        "identifier",
+        "call",
+        "attribute",
+        "subscript",
+        "list",
+        "tuple",
+        "integer",
+        "string",
+    )
+    if argument.type == "generator_expression" and not text.startswith("("):
+        return f"({text})"
+    loose = around is not None and around.type in (
+        "return_statement",
+        "assignment",
+        "argument_list",
+        "for_statement",
+    )
+    return text if alone or loose or text.startswith("(") else f"({text})"

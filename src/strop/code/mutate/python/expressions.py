@@ -1,0 +1,175 @@
+"""Operators on expressions: comparisons, arithmetic, logic, and what they are applied to."""
+
+import itertools
+from collections.abc import Iterator
+
+from strop.code.mutate.edits import Edit, replace
+from strop.code.mutate.python.faults import operator
+from strop.code.python.routines import Routine
+from strop.code.trees import Node
+
+_BOUNDARY = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_OTHER = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "is": "is not", "is not": "is"}
+_ARITHMETIC = {
+    "+": ("-",), "-": ("+",), "*": ("+", "**"), "/": ("//", "*"), "//": ("/", "%"), "%": ("//",), "**": ("*",),
+    "&": ("|",), "|": ("&",), "^": ("|",), "<<": (">>",), ">>": ("<<",),
+}  # fmt: skip
+_UNORDERED = frozenset({"+", "*", "&", "|", "^"})
+
+
+def _comparison(routine: Routine, table: dict[str, str]) -> Iterator[Edit]:
+    for node in routine.all("comparison_operator"):
+        for sign in node.children_by_field_name("operators"):
+            if sign.type in table:
+                yield replace(sign, table[sign.type])
+
+
+@operator("boundary")
+def _boundary(routine: Routine) -> Iterator[Edit]:
+    """`a < b` as `a <= b`."""
+    return _comparison(routine, _BOUNDARY)
+
+
+@operator("turned-comparison")
+def _turned_comparison(routine: Routine) -> Iterator[Edit]:
+    """`a < b` as `a > b`."""
+    return _comparison(routine, _TURNED)
+
+
+@operator("opposite-comparison")
+def _opposite_comparison(routine: Routine) -> Iterator[Edit]:
+    """`a == b` as `a != b`, `a in b` as `a not in b`."""
+    return _comparison(routine, _OTHER)
+
+
+@operator("arithmetic")
+def _arithmetic(routine: Routine) -> Iterator[Edit]:
+    """`a + b` as `a - b`."""
+    for node in routine.all("binary_operator"):
+        sign = node.child_by_field_name("operator")
+        for other in _ARITHMETIC.get(sign.type, ()) if sign is not None else ():
+            yield replace(sign, other)  # type: ignore[arg-type]
+
+
+@operator("swapped-operands")
+def _swapped_operands(routine: Routine) -> Iterator[Edit]:
+    """`a - b` as `b - a`."""
+    for node in routine.all("binary_operator"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        sign = node.child_by_field_name("operator")
+        if left is None or right is None or sign is None:
+            continue
+        text = left.type in ("string", "concatenated_string") or right.type == "string"
+        if sign.type not in _UNORDERED or (sign.type == "+" and text):
+            yield swapped(routine, left, right)
+
+
+@operator("lost-operand")
+def _lost_operand(routine: Routine) -> Iterator[Edit]:
+    """`a + 1` as `a`, `a and b` as `a` or as `b`."""
+    for node in routine.all("binary_operator", "boolean_operator"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            continue
+        yield left.end_byte, node.end_byte, ""
+        if node.type == "boolean_operator":
+            yield node.start_byte, right.start_byte, ""
+
+
+@operator("boolean")
+def _boolean(routine: Routine) -> Iterator[Edit]:
+    """`a and b` as `a or b`."""
+    for node in routine.all("boolean_operator"):
+        sign = node.child_by_field_name("operator")
+        if sign is not None:
+            yield replace(sign, "or" if sign.type == "and" else "and")
+
+
+@operator("negated-condition")
+def _negated_condition(routine: Routine) -> Iterator[Edit]:
+    """`if a:` as `if not a:`."""
+    for node in routine.all("if_statement", "elif_clause", "conditional_expression", "if_clause"):
+        condition = condition_of(node)
+        if condition is not None and condition.type not in ("not_operator", "comparison_operator"):
+            simple = condition.type in ("identifier", "call", "attribute", "subscript")
+            text = routine.string(condition)
+            yield replace(condition, f"not {text}" if simple else f"not ({text})")
+
+
+@operator("lost-not")
+def _lost_not(routine: Routine) -> Iterator[Edit]:
+    """`not a` as `a`."""
+    for node in routine.all("not_operator"):
+        argument = node.child_by_field_name("argument")
+        if argument is not None:
+            yield node.start_byte, argument.start_byte, ""
+
+
+@operator("lost-minus")
+def _lost_minus(routine: Routine) -> Iterator[Edit]:
+    """`-a` as `a`."""
+    for node in routine.all("unary_operator"):
+        argument = node.child_by_field_name("argument")
+        if argument is not None and node.children[0].type in ("-", "~"):
+            yield node.start_byte, argument.start_byte, ""
+
+
+@operator("lost-parentheses")
+def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
+    """`(a + b) * c` as `a + b * c`."""
+    for node in routine.all("parenthesized_expression"):
+        around, inner = routine.source.parent(node), node.named_children
+        operands = (
+            "binary_operator",
+            "boolean_operator",
+            "not_operator",
+            "unary_operator",
+            "comparison_operator",
+        )
+        if around is not None and around.type in operands and len(inner) == 1 and inner[0].type in operands:
+            yield replace(node, routine.string(inner[0]))
+
+
+@operator("swapped-choices")
+def _swapped_choices(routine: Routine) -> Iterator[Edit]:
+    """`a if c else b` as `b if c else a`."""
+    for node in routine.all("conditional_expression"):
+        parts = [child for child in node.named_children if child.type != "comment"]
+        if len(parts) == 3:
+            yield swapped(routine, parts[0], parts[2])
+
+
+@operator("lost-filter")
+def _lost_filter(routine: Routine) -> Iterator[Edit]:
+    """`[x for x in a if x]` as `[x for x in a]`."""
+    for node in routine.all("if_clause"):
+        before = node.prev_sibling
+        if before is not None:
+            yield before.end_byte, node.end_byte, ""
+
+
+@operator("swapped-items")
+def _swapped_items(routine: Routine) -> Iterator[Edit]:
+    """`return a, b` as `return b, a`; so with targets and items of tuples and lists."""
+    for node in routine.all("expression_list", "tuple", "pattern_list", "list"):
+        items = [child for child in node.named_children if child.type != "comment"]
+        if 2 <= len(items) <= 4:
+            for left, right in itertools.pairwise(items):
+                yield swapped(routine, left, right)
+
+
+def swapped(routine: Routine, left: Node, right: Node) -> Edit:
+    """The two nodes in each other's place, with what is between them kept."""
+    between = routine.source.data[left.end_byte : right.start_byte].decode("utf-8", "surrogatepass")
+    return left.start_byte, right.end_byte, f"{routine.string(right)}{between}{routine.string(left)}"
+
+
+def condition_of(node: Node) -> Node | None:
+    """The condition of an `if`, `elif`, `while`, conditional expression or filter."""
+    if node.type == "conditional_expression":
+        parts = [child for child in node.named_children if child.type != "comment"]
+        return parts[1] if len(parts) == 3 else None
+    if node.type == "if_clause":
+        return node.named_children[0] if node.named_children else None
+    return node.child_by_field_name("condition")

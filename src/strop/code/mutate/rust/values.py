@@ -1,0 +1,160 @@
+"""Operators whose faults are wrong types: references, casts, conversions, literals, wrappers."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from strop.code.mutate.edits import Edit, replace
+from strop.code.mutate.rust.faults import operator
+from strop.code.mutate.rust.nodes import calls, methods
+from strop.code.trees import Source
+
+_OTHER_TYPE = {
+    "i32": "i64", "i64": "i32", "u32": "i32", "u64": "u32", "usize": "i32", "u8": "char", "f64": "f32",
+    "f32": "f64", "i128": "i64", "u128": "u64", "isize": "i32", "i16": "i32", "u16": "u32", "i8": "i32",
+    "char": "u8", "bool": "i32",
+}  # fmt: skip
+
+
+@operator("drop-reference", "types", "moves")
+def _drop_reference(source: Source) -> Iterator[Edit]:
+    """`f(&x)` as `f(x)`."""
+    for node in source.all("reference_expression"):
+        value = node.child_by_field_name("value")
+        if value is not None:
+            yield replace(node, source.string(value))
+
+
+@operator("add-reference", "types")
+def _add_reference(source: Source) -> Iterator[Edit]:
+    """`f(x)` as `f(&x)`."""
+    for node in source.all("arguments"):
+        for argument in node.named_children:
+            if argument.type in ("identifier", "call_expression", "field_expression", "index_expression"):
+                yield argument.start_byte, argument.start_byte, "&"
+
+
+@operator("shared-argument", "types", "mutability")
+def _shared_argument(source: Source) -> Iterator[Edit]:
+    """`f(&mut x)` as `f(&x)`."""
+    for node in source.all("reference_expression"):
+        value = node.child_by_field_name("value")
+        if value is not None and any(c.type == "mutable_specifier" for c in node.children):
+            yield replace(node, f"&{source.string(value)}")
+
+
+@operator("drop-dereference", "types")
+def _drop_dereference(source: Source) -> Iterator[Edit]:
+    """`*x` as `x`."""
+    for node in source.all("unary_expression"):
+        if node.children[0].type == "*":
+            yield node.start_byte, node.start_byte + 1, ""
+
+
+@operator("drop-cast", "types")
+def _drop_cast(source: Source) -> Iterator[Edit]:
+    """`x as usize` as `x`."""
+    for node in source.all("type_cast_expression"):
+        value = node.child_by_field_name("value")
+        if value is not None:
+            yield value.end_byte, node.end_byte, ""
+
+
+@operator("other-cast", "types")
+def _other_cast(source: Source) -> Iterator[Edit]:
+    """`x as usize` as `x as i32`."""
+    for node in source.all("type_cast_expression"):
+        kind = node.child_by_field_name("type")
+        if kind is not None and source.string(kind) in _OTHER_TYPE:
+            yield replace(kind, _OTHER_TYPE[source.string(kind)])
+
+
+@operator("other-annotation", "types")
+def _other_annotation(source: Source) -> Iterator[Edit]:
+    """`let x: Vec<i64>` as `let x: Vec<i32>`, `let x: String` as `let x: &str`."""
+    for node in source.all("let_declaration"):
+        kind = node.child_by_field_name("type")
+        if kind is None:
+            continue
+        for inner in [kind, *source.inner(kind, "primitive_type", "type_identifier")]:
+            text = source.string(inner)
+            if text == "String" or (inner.type == "primitive_type" and text in _OTHER_TYPE):
+                yield replace(inner, _OTHER_TYPE.get(text, "&str"))
+
+
+@operator("drop-conversion", "types", "names")
+def _drop_conversion(source: Source) -> Iterator[Edit]:
+    """`x.to_string()` and `String::from(x)` as `x`."""
+    for method in methods(source, "to_string", "to_owned", "into", "as_str", "as_bytes", "chars", "abs_diff"):
+        if not method.arguments:
+            yield replace(method.node, source.string(method.receiver))
+    for node, arguments in calls(source, "String::from", "Box::new", "i64::from", "u64::from", "f64::from"):
+        if len(arguments) == 1:
+            yield replace(node, source.string(arguments[0]))
+
+
+@operator("other-literal", "types")
+def _other_literal(source: Source) -> Iterator[Edit]:
+    """`2.0` as `2`, `'x'` as `"x"`, `"x"` as `'x'`."""
+    for node in source.all("float_literal"):
+        text = source.string(node)
+        if re.fullmatch(r"\d+\.0", text):
+            yield replace(node, text.removesuffix(".0"))
+    for node in source.all("char_literal"):
+        text = source.string(node)[1:-1]
+        if text not in ('"', "\\'"):
+            yield replace(node, f'"{text}"')
+    for node in source.all("string_literal"):
+        text = source.string(node)
+        if re.fullmatch(r'"[\w \-+*/.,:]"', text):
+            yield replace(node, f"'{text[1:-1]}'")
+
+
+@operator("assignment-as-condition", "types")
+def _assignment_as_condition(source: Source) -> Iterator[Edit]:
+    """`if a == b` as `if a = b`."""
+    for node in source.all("if_expression"):
+        condition = node.child_by_field_name("condition")
+        equals = condition.child_by_field_name("operator") if condition is not None else None
+        if equals is not None and equals.type == "==":
+            yield replace(equals, "=")
+
+
+@operator("drop-question-mark", "types")
+def _drop_question_mark(source: Source) -> Iterator[Edit]:
+    """`x?` as `x`."""
+    for node in source.all("try_expression"):
+        yield node.end_byte - 1, node.end_byte, ""
+
+
+@operator("drop-unwrap", "types", "names")
+def _drop_unwrap(source: Source) -> Iterator[Edit]:
+    """`x.unwrap_or(0)` as `x`."""
+    names = ("unwrap", "unwrap_or", "expect", "unwrap_or_default", "unwrap_or_else", "ok", "ok_or")
+    for method in methods(source, *names):
+        yield method.receiver.end_byte, method.node.end_byte, ""
+
+
+@operator("drop-collect", "types", "returns")
+def _drop_collect(source: Source) -> Iterator[Edit]:
+    """`x.map(f).collect()` as `x.map(f)`."""
+    for method in methods(source, "collect"):
+        yield method.receiver.end_byte, method.node.end_byte, ""
+
+
+@operator("swap-arguments", "types")
+def _swap_arguments(source: Source) -> Iterator[Edit]:
+    """`f(a, b)` as `f(b, a)`."""
+    for node in source.all("arguments"):
+        for left, right in pairwise(node.named_children):
+            between = source.data[left.end_byte : right.start_byte].decode()
+            yield left.start_byte, right.end_byte, f"{source.string(right)}{between}{source.string(left)}"
+
+
+@operator("drop-argument", "types")
+def _drop_argument(source: Source) -> Iterator[Edit]:
+    """`f(a, b)` as `f(a)`."""
+    for node in source.all("arguments"):
+        if len(node.named_children) > 1:
+            before, last = node.named_children[-2:]
+            yield before.end_byte, last.end_byte, ""

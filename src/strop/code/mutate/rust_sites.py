@@ -1,0 +1,228 @@
+"""Where a Rust text can be changed so that it nearly always still compiles."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from strop.code.mutate.rust_values import default_value, other_constant
+from strop.code.mutate.sites import Finder, Operator, Site
+from strop.code.rust.items import Function, RustItems
+from strop.code.trees import Node, Regions, Source, span
+
+_DEEPEST_CALL = 50
+"""Calls between a test and the code that is changed."""
+
+_BINARY: dict[str, tuple[Operator, str]] = {
+    "<": ("boundary", "<="), "<=": ("boundary", "<"), ">": ("boundary", ">="), ">=": ("boundary", ">"),
+    "==": ("comparison", "!="), "!=": ("comparison", "=="),
+    "&&": ("boolean", "||"), "||": ("boolean", "&&"),
+    "+": ("arithmetic", "-"), "-": ("arithmetic", "+"), "*": ("arithmetic", "+"), "/": ("arithmetic", "*"),
+    "%": ("arithmetic", "/"),
+    "+=": ("arithmetic", "-="), "-=": ("arithmetic", "+="), "*=": ("arithmetic", "+="),
+    "/=": ("arithmetic", "*="), "%=": ("arithmetic", "/="),
+}  # fmt: skip
+_UNTOUCHED = (
+    "macro_definition", "attribute_item", "inner_attribute_item", "const_item", "static_item", "match_pattern",
+    "type_arguments", "array_type", "type_parameters", "range_pattern", "token_tree", "extern_crate_declaration",
+    "unsafe_block", "const_block",
+)  # fmt: skip
+_SHOWN = frozenset({"to_string", "format", "println", "print", "write", "assert_eq", "assert_ne"})
+_FORMATTERS = frozenset({"Display", "Debug"})
+_QUIET_CALLS = frozenset(
+    {"println", "eprintln", "print", "eprint", "dbg", "log", "debug", "info", "warn", "trace"}
+)
+_LOOPS = frozenset({"while_expression", "loop_expression", "function_item"})
+
+
+def sites(source: Source) -> Iterator[Site]:
+    """Every change that could be made to code that the tests reach."""
+    items = RustItems(source)
+    kept_out = Regions([*items.regions.spans, *(span(n) for n in source.all(*_UNTOUCHED))])
+    for function in reachable(items):
+        found = _Finder(source, function, kept_out)
+        yield from found.all()
+
+
+def reachable(items: RustItems) -> list[Function]:
+    """Functions outside the tests whose name, or whose type for methods of traits, the tests lead to.
+
+    `fmt` of Display and Debug counts as reached only where something is formatted or compared.
+    """
+    source = items.source
+    wanted = {source.string(n) for n in source.all("identifier", "type_identifier") if items.regions.hold(n)}
+    wanted |= source.names(*source.all("macro_definition"))  # may make tests
+    made = (
+        n for n in source.all("macro_invocation") if source.within(n, frozenset({"function_item"})) is None
+    )
+    wanted |= source.names(*made)
+    left = [f for f in items.functions if not (f.in_tests or f.nested or f.removed)]
+    reached: list[Function] = []
+    for _ in range(_DEEPEST_CALL):
+        now = [f for f in left if _wanted(source, f, wanted)]
+        if not now:
+            break
+        taken = {f.node.id for f in now}
+        left = [f for f in left if f.node.id not in taken]
+        reached += now
+        for function in now:
+            wanted |= source.names(function.node)
+    return sorted(reached, key=lambda f: f.node.start_byte)
+
+
+def _wanted(source: Source, function: Function, wanted: set[str]) -> bool:
+    around = source.within(function.node, frozenset({"impl_item", "trait_item"}))
+    kind = None if around is None else around.child_by_field_name("type")
+    trait = None if around is None else around.child_by_field_name("trait")
+    if trait is not None and kind is not None:
+        formats = bool(_FORMATTERS & source.names(trait)) and function.name == "fmt"
+        return not source.names(kind).isdisjoint(wanted) and (not formats or bool(_SHOWN & wanted))
+    return function.name in wanted
+
+
+class _Finder(Finder):
+    """The changes that could be made to one function."""
+
+    def __init__(self, source: Source, function: Function, kept_out: Regions) -> None:
+        super().__init__(source, function.node, function.body, kept_out)
+        self.function = function
+        around = source.within(function.node, frozenset({"impl_item", "trait_item"}))
+        parameters = [n.child_by_field_name("type_parameters") for n in (function.node, around) if n]
+        self.generic = any("type_parameter" in {c.type for c in p.named_children} for p in parameters if p)
+
+    def finders(self) -> Sequence[Callable[[], Iterator[Site]]]:
+        """In the order of their worth."""
+        return (self._returns, self._conditions, self._binary, self._ranges, self._constants, self._deletions)
+
+    def _steers_loop(self, node: Node) -> bool:
+        """Whether the node is inside a `while` or `loop`, whose end it may decide."""
+        around = self.source.within(node, _LOOPS)
+        return around is not None and around.type != "function_item"
+
+    def _ends_loop(self, node: Node) -> bool:
+        """Whether the node is part of the condition of a `while`."""
+        around = self.source.within(node, _LOOPS)
+        condition = None if around is None else around.child_by_field_name("condition")
+        return condition is not None and Regions([span(condition)]).hold(node)
+
+    def _returns(self) -> Iterator[Site]:
+        kind = self.function.node.child_by_field_name("return_type")
+        values = default_value(self.source.tokens(kind)) if kind is not None else ()
+        if "impl" in self.source.tokens(kind):
+            return
+        inner = self.source.string(self.body)[1:-1].strip()
+        for value in values:
+            if inner != value:
+                yield self._site("return value", self.body, f"{{ {value} }}")
+        for node in self._nodes("return_expression"):
+            given = node.named_children[0] if node.named_children else None
+            in_closure = self.source.within(
+                node, frozenset({"closure_expression", "function_item", "async_block"})
+            )
+            if given is None or in_closure is None or in_closure.type != "function_item":
+                continue
+            for value in values:
+                if self.source.string(given) != value and in_closure == self.function.node:
+                    yield self._site("return value", given, value)
+
+    def _conditions(self) -> Iterator[Site]:
+        for node in self._nodes("if_expression"):
+            condition = node.child_by_field_name("condition")
+            if condition is None or condition.type in ("let_condition", "let_chain"):
+                continue
+            if self._steers_loop(node) or self.source.tokens(condition)[:1] == ["!"]:
+                continue
+            yield self._site("negated condition", condition, f"!({self.source.string(condition)})")
+
+    def _binary(self) -> Iterator[Site]:
+        for node in self._nodes("binary_expression", "compound_assignment_expr"):
+            operator = node.child_by_field_name("operator")
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if operator is None or left is None or right is None or operator.type not in _BINARY:
+                continue
+            name, after = _BINARY[operator.type]
+            if name == "arithmetic" and not self._numeric(node, left, right):
+                continue
+            if name != "boundary" and self._ends_loop(node):
+                continue
+            if name == "boolean" and self.source.names(left) and "let" in self.source.tokens(node):
+                continue
+            if after.startswith("<") and "as" in self.source.tokens(left)[-3:]:
+                continue
+            yield self._site(name, operator, after)
+
+    def _numeric(self, node: Node, left: Node, right: Node) -> bool:
+        """Whether the operands are numbers, as far as can be seen, and changing them ends no loop late."""
+        if self.generic or (node.type == "compound_assignment_expr" and self._steers_loop(node)):
+            return False
+        assigned = self.source.within(node, frozenset({"assignment_expression", "block"}))
+        if assigned is not None and assigned.type == "assignment_expression" and self._steers_loop(node):
+            return False
+        tokens = {*self.source.tokens(left), *self.source.tokens(right)}
+        text = {
+            "to_string",
+            "format",
+            "String",
+            '"',
+            "&",
+            "to_owned",
+            "as_str",
+            "Duration",
+            "Instant",
+            "collect",
+        }
+        return tokens.isdisjoint(text)
+
+    def _ranges(self) -> Iterator[Site]:
+        for node in self._nodes("range_expression"):
+            if len(node.named_children) != 2:
+                continue
+            for child in node.children:
+                if child.type in ("..", "..="):
+                    yield self._site("range", child, "..=" if child.type == ".." else "..")
+
+    def _constants(self) -> Iterator[Site]:
+        for node in self._nodes("integer_literal", "float_literal", "boolean_literal", "string_literal"):
+            parent = self.source.parent(node)
+            if parent is None or parent.type in ("field_expression", "index_expression", "array_expression"):
+                continue
+            steers = self._steers_loop(node) and parent.type in (
+                "compound_assignment_expr",
+                "loop_expression",
+            )
+            if steers or self._ends_loop(node):
+                continue
+            after = other_constant(self.source, node, parent)
+            if after is not None:
+                yield self._site("constant", node, after)
+
+    def _deletions(self) -> Iterator[Site]:
+        unset = {
+            name
+            for n in self.source.inner(self.body, "let_declaration")
+            if n.child_by_field_name("value") is None
+            for name in self.source.names(n.child_by_field_name("pattern"))
+        }
+        for node in self._nodes("expression_statement"):
+            if not self.source.string(node).endswith(";") or not node.named_children:
+                continue
+            inner = node.named_children[0]
+            if self._deletable(node, inner, unset):
+                yield self._site("deletion", node, "")
+
+    def _deletable(self, node: Node, inner: Node, unset: set[str]) -> bool:
+        tokens = self.source.tokens(inner)
+        if inner.type in ("assignment_expression", "compound_assignment_expr"):
+            fresh = self.source.names(inner.child_by_field_name("left")).isdisjoint(unset)
+            return fresh and not self._steers_loop(node)
+        if inner.type == "call_expression":
+            return not _QUIET_CALLS & set(tokens[:1]) and not self._steers_loop(node)
+        if inner.type == "continue_expression":
+            return not self._steers_loop(node)
+        if inner.type != "return_expression":
+            return False
+        block = self.source.parent(node)
+        branch = None if block is None else self.source.parent(block)
+        return (
+            branch is not None
+            and branch.type == "if_expression"
+            and branch.child_by_field_name("alternative") is None
+            and not self._steers_loop(node)
+        )

@@ -1,0 +1,1 @@
+"""Near-identity of code: normal forms, and sets of hashes of them."""

@@ -1,0 +1,123 @@
+"""The functions of a Python text, each as a small text of its own that operators look at and change.
+
+A function is cut out by its lines, so a file of any length costs what its functions cost, and what is not changed stays
+byte for byte.
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+
+from strop.code.trees import Node, Regions, Source, Span, span
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+"""Lines as Python's parser counts them."""
+_WRAP = "if 1:\n"
+"""What a function that is indented stands under."""
+_UNTOUCHED = ("decorator", "type", "import_statement", "import_from_statement")
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Routine:
+    """One function or method with what is nested in it. Positions are bytes of `source.data`."""
+
+    def __init__(self, name: str, first: int, lines: list[str], node: _DEFINITIONS) -> None:
+        self.name = name
+        """Dotted, from the top of the file: `Class.method`."""
+        self.first = first
+        """Line of the `def` in the file, from 1; decorators stand above it."""
+        self.last = node.end_lineno or first
+        self._head, self._tail = "".join(lines[: first - 1]), "".join(lines[self.last :])
+        self._wrap = _WRAP if node.col_offset else ""
+        self.source = Source(self._wrap + "".join(lines[first - 1 : self.last]), "python")
+        found = self.source.all("function_definition")
+        self.node = min(found, key=lambda n: n.start_byte) if found else None
+        self.usable = self.node is not None and not (self.source.too_long or self.source.root.has_error)
+        """False for what cannot be read: nothing is changed in it."""
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Its syntax tree, lines and columns those of `source`."""
+        return parsed(self.source.text)
+
+    @cached_property
+    def _kept_out(self) -> Regions:
+        docstrings = []
+        for text in self.source.all("expression_statement"):
+            if text.named_children and text.named_children[0].type in ("string", "concatenated_string"):
+                docstrings.append(span(text))
+        return Regions([*docstrings, *(span(n) for n in self.source.all(*_UNTOUCHED))])
+
+    def all(self, *kinds: str) -> list[Node]:
+        """Every node of these kinds that may be changed: no docstrings, annotations, imports and decorators."""
+        inside = self.source.inner(self.node, *kinds) if self.node is not None else []
+        return [n for n in inside if not (n.has_error or self._kept_out.hold(n))]
+
+    def string(self, node: Node | None) -> str:
+        """The text of a node; empty for None."""
+        return self.source.string(node)
+
+    def changed(self, data: bytes) -> str:
+        """The whole file with the function as in `data`."""
+        return self._head + data.decode("utf-8", "surrogatepass")[len(self._wrap) :] + self._tail
+
+    def line(self, offset: int) -> int:
+        """The file's line, from 1, of a byte offset."""
+        return self.first + self.source.line(offset) - 1 - bool(self._wrap)
+
+    def offset(self, line: int, column: int) -> int:
+        """The byte offset of a place as `ast` names it."""
+        return self._starts[line - 1] + column
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts, at = [], 0
+        for line in _lines(self.source.text):
+            starts.append(at)
+            at += len(line.encode("utf-8", "surrogatepass"))
+        return starts
+
+
+def routines(text: str) -> list[Routine]:
+    """The outermost functions and methods of a file, in order; empty for a text that does not parse."""
+    try:
+        tree = parsed(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    lines = _lines(text)
+    return [Routine(name, node.lineno, lines, node) for name, node in _outermost(tree)]
+
+
+def parsed(text: str) -> ast.Module:
+    """The tree of a text that compiles; SyntaxError and ValueError for any other. Warnings are not shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+        compile(tree, "<code>", "exec", dont_inherit=True)
+    return tree
+
+
+def shape(tree: ast.AST) -> str:
+    """By what two programs count as the same: the tree without positions."""
+    return ast.dump(tree, annotate_fields=False)
+
+
+def _outermost(tree: ast.Module) -> Iterator[tuple[str, _DEFINITIONS]]:
+    waiting: list[tuple[str, ast.AST]] = [("", node) for node in reversed(tree.body)]
+    while waiting:
+        prefix, node = waiting.pop()
+        if isinstance(node, _DEFINITIONS):
+            yield f"{prefix}{node.name}", node
+            continue
+        inner = f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else prefix
+        below = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.stmt | ast.ExceptHandler)]
+        waiting += [(inner, child) for child in reversed(below)]
+
+
+def _lines(text: str) -> list[str]:
+    return _LINE.findall(text)
+
+
+__all__ = ["Routine", "Span", "parsed", "routines", "shape"]
