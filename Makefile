@@ -1,4 +1,6 @@
-# make install, make demo, make test, make test-all (nothing sampled), make tasksets (packs the built-in tasks anew). Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS.
+# make install, make demo, make test (ten minutes), make test-full (nothing sampled; tests/README.md).
+# Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS, STROP_TEST_SEED, STROP_REQUIRE.
+# make tasksets packs the built-in tasks anew.
 PYTHON ?= python3
 ARGS ?=
 PYTEST_ARGS ?=
@@ -6,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install vllm demo tasksets test test-all lint clean
+.PHONY: install vllm demo tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
 
 install: $(STAMP)
 
@@ -30,17 +32,30 @@ demo: install
 tasksets: install
 	$(BIN)/python -m tasksets.build
 
+# The four side by side, each one's words together.
 lint: install
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync lint-types lint-code lint-format lint-layers
+
+lint-code:
 	$(BIN)/ruff check .
+
+lint-format:
 	$(BIN)/ruff format --check .
+
+lint-types:
 	$(BIN)/mypy
+
+lint-layers:
 	$(BIN)/lint-imports
 
-test: lint
-	$(BIN)/pytest -q $(PYTEST_ARGS)
+# On all cores; tests of one group stay in one process, in the order of tests/tiers.py.
+PYTEST := $(BIN)/pytest -q -n auto --maxprocesses 16 --dist loadgroup --no-loadscope-reorder
 
-test-all: lint
-	STROP_TEST_ALL=1 $(BIN)/pytest -q $(PYTEST_ARGS)
+test: lint
+	$(PYTEST) --short $(PYTEST_ARGS)
+
+test-full: lint
+	$(PYTEST) --full $(PYTEST_ARGS)
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis src/*.egg-info

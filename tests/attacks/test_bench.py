@@ -18,8 +18,6 @@ from strop.attacks.tasks import build
 from strop.core.checks import CasesCheck
 from strop.core.task import Task
 
-pytestmark = pytest.mark.adversarial
-
 
 class Weak:
     """A grader that does what `action` does with each hostile answer, and passes the honest one."""

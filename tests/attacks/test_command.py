@@ -1,15 +1,13 @@
 """`strop attack` as a process: exit codes, files, answers of others, foreign graders."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from strop.sandbox import jail_names
-
-pytestmark = pytest.mark.adversarial
 
 TASK = {
     "id": "inc",
@@ -132,15 +130,14 @@ def test_the_list(strop) -> None:
     assert done.returncode == 0 and "rust/exit-0" in done.stdout and "python/" not in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.soak(80)
 def test_all_of_python(strop, tmp_path) -> None:
     done = strop("attack", "--language", "python", "--jail", jail_names()[-1], "--json", "r.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 150
 
 
-@pytest.mark.cargo
-@pytest.mark.skipif(not shutil.which("rustc"), reason="needs a Rust toolchain")
+@pytest.mark.rust(7)
 def test_rust_in_every_jail(strop, tmp_path) -> None:
     done = strop("attack", "--language", "rust", "--name", "always-equal", "--json", "r.json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -148,18 +145,17 @@ def test_rust_in_every_jail(strop, tmp_path) -> None:
     assert [(r["jail"], r["honest_outcome"]) for r in rows] == [(jail, "passed") for jail in jail_names()]
 
 
-@pytest.mark.slow
-@pytest.mark.cargo
-@pytest.mark.skipif(not shutil.which("rustc"), reason="needs a Rust toolchain")
+@pytest.mark.soak(80)
+@pytest.mark.needs("cargo")
 def test_all_of_rust(strop, tmp_path) -> None:
     done = strop("attack", "--language", "rust", "--jail", "minimal", "--json", "r.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 70
 
 
+@pytest.mark.soak(12)
 @pytest.mark.parametrize("language", ["c", "javascript"])
 def test_all_of_a_command_language(strop, tmp_path, language: str) -> None:
-    if not shutil.which({"c": "gcc", "javascript": "node"}[language]):
-        pytest.skip(f"no toolchain for {language}")
+    needs.need({"c": "gcc", "javascript": "node"}[language])
     done = strop("attack", "--language", language, "--jail", "minimal")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -81,7 +81,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, args, said):
     assert names(folder) == ["tasks.jsonl"]
 
 
-@pytest.mark.slow
+@pytest.mark.soak(20)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_bytes(folder, how):
     rows = [line(n, good=n % 5 != 0, spin=20_000) for n in range(40)]

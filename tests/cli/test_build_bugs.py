@@ -1,5 +1,4 @@
 import json
-import shutil
 import signal
 import time
 
@@ -92,9 +91,7 @@ mod tests {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.cargo
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain here")
+@pytest.mark.rust(9)
 def test_a_crate_gives_tasks_whose_repairs_pass(start, tmp_path):
     for name, text in CRATE.items():
         path = tmp_path / "crate" / name

@@ -20,6 +20,7 @@ def script(path, *rounds):
     return path.name
 
 
+@pytest.mark.train(13)
 def test_two_policies_are_compared_on_the_same_tasks(strop, tmp_path, tasks_file):
     pytest.importorskip("torch")
     weak = script(tmp_path / "weak.jsonl", GOOD, BAD, BAD, BAD, BAD)  # four samples, then the greedy one
@@ -74,6 +75,7 @@ def test_a_run_stands_for_its_final_model_else_its_newest_whole_checkpoint(tmp_p
     assert model_folder(str(tmp_path)) == str(tmp_path / "final")
 
 
+@pytest.mark.train(17)
 def test_a_window_leaves_tasks_out_and_says_so(strop, tmp_path, add, double):
     pytest.importorskip("torch")
     inside = add.model_copy(update={"id": "add", "metadata": {"date": "2024-08-01", "base_tests": 1}})

@@ -107,6 +107,7 @@ def script(path, *rounds):
     return f"scripted:{path.name}"
 
 
+@pytest.mark.train(15)
 def test_models_of_three_engines_stand_in_one_table(strop, serve, tmp_path, tasks_file, tiny):
     pytest.importorskip("openai")
     server = serve()
@@ -135,6 +136,7 @@ def test_models_of_three_engines_stand_in_one_table(strop, serve, tmp_path, task
     assert (tmp_path / "chart.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.train(15)
 def test_a_model_that_fails_takes_nothing_from_the_others(strop, serve, tmp_path, tasks_file, tiny):
     pytest.importorskip("openai")
     shutil.copytree(tiny, tmp_path / "torn")
@@ -157,6 +159,7 @@ def test_a_model_that_fails_takes_nothing_from_the_others(strop, serve, tmp_path
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.train(17)
 def test_what_was_found_before_ctrl_c_is_shown_and_written(start, serve, tmp_path, tasks_file):
     pytest.importorskip("torch")
     pytest.importorskip("openai")
@@ -196,7 +199,7 @@ def test_what_is_not_there_is_said_of_all_before_anything_runs(strop, serve, tmp
     assert not (tmp_path / "out.json").exists() and not down.asked
 
 
-@pytest.mark.cargo
+@pytest.mark.rust(18)
 def test_rust_answers_have_build_clippy_and_test_rates(strop, tmp_path):
     pytest.importorskip("torch")
     if shutil.which("cargo") is None:

@@ -29,6 +29,7 @@ def fatal(audit: TaskAudit) -> set[str]:
     return {f.code for f in audit.findings if f.severity == "fatal"}
 
 
+@pytest.mark.soak(38)
 def test_every_planted_fault_is_found_by_its_code(planted):
     missed = [(code, name, found.findings) for code, name, found in planted if code not in fatal(found)]
     assert missed == [] and not any(found.ok for *_, found in planted)
@@ -72,13 +73,13 @@ def test_an_audit_keeps_the_order_and_its_processes_end_with_the_iterator(verifi
     audits.close()
 
 
-@pytest.mark.slow
+@pytest.mark.soak(17)
 def test_tasks_of_python_functions_are_fit(verifier):
     tasks = some(load_tasks("python-functions"), 300)
     assert [a.reasons for a in audit_tasks(tasks, verifier) if not a.ok] == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak(8)
 def test_tasks_of_humaneval_are_fit_but_those_with_hardly_a_test(verifier):
     everything = load_tasks("humaneval")
     tasks = [t for t in everything if t.source in JUSTIFIED or t in some(everything, 40)]
@@ -87,7 +88,7 @@ def test_tasks_of_humaneval_are_fit_but_those_with_hardly_a_test(verifier):
     assert found == {source: {code} for source, code in JUSTIFIED.items()}
 
 
-@pytest.mark.cargo
+@pytest.mark.rust
 def test_rust_tasks_are_audited_too(verifier):
     good = load_tasks("rust-functions")[0]
     hollow = (

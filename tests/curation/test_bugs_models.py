@@ -274,7 +274,7 @@ def test_the_purpose_of_a_function_is_its_docstring():
     assert of(RUST, "above", "rust", 5) == "Whether x is large."
 
 
-@pytest.mark.slow
+@pytest.mark.soak(17)
 def test_a_project_whose_bugs_and_statements_a_model_writes(model, asked, tmp_path):
     """The command, to its end and again."""
     (tmp_path / "p/tests").mkdir(parents=True)
@@ -309,7 +309,7 @@ def test_a_project_whose_bugs_and_statements_a_model_writes(model, asked, tmp_pa
     assert (tmp_path / "p.jsonl").read_bytes() == before and len(asked) == count
 
 
-@pytest.mark.slow
+@pytest.mark.soak(19)
 def test_an_interrupted_build_keeps_what_is_paid_and_goes_on(model, asked, tmp_path):
     answers = model.script
 

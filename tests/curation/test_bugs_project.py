@@ -1,5 +1,3 @@
-import pytest
-
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
 from strop.curation.bugs.from_project import Factory, Place, split_of
@@ -48,7 +46,6 @@ mod tests {
 """
 
 
-@pytest.mark.slow
 def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path):
     (tmp_path / "p/tests").mkdir(parents=True)
     (tmp_path / "p/pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\n')

@@ -478,7 +478,7 @@ def c_task(name: str, broken: str, reference: str = C_GOOD) -> Task:
     )  # fmt: skip
 
 
-@pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not there")
+@pytest.mark.needs("gcc")
 def test_c_programs_that_do_not_compile(tmp_path: Path, strop: Callable[..., Any]) -> None:
     tasks = [
         c_task("semicolon", C_GOOD.replace('puts("yes");', 'puts("yes")')),
@@ -515,8 +515,7 @@ def tasks_check() -> CommandCheck:
     return CommandCheck(path="main.c", steps=[CommandStep(stage="test", argv=["true"])])
 
 
-@pytest.mark.cargo
-@pytest.mark.slow
+@pytest.mark.rust(9)
 def test_rust_programs_that_do_not_compile(tmp_path: Path, strop: Callable[..., Any]) -> None:
     made_first = strop("build", "rust-fix", "-o", "rust.jsonl", "--limit", 3, "--per-task", 4, "--seed", 7)
     assert made_first.returncode == 0, made_first.stderr

@@ -298,6 +298,7 @@ def test_the_published_filters_agree_with_a_second_writing_on_the_standard_libra
     assert seen > 5000 and not differ
 
 
+@pytest.mark.soak(7)
 @pytest.mark.parametrize("mask", ["body", "function"])
 def test_the_oracle_gives_files_of_the_standard_library_back_in_every_format(mask):
     found, tally = library(60, mask=mask, per_file=1)
@@ -312,7 +313,7 @@ def test_the_oracle_gives_files_of_the_standard_library_back_in_every_format(mas
         assert apply_answer(answer, task.check.files, "infill") == task.check.oracle
 
 
-@pytest.mark.slow
+@pytest.mark.soak(10)
 def test_thousands_of_functions_in_seconds():
     began = time.process_time()
     found, tally = library(None, filters=SETS["none"])

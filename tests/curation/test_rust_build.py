@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import time
@@ -16,10 +15,7 @@ from strop.tasks import load_tasks
 from strop.verification import open_verifier
 
 pytest.importorskip("openai", reason="openai is not installed")
-pytestmark = [
-    pytest.mark.cargo,
-    pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain here"),
-]
+pytestmark = pytest.mark.rust
 FILES = ("train.jsonl", "test.jsonl", "eval.jsonl", "tasks.jsonl", "dropped.jsonl", "manifest.json")
 
 
@@ -86,7 +82,7 @@ def test_prompts_become_verified_tasks_in_three_parts(built, model, prompts, tmp
     assert "does not build" in repair[3]["content"] and "expected expression" in repair[3]["content"]
 
 
-@pytest.mark.slow
+@pytest.mark.soak(30)
 def test_a_build_killed_at_any_moment_pays_once_and_gives_the_same_bytes(
     built, build, model, prompts, tmp_path
 ) -> None:
@@ -116,7 +112,7 @@ def test_a_build_killed_at_any_moment_pays_once_and_gives_the_same_bytes(
         assert (torn / name).read_bytes() == (whole / name).read_bytes(), name
 
 
-@pytest.mark.slow
+@pytest.mark.soak(10)
 def test_a_killed_builds_calls_come_to_their_end_and_the_next_one_waits(
     built, build, model, prompts, tmp_path
 ) -> None:
@@ -133,7 +129,6 @@ def test_a_killed_builds_calls_come_to_their_end_and_the_next_one_waits(
     wait_until(lambda: calls_free(out))
 
 
-@pytest.mark.slow
 def test_ctrl_c_keeps_the_calls_under_way_and_says_how_to_go_on(
     built, build, model, prompts, tmp_path
 ) -> None:
@@ -150,7 +145,7 @@ def test_ctrl_c_keeps_the_calls_under_way_and_says_how_to_go_on(
     assert set(model.asked.values()) == {1}
 
 
-@pytest.mark.slow
+@pytest.mark.soak(10)
 def test_a_kill_of_the_calling_process_is_said_and_its_calls_are_repeated_under_their_keys(
     built, build, model, prompts, tmp_path
 ) -> None:
@@ -168,7 +163,6 @@ def test_a_kill_of_the_calling_process_is_said_and_its_calls_are_repeated_under_
     assert sorted(model.keys.values()) == [1, 1, 2, 2] and len(lines(out / "calls.jsonl")) == 4
 
 
-@pytest.mark.slow
 def test_a_torn_last_line_is_dropped_and_its_call_made_again(built, model, prompts, tmp_path) -> None:
     source, out = prompts(4), tmp_path / "out"
     assert built(source, out)[0] == 0
@@ -186,7 +180,6 @@ def test_a_torn_last_line_is_dropped_and_its_call_made_again(built, model, promp
     assert model.asked.total() == 9 and manifest.read_bytes() == whole
 
 
-@pytest.mark.slow
 def test_a_finished_build_asks_nothing_and_a_larger_one_only_the_rest(
     built, model, prompts, tmp_path
 ) -> None:
@@ -198,7 +191,6 @@ def test_a_finished_build_asks_nothing_and_a_larger_one_only_the_rest(
     assert model.asked.total() == 12 and json.loads((out / "manifest.json").read_text())["prompts"] == 6
 
 
-@pytest.mark.slow
 def test_it_stops_at_the_limit_of_the_cost_and_goes_on_from_there(built, model, prompts, tmp_path) -> None:
     source, out = prompts(8), tmp_path / "out"
     prices = ("--price-in", 10_000, "--price-out", 0, "--concurrency", 2)  # each call costs 1

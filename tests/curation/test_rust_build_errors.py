@@ -1,7 +1,6 @@
 """What a newcomer does wrong with `strop build rust`: one clear line each, and nothing is paid."""
 
 import json
-import shutil
 import socket
 
 import pytest
@@ -9,10 +8,7 @@ import pytest
 from strop.curation.rust_build.journal import try_lock
 
 pytest.importorskip("openai", reason="openai is not installed")
-pytestmark = [
-    pytest.mark.cargo,
-    pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain here"),
-]
+pytestmark = pytest.mark.rust
 
 
 def refused(outcome: tuple[int, str, str]) -> str:

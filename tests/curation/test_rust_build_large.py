@@ -1,7 +1,6 @@
 """Many prompts through `strop build rust`: its memory does not grow with them."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,11 +8,7 @@ import pytest
 from tests.scale import most
 
 pytest.importorskip("openai", reason="openai is not installed")
-pytestmark = [
-    pytest.mark.cargo,
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain here"),
-]
+pytestmark = pytest.mark.rust
 COUNT = most(1000, 120)
 GROWTH_BYTES = 16 * 2**20
 """Of the command, between its first tenth and its end; the prompts, and their rewritten forms, have as much each."""

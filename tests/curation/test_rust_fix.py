@@ -1,6 +1,5 @@
 import gzip
 import json
-import shutil
 
 import pytest
 
@@ -63,8 +62,6 @@ def clip(**fields):
 
 @pytest.fixture(scope="module")
 def verifiers():
-    if shutil.which("rustc") is None:
-        pytest.skip("no rustc")
     with open_verifier(limits=Limits(cpu_seconds=2, wall_seconds=20)) as strict, open_rustc() as rustc:
         yield strict, rustc
 
@@ -74,7 +71,7 @@ def build(verifiers, tasks, **settings):
     return list(fixes(tasks, *verifiers, tally, **settings)), tally
 
 
-@pytest.mark.cargo
+@pytest.mark.rust
 def test_each_task_is_what_it_claims_to_be(verifiers):
     made, tally = build(verifiers, [clip()], per_task=30)
     strict = verifiers[0]
@@ -98,7 +95,7 @@ def test_each_task_is_what_it_claims_to_be(verifiers):
         assert "secret" not in task.metadata["message"]
 
 
-@pytest.mark.cargo
+@pytest.mark.rust
 def test_same_seed_same_tasks_whatever_is_judged_beside_them(verifiers):
     def lines(made):
         return [task.model_dump_json() for task in made]
@@ -111,7 +108,7 @@ def test_same_seed_same_tasks_whatever_is_judged_beside_them(verifiers):
     assert lines(again) != lines(alone)
 
 
-@pytest.mark.cargo
+@pytest.mark.rust
 def test_a_fault_that_does_not_show_is_no_task_and_another_takes_its_place(verifiers):
     weak = TESTS.replace('"ab", 1), "a"', '"", 1), ""').replace('"secret", 3), "sec"', '"", 3), ""')
     task = clip(check=RustCheck(tests=weak))
@@ -120,7 +117,7 @@ def test_a_fault_that_does_not_show_is_no_task_and_another_takes_its_place(verif
     assert tally.dropped["boundary"] == {"still passes": 1} and sum(tally.tried.values()) > 2
 
 
-@pytest.mark.cargo
+@pytest.mark.rust
 def test_tasks_that_cannot_be_used_are_counted(verifiers):
     python = load_tasks("python-functions", limit=1)[0]
     wrong = clip(id="wrong", reference=CODE.replace("kept.push(letter)", "kept.push('?')"))
@@ -153,7 +150,7 @@ def test_a_verifier_that_fails_ends_the_build():
         build((Broken(), Broken()), tasks)
 
 
-@pytest.mark.cargo
+@pytest.mark.rust
 def test_prompts_show_the_program_and_the_message_and_answers_are_judged(verifiers):
     made, _ = build(verifiers, [clip()], per_task=1, kinds=["mutability"])
     prompt = render(made[0], "chat")
@@ -166,8 +163,7 @@ def test_prompts_show_the_program_and_the_message_and_answers_are_judged(verifie
     assert begun.prefill.endswith("-> String {") and render(made[0], "continue").text.endswith("-> String {")
 
 
-@pytest.mark.cargo
-@pytest.mark.slow
+@pytest.mark.rust
 def test_rust_functions_give_tasks_of_every_kind_and_no_side_sees_the_other(verifiers, tmp_path):
     originals = {task.id: task for task in load_tasks("rust-functions")}
     chosen = [

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.cargo
+pytestmark = pytest.mark.rust
 STROP = [sys.executable, "-m", "strop.cli"]
 
 

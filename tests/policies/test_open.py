@@ -45,7 +45,7 @@ def test_vllm_missing_names_the_extra(monkeypatch):
         vllm_engine._import_vllm()
 
 
-@pytest.mark.slow
+@pytest.mark.train(18)
 @pytest.mark.parametrize("shared", [True, False])
 def test_transformers(shared):
     pytest.importorskip("transformers", reason="transformers is not installed")

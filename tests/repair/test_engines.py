@@ -79,6 +79,7 @@ def run(tmp_path, folder, *arguments):
     return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=550)
 
 
+@pytest.mark.jail
 def test_a_model_on_a_server(tmp_path, folder, monkeypatch):
     pytest.importorskip("openai")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -101,7 +102,7 @@ def test_a_model_on_a_server(tmp_path, folder, monkeypatch):
     assert len(report["edits"][0]["samples"]) == right and report["decided_by"] == "regression tests"
 
 
-@pytest.mark.slow
+@pytest.mark.train(11)
 def test_a_model_that_knows_nothing(tmp_path, folder):
     torch = pytest.importorskip("torch")
     from transformers import LlamaConfig, LlamaForCausalLM

@@ -321,8 +321,7 @@ mod tests {
 """
 
 
-@pytest.mark.cargo
-@pytest.mark.slow
+@pytest.mark.rust(4)
 def test_a_rust_project_is_judged_by_its_tests(tmp_path, answers):
     folder = tmp_path / "crate"
     (folder / "src").mkdir(parents=True)

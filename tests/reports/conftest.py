@@ -1,24 +1,21 @@
 """A headless browser of the system, and pages in it that are watched: no console errors, no requests that leave."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+from tests import needs
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium. Tests skip where there is none. Code of the same module must not use asyncio in the main thread."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        pytest.skip(f"needs one of {', '.join(NAMES)}")
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    """Chromium. Code of the same module must not use asyncio in the main thread."""
+    needs.need("browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=needs.browser_program(), args=["--no-sandbox"])
         yield chromium
         chromium.close()
 

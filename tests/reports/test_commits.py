@@ -267,7 +267,7 @@ with DataCommits(run, remote=remote, branch="run", every=1, run="run", say=print
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak(11)
 def test_killed_at_any_moment_and_taken_up_again(run: Path, tmp_path: Path) -> None:
     remote, rng = tmp_path / "data.git", random.Random()
     (run / "rollouts").mkdir()

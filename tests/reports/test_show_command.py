@@ -210,7 +210,6 @@ def test_a_task_id_of_any_characters(tmp_path: Path) -> None:
     assert len(ids(shown(folder, "--task", "HumanEval/0"))) == 4
 
 
-@pytest.mark.slow
 def test_a_task_in_a_long_run_is_found_in_seconds(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", steps=1, groups=32, size=16, tasks=24, evaluations=())
     run = RunFolder.read(folder)

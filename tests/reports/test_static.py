@@ -89,7 +89,7 @@ def noise(characters, seed):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak(25)
 def test_tokens_go_first_when_there_is_too_much(tmp_path):
     run = make_run(tmp_path / "run", steps=3, groups=4, size=8, tokens=2500)
     page = made([run], tmp_path / "out.html")
@@ -102,7 +102,7 @@ def test_tokens_go_first_when_there_is_too_much(tmp_path):
     assert all("tokens are left out" in d["left_out"] for d in details if d not in with_tokens)
 
 
-@pytest.mark.slow
+@pytest.mark.soak(21)
 def test_then_rollouts_and_then_the_ends_of_texts(tmp_path):
     texts = [noise(15_000, seed) for seed in range(60)]
     run = make_run(tmp_path / "run", steps=4, groups=6, size=8, tokens=5, texts=texts)
@@ -113,7 +113,7 @@ def test_then_rollouts_and_then_the_ends_of_texts(tmp_path):
     assert {1, 4} <= {row["step"] for row in inside["rollouts"]}
 
 
-@pytest.mark.slow
+@pytest.mark.soak(21)
 def test_a_run_of_many_steps_and_groups_is_thinned(tmp_path):
     run = make_run(tmp_path / "run", steps=2, groups=2, size=2, evaluations=())
     with (run / "metrics.jsonl").open("ab") as file:
@@ -161,6 +161,7 @@ def states(folder: Path) -> dict[str, Path]:
     }
 
 
+@pytest.mark.browser(24)
 def test_runs_in_every_state_open_in_a_browser_and_say_what_they_are(tmp_path):
     sync_api = pytest.importorskip("playwright.sync_api")
     chromium = Path("/usr/bin/chromium-headless-shell")

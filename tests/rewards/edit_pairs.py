@@ -1,11 +1,10 @@
 """Seeded edits for tests and benchmarks: files, an oracle's edit of them, and answers of every kind."""
 
 import json
-import os
 import random
-from pathlib import Path
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
+from tests import needs
+
 HOSTILE = [
     "=======", "```", "### a.py", "<<<<<<< SEARCH", ">>>>>>> REPLACE", "", " ", "<solution>",
     "</think>", "é\x0cz", "q\r",
@@ -48,11 +47,9 @@ def block(path: str, search: str, replace: str, fence: str = "```python") -> str
 
 
 def real_pairs() -> list[tuple[str, str]]:
-    """(before, after) of the programs of QuixBugs and the functions of SVEN; empty where the data is not there."""
+    """(before, after) of the programs of QuixBugs and the functions of SVEN."""
     pairs = []
     for name, before, after in (("quixbugs", "buggy", "correct"), ("sven", "vulnerable", "fixed")):
-        path = DATA / f"{name}.jsonl"
-        if path.is_file():
-            rows = map(json.loads, path.read_text().splitlines())
-            pairs += [(row[before], row[after]) for row in rows]
+        rows = map(json.loads, needs.data(f"{name}.jsonl").read_text().splitlines())
+        pairs += [(row[before], row[after]) for row in rows]
     return pairs

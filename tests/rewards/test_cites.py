@@ -1,15 +1,14 @@
 """`cites_fix`: cited lines against the lines of a fix, and what answers that know nothing earn on all of SVEN."""
 
-import os
 import random
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import mean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import needs
 
 from strop.core.checks import LabelCheck
 from strop.core.rollout import Completion, Rollout, Turn
@@ -21,7 +20,6 @@ from strop.tasks.adapters.vulnerability import ADAPTER
 from strop.tasks.sources import iter_tasks
 from strop.verification.label import LabelToolchain
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data")) / "sven.jsonl"
 PASSED = Verdict(outcome=Outcome.PASSED)
 
 
@@ -131,9 +129,7 @@ def test_hostile_text_is_read_in_no_time(text: str) -> None:
 
 def test_what_knows_nothing_earns_at_most_chance_on_sven() -> None:
     """Label and citation alike; half is chance, since half of the tasks are safe."""
-    if not DATA.exists():
-        pytest.skip(f"{DATA} is not there")
-    tasks = list(iter_tasks(f"{ADAPTER.name}:{DATA}"))
+    tasks = list(iter_tasks(f"{ADAPTER.name}:{needs.data('sven.jsonl')}"))
     draw = random.Random(0)
 
     def some(count: int) -> str:

@@ -60,7 +60,6 @@ for _ in range(3000): os.mkdir('d'); os.chdir('d')
 """
 
 
-@pytest.mark.adversarial
 def test_hostile_leftovers_are_neither_followed_nor_kept(box: Box) -> None:
     with box.work() as work:
         result = python(work, HOSTILE)
@@ -114,7 +113,6 @@ def children(pid: int) -> list[int]:
     return [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-@pytest.mark.adversarial
 def test_memory_of_the_whole_tree_is_bounded() -> None:
     if "full" not in NAMES:
         pytest.skip("no cgroup here")

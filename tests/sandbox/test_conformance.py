@@ -71,7 +71,6 @@ def test_unknown_program_is_an_error_of_ours() -> None:
         run_command(["no-such-program"], limits=LIMITS)
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize("profile", ["run", "build"])
 def test_host_files_are_out_of_reach(profile: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
@@ -81,7 +80,6 @@ def test_host_files_are_out_of_reach(profile: str, tmp_path: Path) -> None:
         assert result.status != 0 and result.stdout == b"", path
 
 
-@pytest.mark.adversarial
 def test_writes(tmp_path: Path) -> None:
     for profile in ("run", "build"):
         result = python(f"open({str(tmp_path / 'x')!r}, 'w').write('x')", profile=profile)
@@ -91,7 +89,6 @@ def test_writes(tmp_path: Path) -> None:
     assert python("open('x', 'w').write('x'); print(open('x').read())", profile="build").stdout == b"x\n"
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize("profile", ["run", "build"])
 @pytest.mark.parametrize(
     "attempt",
@@ -112,7 +109,6 @@ def test_refused_calls(profile: str, attempt: str) -> None:
     assert result.status == 1, result
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize(
     "attempt",
     [
@@ -132,7 +128,6 @@ def test_threads_run_in_the_run_profile() -> None:
     assert result.stdout == b"t\n", result
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize("profile", ["run", "build"])
 def test_a_program_holds_three_descriptors(profile: str) -> None:
     script = """
@@ -153,7 +148,6 @@ def test_environment_is_ours() -> None:
     assert names == {b"PATH", b"HOME", b"TMPDIR", b"LANG", b"A"}
 
 
-@pytest.mark.adversarial
 def test_limits() -> None:
     assert b"MemoryError" in python("x = bytearray(10**9)").stderr
     loop = shell("while :; do :; done")
@@ -166,7 +160,6 @@ def test_limits() -> None:
     assert big.status != 0 and b"too large" in big.stderr
 
 
-@pytest.mark.adversarial
 def test_work_directory_is_bounded_as_a_whole() -> None:
     script = "for i in range(9):\n open(f'f{i}', 'wb').write(bytes(900_000))"
     result = python(script, profile="build")
@@ -175,7 +168,6 @@ def test_work_directory_is_bounded_as_a_whole() -> None:
     assert b"No space left" in result.stderr
 
 
-@pytest.mark.adversarial
 def test_daemons_are_reaped() -> None:
     mark = "4321.5"
     script = f"(setsid sleep {mark} &); (setsid sh -c 'setsid sleep {mark} & sleep {mark}' &); sleep 0.2; echo done"
@@ -184,7 +176,6 @@ def test_daemons_are_reaped() -> None:
     assert not running(mark)
 
 
-@pytest.mark.adversarial
 def test_fork_bomb_is_ended() -> None:
     bomb = "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass"
     limits = Limits(cpu_seconds=0.3, wall_seconds=0.7, processes=16, memory_bytes=128 * 2**20)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from strop.core.checks import PytestCheck
 from strop.core.errors import UserError
@@ -17,15 +18,11 @@ from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
 from strop.tasks.prompts import render, solution
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 TRACKS = ("rust", "python")
 
 
 def rows(track: str) -> list[dict[str, Any]]:
-    path = DATA / f"exercism-{track}.jsonl"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in needs.data(f"exercism-{track}.jsonl").read_text().splitlines()]
 
 
 def read(track: str, row: dict[str, Any]) -> Task:

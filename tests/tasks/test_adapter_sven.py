@@ -1,14 +1,13 @@
 """SVEN: two tasks a row, balanced, kept together, written back whole."""
 
 import json
-import os
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import needs
 
 from strop.core.checks import LabelCheck
 from strop.core.errors import UserError
@@ -19,8 +18,6 @@ from strop.tasks.prompts import STYLES, render, solution
 from strop.tasks.splits import assign_splits
 from strop.verification.label import LabelToolchain, label_of
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data")) / "sven.jsonl"
-
 
 def sample() -> list[dict[str, Any]]:
     assert ADAPTER.sample is not None
@@ -28,9 +25,7 @@ def sample() -> list[dict[str, Any]]:
 
 
 def real() -> list[dict[str, Any]]:
-    if not DATA.exists():
-        pytest.skip(f"{DATA} is not there")
-    return [json.loads(line) for line in DATA.read_text().splitlines()]
+    return [json.loads(line) for line in needs.data("sven.jsonl").read_text().splitlines()]
 
 
 def tasks_of(rows: list[dict[str, Any]]) -> list[Task]:

@@ -1,6 +1,5 @@
 """Issues of repositories: records come back whole, and a bug's diff is turned round as git does it."""
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -127,7 +126,7 @@ _FILE = st.one_of(_TEXT, _TEXT.map(lambda text: text + "\n"))
 _TREE = st.dictionaries(st.sampled_from(["one.py", "two.py", "sub/three.py"]), _FILE)
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.needs("git")
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_TREE, _TREE)
 def test_reversed_diffs_are_gits(

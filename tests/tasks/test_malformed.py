@@ -172,7 +172,7 @@ def in_little_memory(source: str, mib: int = 1500) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.soak(10)
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_a_bomb_of_one_line_is_skipped_in_bounded_memory(tmp_path, suffix):
     file = tmp_path / f"bomb.jsonl{suffix}"
@@ -188,7 +188,7 @@ def test_a_bomb_of_one_line_is_skipped_in_bounded_memory(tmp_path, suffix):
     assert said.startswith("['a', 'b'] [") and said.count(":2: a line of more than 256 MiB: left out") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.soak(10)
 def test_a_test_case_of_100_mb_is_read_and_written(tmp_path):
     file = tmp_path / "big.jsonl"
     check = {**TESTS, "cases": [{"stdin": "7" * 100_000_000, "stdout": "2\n"}]}
@@ -196,7 +196,7 @@ def test_a_test_case_of_100_mb_is_read_and_written(tmp_path):
     assert in_little_memory(str(file), 2500).startswith("['a', 'b'] []")
 
 
-@pytest.mark.slow
+@pytest.mark.soak(10)
 def test_private_tests_that_are_a_bomb(tmp_path):
     import base64
 
@@ -256,7 +256,7 @@ def test_parquet_of_wrong_types_and_broken_parquet(tmp_path):
     assert len(ids) < 8000 and len(said) == 1 and "cannot read" in said[0]
 
 
-@pytest.mark.slow
+@pytest.mark.soak(10)
 def test_a_parquet_bomb_is_left_out(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

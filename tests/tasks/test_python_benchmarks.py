@@ -1,18 +1,16 @@
 """The shared data of QuixBugs and HumanEval-Infilling, every row, in the real jail where it says so."""
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import needs
 
 from strop.core.task import Task
 from strop.sandbox.limits import Limits
 from strop.tasks.adapters import ADAPTERS
 from strop.verification import open_verifier
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 INFILLING = {"single-line": 679, "multi-line": 487, "random-span-light": 116}
 
 CHANGES_NOTHING = {
@@ -42,10 +40,7 @@ CHANGES_NOTHING = {
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    path = DATA / name
-    if not path.is_file():
-        pytest.skip(f"no {path}: set STROP_DATA to the folder of the shared data sets")
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in needs.data(name).read_text().splitlines()]
 
 
 def read(adapter: str, found: list[dict[str, Any]]) -> list[Task]:
@@ -78,7 +73,7 @@ def test_every_row_comes_through_and_back_without_loss(adapter: str, name: str, 
     assert all(ADAPTERS[adapter].fits(row) for row in found)
 
 
-@pytest.mark.slow
+@pytest.mark.soak(20)
 def test_quixbugs_every_correct_program_passes_and_every_buggy_one_fails() -> None:
     # Room for the exponential ones, such as levenshtein, on cores that are shared.
     limits = Limits(cpu_seconds=15, wall_seconds=60)
@@ -87,7 +82,7 @@ def test_quixbugs_every_correct_program_passes_and_every_buggy_one_fails() -> No
     assert {name: outcome for name, outcome in bad.items() if outcome not in ("failed", "timed out")} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.soak(20)
 @pytest.mark.parametrize("kind", INFILLING)
 def test_infilling_the_canonical_middle_passes_and_an_empty_one_fails(kind: str) -> None:
     good, bad = outcomes(read("infilling", rows(f"humaneval-infilling-{kind}.jsonl")))

@@ -70,7 +70,7 @@ def test_literals_have_their_types(pairs):
     assert done.returncode == 0, done.stderr
 
 
-test_literals_have_their_types = pytest.mark.cargo(test_literals_have_their_types)
+test_literals_have_their_types = pytest.mark.rust(test_literals_have_their_types)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_tasks_like_their_python_twins_stay_on_one_side():
     assert all(len(found) == 1 for found in sides.values())
 
 
-@pytest.mark.cargo
-@pytest.mark.slow
+@pytest.mark.soak(60)
+@pytest.mark.needs("cargo")
 def test_references_pass_and_stubs_fail(tasks):
     with open_verifier() as verifier:
         right = [(t, verifier.submit(t, t.reference)) for t in some(tasks, 240)]

@@ -1,7 +1,6 @@
 """rust-functions: every task is well formed, no two are alike, and only real solutions pass the hidden tests."""
 
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 
@@ -141,9 +140,8 @@ def test_wrong_form_is_named(text, said):
         list(read_rust.read_topic("t", text))
 
 
-@pytest.mark.cargo
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("rustc") is None, reason="needs rustc")
+@pytest.mark.soak(60)
+@pytest.mark.needs("cargo")
 def test_references_pass_and_stubs_and_constants_fail(tasks):
     with open_verifier() as verifier:
         futures = [

@@ -2,16 +2,15 @@
 """The Rust data sets' adapters, on rows written here and on the files where they are at hand."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
+from tests import needs
 
 from strop.core.checks import RustCheck
 from strop.core.errors import UserError
 from strop.tasks import load_tasks
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 EXERCISE = {
     "id": "exercism/rust/two-sums", "slug": "two-sums", "instructions": "Add.",
     "solution_stub": {"src/lib.rs": "pub fn f() {}"}, "dependencies": ["rand"],
@@ -58,8 +57,5 @@ def test_functions_to_continue_are_closed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kind", "count"), [("exercism-rust", 73), ("humaneval-rust", 113)])
 def test_the_files_load_whole(kind: str, count: int) -> None:
-    path = DATA / f"{kind}.jsonl"
-    if not path.exists():
-        pytest.skip(f"{path} is not there")
-    tasks = load_tasks(f"{kind}:{path}")
+    tasks = load_tasks(f"{kind}:{needs.data(f'{kind}.jsonl')}")
     assert len(tasks) >= count and all(t.reference and t.test_count for t in tasks)

@@ -144,12 +144,12 @@ def few_answers(task: Task):
     yield "echo", False, "import sys\nprint(sys.stdin.read(), end='')\n"
 
 
-@pytest.mark.slow
+@pytest.mark.soak(30)
 def test_in_the_jail_every_reference_passes_and_trivial_answers_fail():
     assert judged([task for kind in all_kinds() for task in tasks_of(kind, 2)], few_answers) == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak(30)
 def test_in_the_jail_references_pass_whatever_the_parameters():
     tasks = [task for kind in all_kinds() for task in tasks_of(kind, 10)]
     assert judged(tasks, lambda task: [("reference", True, task.reference)]) == []

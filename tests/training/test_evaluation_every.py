@@ -23,7 +23,7 @@ def tensors(folder: Path) -> bytes:
     return (folder / "final" / "model.safetensors").read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.train(40)
 def test_evaluations_in_between_change_no_weight_and_survive_a_resume(
     recipe_words: Callable[..., list[str]], tmp_path: Path
 ) -> None:

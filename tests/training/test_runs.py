@@ -22,7 +22,7 @@ def weights(folder: Path) -> str:
     return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
 
 
-@pytest.mark.slow
+@pytest.mark.train(25)
 def test_reward_rises_and_the_folder_tells_all(
     recipe_words: Callable[..., list[str]], tmp_path: Path
 ) -> None:
@@ -53,7 +53,7 @@ def test_reward_rises_and_the_folder_tells_all(
     assert all(r.turns[0].completion.token_ids and r.verdict for r in rollouts)
 
 
-@pytest.mark.slow
+@pytest.mark.soak(60)
 def test_killed_anywhere_and_resumed_gives_the_same_bits(
     recipe_words: Callable[..., list[str]], tmp_path: Path
 ) -> None:
@@ -87,7 +87,7 @@ def test_killed_anywhere_and_resumed_gives_the_same_bits(
     assert again.returncode == 0 and "finished already" in again.stdout, again
 
 
-@pytest.mark.slow
+@pytest.mark.train(25)
 def test_half_written_checkpoint_is_left_out(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
     assert strop("train", *recipe_words("run")).returncode == 0
     run = tmp_path / "run"

@@ -51,7 +51,7 @@ def start_and_kill(words: list[str], run: Path, step: int) -> None:
     process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.soak(40)
 def test_a_killed_run_with_every_sink(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
     run, remote = tmp_path / "run", tmp_path / "data.git"
     plain = strop("train", *recipe_words("plain"))
@@ -99,7 +99,7 @@ def test_a_killed_run_with_every_sink(recipe_words: Callable[..., list[str]], tm
     assert [path.name for path in (run / ".data.git").rglob("*.lock")] == []
 
 
-@pytest.mark.slow
+@pytest.mark.train(20)
 def test_ctrl_c_with_a_stuck_remote(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
     remote = tmp_path / "data.git"
     subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)

@@ -38,7 +38,7 @@ def without_stage(folder: Path, step: int) -> None:
             (path / "STROP_COMPLETE").unlink()
 
 
-@pytest.mark.slow
+@pytest.mark.train(40)
 def test_stages_follow_each_other_and_resume_to_the_bit(
     recipe_words: Callable[..., list[str]], tmp_path: Path
 ) -> None:
@@ -67,7 +67,7 @@ def test_stages_follow_each_other_and_resume_to_the_bit(
         assert json.loads((run / "summary.json").read_text())["resumed_at"] == step
 
 
-@pytest.mark.slow
+@pytest.mark.train(30)
 def test_adapters_and_a_reference_model_go_through_stages(
     recipe_words: Callable[..., list[str]], tmp_path: Path
 ) -> None:

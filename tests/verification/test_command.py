@@ -1,7 +1,6 @@
 # ruff: noqa: E501
 """C, JavaScript, languages of one's own and tasks with steps: right, wrong, broken, looping and hostile answers."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,9 @@ RIGHT = {
     "c": '#include <stdio.h>\nint main(void) { int a, b; scanf("%d %d", &a, &b); printf("%d\\n", a + b); return 0; }',
     "javascript": "const [a, b] = require('fs').readFileSync(0, 'utf8').split(' ').map(Number);\nconsole.log(a + b);",
 }
-needs = {
-    "c": pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed"),
-    "javascript": pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
-}
-C = pytest.param("c", marks=needs["c"])
-JS = pytest.param("javascript", marks=needs["javascript"])
+COMPILER = {"c": pytest.mark.needs("gcc"), "javascript": pytest.mark.needs("node")}
+C = pytest.param("c", marks=COMPILER["c"])
+JS = pytest.param("javascript", marks=COMPILER["javascript"])
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +51,7 @@ def test_right_wrong_and_broken(command: CommandToolchain, name: str) -> None:
     assert build is not None and not build.passed and "rror" in build.output and broken.stage("test") is None
 
 
-@needs["c"]
+@COMPILER["c"]
 def test_warnings_fail_the_lint_stage_alone(command: CommandToolchain) -> None:
     verdict = judge(command, SUM, RIGHT["c"].replace("int a, b;", "int a, b, unused;"))
     lint = verdict.stage("lint")
@@ -121,10 +117,9 @@ HOSTILE = {
 }
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize(
     ("name", "attack"),
-    [pytest.param(name, attack, marks=needs[name]) for name in HOSTILE for attack in HOSTILE[name]],
+    [pytest.param(name, attack, marks=COMPILER[name]) for name in HOSTILE for attack in HOSTILE[name]],
 )
 def test_hostile_programs_fail(command: CommandToolchain, name: str, attack: str) -> None:
     answer, outcome = HOSTILE[name][attack]

@@ -1,11 +1,10 @@
 """Edits of public data, executed: QuixBugs in every format, and holes of HumanEval-Infilling."""
 
-import os
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 import pytest
+from tests import needs
 
 from strop.core.checks import CasesCheck, EditCheck
 from strop.core.task import Task
@@ -17,7 +16,6 @@ from strop.tasks.sources import iter_tasks
 from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 HOLES = "humaneval-infilling-random-span-light.jsonl"
 
 
@@ -28,9 +26,7 @@ def verifier() -> Iterator[VerifierPool]:
 
 
 def rows(name: str, file: str) -> list[Task]:
-    if not (DATA / file).exists():
-        pytest.skip(f"{DATA / file} is not there")
-    return list(iter_tasks(f"{name}:{DATA / file}"))
+    return list(iter_tasks(f"{name}:{needs.data(file)}"))
 
 
 def check_edits(
@@ -45,7 +41,7 @@ def check_edits(
     assert sum(future.result().passed for future in broken) == passing
 
 
-@pytest.mark.slow
+@pytest.mark.soak(12)
 def test_every_bug_of_quixbugs_is_mended_by_the_oracles_edit_in_every_format(verifier: VerifierPool) -> None:
     originals = rows("quixbugs", "quixbugs.jsonl")
     assert len(originals) == 29
@@ -63,7 +59,7 @@ def test_some_bugs_in_every_format(verifier: VerifierPool) -> None:
     check_edits(originals, list(FORMATS), verifier)
 
 
-@pytest.mark.slow
+@pytest.mark.soak(6)
 def test_every_hole_is_filled_by_the_canonical_middle(verifier: VerifierPool) -> None:
     check_edits(rows("infilling", HOLES), [None], verifier)
 

@@ -1,10 +1,9 @@
 """Exercism's Python track in the jail: examples pass, stubs and empty files fail, exceptions by name."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
+from tests import needs
 
 from strop.core.task import Task
 from strop.core.verdict import Outcome
@@ -12,7 +11,7 @@ from strop.sandbox import Limits
 from strop.tasks import load_tasks
 from strop.verification import open_verifier
 
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data")) / "exercism-python.jsonl"
+DATA = needs.DATA / "exercism-python.jsonl"
 MOCKS = "the tests hand objects of their own, or patch builtins"
 UNFIT = {
     "error-handling": "the row lacks test_utils.py",
@@ -21,16 +20,14 @@ UNFIT = {
     "rational-numbers": "a plain number is raised to the answer's object, which the suite may not trust",
     "sublist": "a list of more values than cross",
 }
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not DATA.exists(), reason=f"{DATA} is not there"),
-]
+pytestmark = pytest.mark.needs("data")
 
 
 def exercises() -> dict[str, Task]:
     return {task.source.rpartition("/")[2]: task for task in load_tasks(f"exercism-python:{DATA}")}
 
 
+@pytest.mark.soak(13)
 def test_examples_pass_and_stubs_fail() -> None:
     tasks = exercises()
     assert len(tasks) == len(DATA.read_text().splitlines())

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests import needs
 from tests.scale import some
 
 from strop.core.checks import RustCheck
-from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.tasks import load_tasks
@@ -19,26 +19,14 @@ from strop.verification.rust import RustToolchain
 from strop.verification.rust.cargo import package
 from strop.verification.rust.case import Case
 from strop.verification.rust.crates import source_config
-from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import take_in
 from strop.verification.rust.toolchain import TESTS
 
-try:
-    find_installation()
-    _missing = ""
-except VerificationError as error:
-    _missing = str(error)
-
-DATA = Path(os.environ.get("STROP_DATA", "../shared/data")) / "exercism-rust.jsonl"
+DATA = needs.DATA / "exercism-rust.jsonl"
 VENDOR = Path(os.environ.get("STROP_RUST_VENDOR", "/usr/share/cargo/registry"))
 DEBIAN = ("itertools", "rand", "anyhow", "time")
 UNFIT = {"doubly-linked-list": "the task lacks src/pre_implemented.rs"}
-pytestmark = [
-    pytest.mark.cargo,
-    pytest.mark.slow,
-    pytest.mark.skipif(bool(_missing), reason=_missing),
-    pytest.mark.skipif(not DATA.exists(), reason=f"{DATA} is not there"),
-]
+pytestmark = [pytest.mark.rust, pytest.mark.needs("data")]
 _no_crates = [name for name in DEBIAN if not list(VENDOR.glob(f"{name}-[0-9]*")) + list(VENDOR.glob(name))]
 needs_crates = pytest.mark.skipif(
     bool(_no_crates),
@@ -79,6 +67,7 @@ def unexplained(tasks: dict[str, Task], verdicts: list[Verdict], *, without: set
     return found
 
 
+@pytest.mark.soak(15)
 def test_examples_pass_strictly_or_say_which_crate_is_missing() -> None:
     tasks = exercises()
     verdicts = judged("strict", None, [(task, task.reference) for task in tasks.values()])
@@ -121,6 +110,7 @@ def mutated(text: str) -> str:
     return text + "\nfn unfinished( {"
 
 
+@pytest.mark.soak(46)
 @needs_crates
 def test_cargo_mode_says_what_cargo_says(tmp_path: Path) -> None:
     tasks = dict(some(list(exercises().items()), 18))

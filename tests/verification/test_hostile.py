@@ -15,8 +15,6 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.pool.pool import VerifierPool
 
-pytestmark = pytest.mark.adversarial
-
 SECRET = 73313
 CASES = Task(
     statement="s",

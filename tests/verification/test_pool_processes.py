@@ -1,7 +1,6 @@
 """The pool on real worker processes: what is killed under it, what it leaves behind, what it keeps."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -66,7 +65,7 @@ def test_kill_of_workers_in_the_middle_loses_and_doubles_nothing(
         assert not any(v.detail for v in verdicts)
 
 
-@pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
+@pytest.mark.needs("gcc")
 def test_kill_of_a_box_in_the_middle_loses_nothing(family: Family) -> None:
     program = '#include <stdio.h>\nint main() { int x; scanf("%d", &x); printf("%d\\n", 2 * x); }  // {}'
     with open_verifier(workers=1) as pool:
@@ -185,7 +184,7 @@ def footprint(family: Family) -> dict[str, int]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.soak(28)
 def test_thousands_of_mixed_checks_leave_everything_flat(family: Family) -> None:
     limits = Limits(cpu_seconds=0.2, wall_seconds=10, memory_bytes=256 * 2**20, output_bytes=4096)
     small = 2**20  # full after the first thousand

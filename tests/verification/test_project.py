@@ -183,7 +183,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_edits_do_not_pass(judge: Callable[..., Verdict], name: str) -> None:
     for source in (HOSTILE[name] + BAD, BAD + HOSTILE[name]):
@@ -196,7 +195,6 @@ def test_hostile_edits_do_not_pass(judge: Callable[..., Verdict], name: str) -> 
             assert verdict.outcome is Outcome.TAMPERED, verdict
 
 
-@pytest.mark.adversarial
 def test_children_are_refused_and_nothing_is_left(
     judge: Callable[..., Verdict], family: Callable[..., list[int]]
 ) -> None:
@@ -208,7 +206,6 @@ def test_children_are_refused_and_nothing_is_left(
     assert judge(GOOD).passed
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize(
     "path",
     ["tests/conftest.py", "tests/test_sums.py", "conftest.py", "pyproject.toml", "src/pytest.py", "src/json.py",

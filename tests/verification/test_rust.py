@@ -15,16 +15,9 @@ from strop.core.verdict import Outcome
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.cargo import package
-from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import take_in
 
-try:
-    find_installation()
-    _missing = ""
-except VerificationError as error:
-    _missing = str(error)
-
-pytestmark = [pytest.mark.cargo, pytest.mark.skipif(bool(_missing), reason=_missing)]
+pytestmark = pytest.mark.rust
 
 LIMITS = Limits(cpu_seconds=2, wall_seconds=10, memory_bytes=1 << 30, output_bytes=1 << 16)
 TESTS = "#[cfg(test)]\nmod tests { use super::*; #[test] fn one() { assert_eq!(f(1), 2); } #[test] fn two() { assert!(f(2) == 3); } }\n"
@@ -130,7 +123,7 @@ def cargo(task: Task, answer: str, folder: Path) -> tuple[bool, ...]:
     return tuple(signals)
 
 
-@pytest.mark.slow
+@pytest.mark.soak(46)
 @pytest.mark.parametrize("task", [task, apart], ids=["unit", "integration"])
 def test_cargo_mode_says_what_cargo_says(toolchain: RustToolchain, task: Task, tmp_path: Path) -> None:
     edges = some(EDGES, 22, start=int(task is apart))
@@ -170,7 +163,7 @@ def test_lints_fail_the_lint_stage_only_when_they_deny(toolchain: RustToolchain)
     assert "ptr_arg" in warned.stages[1].output
 
 
-@pytest.mark.adversarial
+@pytest.mark.rust(30)
 def test_a_compiler_that_does_not_end_hurts_no_neighbour(toolchain: RustToolchain) -> None:
     deep = "pub fn g() { " + "let _ = (" * 1 + "1" + "+1" * 30000 + ")" * 1 + "; } " + F
     types = (

@@ -7,21 +7,13 @@ from pathlib import Path
 import pytest
 
 from strop.core.checks import RustCheck
-from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.crate_use import crates_named, doubtful_types
-from strop.verification.rust.installation import find_installation
 
-try:
-    find_installation()
-    _missing = ""
-except VerificationError as error:
-    _missing = str(error)
-
-pytestmark = [pytest.mark.cargo, pytest.mark.skipif(bool(_missing), reason=_missing)]
+pytestmark = pytest.mark.rust
 
 LIMITS = Limits(cpu_seconds=2, wall_seconds=10, memory_bytes=1 << 30, output_bytes=1 << 16)
 TESTS = "#[cfg(test)]\nmod tests { use super::*; #[test] fn one() { assert_eq!(f(1), 2); } #[test] fn two() { assert!(f(2) == 3); } }\n"
@@ -132,7 +124,6 @@ def test_crates_whose_point_is_to_run_before_main_cannot_be_offered(strict: Rust
     assert verdict.outcome is Outcome.ERROR and "before main" in verdict.detail
 
 
-@pytest.mark.adversarial
 def test_crates_forge_no_pass(strict: RustToolchain) -> None:
     side = "#[derive(Debug%s)] pub struct Side(pub i32); pub fn turn(_: Side) -> Side { Side(0) } "
     tests = "#[cfg(test)] mod tests { use super::*; #[test] fn t() { assert_eq!(turn(Side(1)), Side(2)); } }"

@@ -7,20 +7,12 @@ import pytest
 from tests.scale import some
 
 from strop.core.checks import RustCheck
-from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
-from strop.verification.rust.installation import find_installation
 
-try:
-    find_installation()
-    _missing = ""
-except VerificationError as error:
-    _missing = str(error)
-
-pytestmark = [pytest.mark.cargo, pytest.mark.adversarial, pytest.mark.skipif(bool(_missing), reason=_missing)]
+pytestmark = pytest.mark.rust
 
 LIMITS = Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
 UNIT = """#[cfg(test)]

@@ -1,7 +1,5 @@
 """What the machine lacks is said as our failure, never as the answer's."""
 
-import shutil
-
 import pytest
 
 from strop.core.checks import RustCheck
@@ -9,10 +7,7 @@ from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.verification.rust import RustToolchain, compiler
 
-pytestmark = [
-    pytest.mark.cargo,
-    pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain here"),
-]
+pytestmark = pytest.mark.rust
 
 
 def test_no_linker(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def rewards(overlay: str) -> dict[str, tuple[float | None, bool]]:
     return found
 
 
-@pytest.mark.cargo
+@pytest.mark.rust
 def test_the_published_rubric_pays_for_hacks_and_ours_does_not() -> None:
     published, ours = rewards("rust-published"), rewards("rust-strict")
     assert published["honest"] == ours["honest"] == (6.5, True)

@@ -1,7 +1,6 @@
 """Strength measured with real compilers and interpreters, in the jail."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -106,11 +105,7 @@ def run_rust(texts: list[str]) -> list[Verdict]:
     return [verdict(r.status, r.expired) for r in results]
 
 
-rust = pytest.mark.skipif(shutil.which("rustc") is None, reason="needs rustc")
-
-
-@pytest.mark.cargo
-@rust
+@pytest.mark.rust
 def test_good_rust_tests_are_strong() -> None:
     strength = measure(RUST.format(GOOD_RUST), "rust", run_rust, seed=0)
     assert strength.holds and strength.made == 8 and strength.compiled == 8
@@ -118,8 +113,7 @@ def test_good_rust_tests_are_strong() -> None:
     assert strength.witnessed is True
 
 
-@pytest.mark.cargo
-@rust
+@pytest.mark.rust
 def test_rust_tests_that_say_nothing_kill_nothing() -> None:
     body = "let r = grade(95); assert!(r.is_some() || r.is_none()); assert!(total(&[1]) < 1000);"
     strength = measure(RUST.format(body), "rust", run_rust, seed=0)
@@ -141,8 +135,7 @@ def test_python_tests_that_say_nothing_kill_nothing() -> None:
     assert strength.compiled == 8 and strength.score == 0 and not strength.holds
 
 
-@pytest.mark.cargo
-@rust
+@pytest.mark.rust
 def test_rust_crashes_are_no_notice() -> None:
     code = RUST.format("assert!(total(&[1, 2]) < u32::MAX);").replace(
         "sum += points[i] * 2", "sum += points[i + 0]"
@@ -159,8 +152,7 @@ def test_rust_crashes_are_no_notice() -> None:
     assert "only where the code crashes" in strength.reasons[0]
 
 
-@pytest.mark.cargo
-@rust
+@pytest.mark.rust
 def test_neutral_rust_evaluates_and_passes() -> None:
     body = (
         'assert_eq!(grade(1), None, "no {}", 1); assert_ne!(total(&[]), 0); assert!(grade(9).is_none(), "x");'

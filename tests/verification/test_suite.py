@@ -367,7 +367,6 @@ def test_honest_twin_of_the_attacks(python: PythonToolchain) -> None:
     assert verdict.passed, verdict
 
 
-@pytest.mark.adversarial
 @pytest.mark.parametrize("name", ATTACKS)
 def test_no_attack_passes(python: PythonToolchain, name: str) -> None:
     began = time.monotonic()

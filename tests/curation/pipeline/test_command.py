@@ -164,7 +164,7 @@ def test_terminal_codes_in_data_are_not_sent_on(tmp_path: Path) -> None:
     assert "\x1b" not in said and "no task is left" in said
 
 
-@pytest.mark.slow
+@pytest.mark.soak(9)
 def test_killed_anywhere_and_run_again(tmp_path: Path, source: Path) -> None:
     """Killed with its whole group at many moments, then run to the end: the bytes of an unbroken run."""
     steps = "[min-tests: {at_least: 4}, verify: {runs: 3}, filter-tests: {at_most: 3}, shuffle, sample: {share: 0.9}]"

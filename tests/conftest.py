@@ -1,0 +1,86 @@
+"""What holds for every test: its tier, what a short run draws, what it needs, and how Ctrl-C reaches its children."""
+
+import os
+import signal
+import threading
+from collections import Counter
+from typing import Any
+
+import hypothesis
+import pytest
+from tests import needs, scale, tiers
+
+SUSPECT = pytest.StashKey[list[str]]()
+"""Tests that are in more than one tier or in none."""
+
+# A background job of a shell has SIGINT ignored, and its children with it: tests of Ctrl-C would wait for ever.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # torch in each of them would take every core
+
+hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
+hypothesis.settings.register_profile("full", max_examples=300, deadline=None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--short", action="store_true", help="draw a part of the dear tiers (see tests/README.md)"
+    )
+    parser.addoption("--full", action="store_true", help="everything in full, nothing sampled")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    for name, text in tiers.TIERS.items():
+        config.addinivalue_line("markers", f"{name}(seconds): {text}")
+    if config.getoption("full"):
+        os.environ["STROP_TEST_FULL"] = "1"
+    # Processes of pytest-xdist get it from here, so that all draw the same.
+    os.environ["STROP_TEST_SEED"] = scale.seed()
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(int.from_bytes(scale.seed().encode(), "big"))
+    hypothesis.settings.load_profile("full" if scale.full() else "short")
+
+
+def pytest_report_header() -> str:
+    return f"drawn by STROP_TEST_SEED={scale.seed()}" if not scale.full() else "a full run: nothing is drawn"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[SUSPECT] = [item.nodeid for item in items if len(tiers.tiers(item)) != 1]
+    for item in items:
+        if not item.get_closest_marker(tiers.tier(item)):
+            item.add_marker(tiers.tier(item))
+        if name := tiers.group(item):
+            item.add_marker(pytest.mark.xdist_group(name))
+    if config.getoption("short"):
+        chosen = tiers.drawn(items, scale.seed())
+        kept = set(chosen)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = chosen
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items[:] = tiers.dear_first(items)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("rust"):
+        needs.need("cargo")
+    for mark in item.iter_markers("needs"):
+        needs.need(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """How many tests of each tier ran, and their seconds."""
+    count: Counter[str] = Counter()
+    spent: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name in tiers.TIERS.keys() & getattr(report, "keywords", {}).keys():
+                count[name] += getattr(report, "when", "") == "call"
+                spent[name] += getattr(report, "duration", 0.0)
+    if sum(count.values()) > 1:
+        rows = (f"{name} {count[name]} in {spent[name]:.0f} s" for name in tiers.TIERS if count[name])
+        drawn = "" if scale.full() else f"; drawn by STROP_TEST_SEED={scale.seed()}"
+        terminalreporter.write_line(f"tiers: {', '.join(rows)}{drawn}")

@@ -1,0 +1,72 @@
+"""The suite's own rules: one tier a test, a draw that moves with its seed, nothing skipped that is required."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests import needs, scale, tiers
+from tests.conftest import SUSPECT
+
+
+def test_every_test_is_in_one_tier(request: pytest.FixtureRequest) -> None:
+    assert request.config.stash[SUSPECT] == []
+    assert request.session.items
+
+
+def test_a_short_run_draws_by_the_seed(request: pytest.FixtureRequest) -> None:
+    items = request.session.items
+    first, again, other = (tiers.drawn(items, seed) for seed in ("a", "a", "b"))
+    assert first == again
+    assert [i for i in first if tiers.tier(i) not in tiers.BUDGETS] == [
+        i for i in other if tiers.tier(i) not in tiers.BUDGETS
+    ]
+    for name, budget in tiers.BUDGETS.items():
+        costs = [tiers.seconds(item) for item in first if tiers.tier(item) == name]
+        assert sum(costs) < budget + max(costs, default=0)
+
+
+def test_samples_move_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STROP_TEST_FULL", "0")
+    seen = set()
+    for seed in range(200):
+        monkeypatch.setenv("STROP_TEST_SEED", str(seed))
+        drawn = scale.some(range(50), 5)
+        assert drawn == scale.some(range(50), 5) == sorted(drawn) and len(set(drawn)) == 5
+        seen.update(drawn)
+    assert seen == set(range(50))
+    monkeypatch.setenv("STROP_TEST_FULL", "1")
+    assert scale.some(range(50), 5) == list(range(50)) and scale.most(9, 2) == 9
+
+
+@pytest.mark.parametrize(
+    ("require", "ended"), [("", pytest.skip.Exception), ("browser, data", pytest.fail.Exception)]
+)
+def test_what_is_required_is_not_skipped(
+    require: str, ended: type[BaseException], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STROP_REQUIRE", require)
+    monkeypatch.setattr(needs, "DATA", tmp_path)
+    with pytest.raises(ended, match="STROP_DATA"):
+        needs.data("nothing.jsonl")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ended):
+        needs.need("browser")
+
+
+def test_children_get_ctrl_c_however_the_run_was_started() -> None:
+    """As a background job of a shell starts it: with SIGINT ignored."""
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    code = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    command = [
+        sys.executable,
+        "-c",
+        f"import tests.conftest, subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}])",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[1], env={**os.environ},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    assert done.stdout.strip() == "True", done.stderr

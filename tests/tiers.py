@@ -1,0 +1,92 @@
+"""The tiers: which one a test is in, what of the dear ones a short run draws, and what runs one after another."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
+
+import pytest
+
+TIERS = {
+    "unit": "in this process or in short commands of ours; no jail, no model",
+    "jail": "programs of tasks run in the jail",
+    "rust": "needs a Rust toolchain",
+    "train": "a model is trained, or answers",
+    "browser": "a page is looked at in Chromium",
+    "soak": "long loops: kills and resumes, thousands of cases, whole attack sweeps",
+}
+BUDGETS = {"rust": 60.0, "train": 120.0, "browser": 60.0, "soak": 60.0}
+"""Seconds of one core that a short run spends on each tier it draws from; the other tiers run whole."""
+SECONDS = {"rust": 3.0, "train": 6.0, "browser": 3.0, "soak": 12.0}
+"""What a test costs whose marker does not say it: `@pytest.mark.soak(40)` is one of about 40 seconds."""
+
+PLACES = (
+    # The first pattern that fits a test's path is its tier, where no marker says another.
+    ("tests/attacks/*", "jail"),
+    ("tests/cli/*", "jail"),
+    ("tests/repair/*", "jail"),
+    ("tests/rollouts/*", "jail"),
+    ("tests/sandbox/*", "jail"),
+    ("tests/training/*", "train"),
+    ("tests/verification/*", "jail"),
+    ("tests/*", "unit"),
+)
+MACHINE = (
+    "tests/attacks/*",
+    "tests/sandbox/*",
+    "tests/verification/*processes.py",
+    "tests/verification/*kill.py",
+    "tests/verification/test_hostile.py",
+)
+"""They watch clocks, /proc or what is left on the machine: one after another, in one process."""
+
+
+def tiers(item: pytest.Item) -> set[str]:
+    """What the nearest marker says (of the test, its class, its file), else what it uses or where it lies."""
+    for node in reversed(item.listchain()):
+        if named := {mark.name for mark in node.own_markers} & TIERS.keys():
+            return named
+    if "browser" in getattr(item, "fixturenames", ()):
+        return {"browser"}
+    path = item.nodeid.partition("::")[0]
+    return {next((tier for pattern, tier in PLACES if fnmatch(path, pattern)), "unit")}
+
+
+def tier(item: pytest.Item) -> str:
+    """The one tier of a test."""
+    return min(tiers(item))
+
+
+def seconds(item: pytest.Item) -> float:
+    """What its tier's marker says that it costs."""
+    mark = item.get_closest_marker(tier(item))
+    return float(mark.args[0]) if mark and mark.args else SECONDS.get(tier(item), 0.1)
+
+
+def drawn(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
+    """All of the cheap tiers, and of each other tier as many tests as its budget holds, in an order that the seed
+    decides.
+    """
+    spent = dict.fromkeys(BUDGETS, 0.0)
+    chosen = set()
+    for item in sorted(items, key=lambda item: hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()):
+        name = tier(item)
+        if name in BUDGETS:
+            if spent[name] >= BUDGETS[name]:
+                continue
+            spent[name] += seconds(item)
+        chosen.add(item)
+    return [item for item in items if item in chosen]
+
+
+def group(item: pytest.Item) -> str | None:
+    """The name of the tests that one process must run: the machine's watchers; those of a file that share pages."""
+    path = item.nodeid.partition("::")[0]
+    if any(fnmatch(path, pattern) for pattern in MACHINE):
+        return "machine"
+    return path if tier(item) == "browser" else None
+
+
+def dear_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Several processes end together when what is short comes last."""
+    order = ["soak", "train", "browser", "rust", "jail", "unit"]
+    return sorted(items, key=lambda item: (group(item) != "machine", order.index(tier(item))))
