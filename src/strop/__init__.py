@@ -1,6 +1,6 @@
-"""Strop hones code language models on compilers and tests.
+"""Strop trains code language models on compilers and tests.
 
-`strop.log_reward` and `strop.logging_to` log calls of one's own functions; see docs/logging.md.
+`strop.log_reward` and `strop.logging_to` log calls of your own functions; see docs/logging.md.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -116,7 +116,7 @@ def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_bytes(fold
         _, errors = process.communicate(timeout=60)
         assert process.returncode == (130 if how == signal.SIGINT else -9), errors
         assert not (folder / "audits.jsonl").exists() and not (folder / "fit.jsonl").exists()
-        assert how == signal.SIGKILL or "again to go on" in errors
+        assert how == signal.SIGKILL or "run the same command again to resume" in errors
     assert strop(*command, folder=folder).returncode == 0
     assert [(folder / name).read_bytes() for name in ("audits.jsonl", "fit.jsonl")] == whole
     assert names(folder) == ["audits.jsonl", "fit.jsonl", "tasks.jsonl"]

@@ -18,7 +18,7 @@ def test_tasks_and_manifest_are_written_and_are_the_same_again(strop, tmp_path):
         "bugs.jsonl.gz.manifest.json",
     ]
     count = manifest["tasks"]
-    assert 12 <= count <= 18 and f"{count} tasks to repair from 6 originals" in done.stdout
+    assert 12 <= count <= 18 and f"{count} repair tasks from 6 originals" in done.stdout
     assert count == sum(manifest["splits"].values()) == sum(manifest["faults"].values())
     assert set(manifest["faults"]) == {"1", "2"} and manifest["settings"]["seed"] == 7
     for row in manifest["operators"].values():
@@ -99,7 +99,7 @@ def test_a_crate_gives_tasks_whose_repairs_pass(start, tmp_path):
         path.write_text(text)
     running = start("build", "bugs", "crate", "-o", "crate.jsonl", "--count", 2, "--workers", 1)
     said = running.communicate(timeout=400)
-    assert running.returncode == 0 and "2 tasks to repair from 1 originals" in said[0], said
+    assert running.returncode == 0 and "2 repair tasks from 1 originals" in said[0], said
     names = ["crate", "crate.jsonl", "crate.jsonl.manifest.json", "crate.project.tar.gz"]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     with open_verifier(workers=1) as verifier:

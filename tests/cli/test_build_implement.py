@@ -50,7 +50,7 @@ def test_a_hostile_tree_is_read_with_every_reason_counted(strop, tmp_path):
     assert [task["source"] for task in tasks_in(tmp_path / "out.jsonl")] == [
         "tree/a/m.py#Stack.area", "tree/a/m.py#Stack.pop"
     ]  # fmt: skip
-    assert "2 tasks to implement" in done.stdout and "2 symbolic link" in done.stdout
+    assert "2 implementation tasks" in done.stdout and "2 symbolic link" in done.stdout
     first = (tmp_path / "out.jsonl").read_bytes()
     assert strop("build", "implement", "tree", "-o", "out.jsonl", "--filters", "none").returncode == 0
     assert (tmp_path / "out.jsonl").read_bytes() == first

@@ -87,7 +87,7 @@ def test_doctor_reports_the_jail(strop):
     assert done.returncode == (0 if probe().safe else 1)
     for layer in probe().layers:
         assert re.search(rf"│ {layer.name} +│ {'on ' if layer.active else 'OFF'} │", done.stdout), layer
-    assert f"offered here (sandbox.jail): {', '.join(jail_names())}; auto is " in done.stdout
+    assert f"available here (sandbox.jail): {', '.join(jail_names())}; auto is " in done.stdout
     for section in ("toolchains", "packages", "hardware", "models"):
         assert f"\n{section}\n" in done.stdout
     assert "\x1b" not in done.stdout

@@ -430,7 +430,7 @@ def test_the_command_on_a_history(made: Made, tmp_path: Path, strop: Callable[..
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (["nowhere", "--family", "patch"], "'nowhere' is no folder"),
+        (["nowhere", "--family", "patch"], "'nowhere' is not a folder"),
         (["plain", "--family", "patch"], "git cannot read it"),
         (["clones/someone/sums/sums", "--family", "patch"], "name the repository's own folder"),
         (["clones/someone/sums", "--family", "patch", "--repositories", "clones"], "--repositories is for"),

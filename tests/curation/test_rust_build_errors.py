@@ -27,7 +27,7 @@ def test_settings_that_cannot_work(built, prompts, tmp_path) -> None:
     assert "add --model" in refused(built(source, out, "--model", ""))
     assert "name both" in refused(built(source, out, "--price-in", 1))
     assert "needs prices" in refused(built(source, out, "--max-cost", 1))
-    assert "three shares" in refused(built(source, out, "--parts", "1,2"))
+    assert "three numbers" in refused(built(source, out, "--parts", "1,2"))
     assert "no column 'tex' (did you mean 'text'?)" in refused(
         built(source, out, "--column", "statement=tex")
     )

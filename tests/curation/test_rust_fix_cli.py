@@ -27,7 +27,7 @@ def test_tasks_and_manifest_are_written_and_can_be_listed_shown_and_trained_on(s
     manifest = json.loads((tmp_path / "fix.jsonl.gz.manifest.json").read_text())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fix.jsonl.gz", "fix.jsonl.gz.manifest.json"]
     count = manifest["tasks"]
-    assert 6 <= count <= 12 and f"{count} tasks to repair from 4 tasks" in done.stdout
+    assert 6 <= count <= 12 and f"{count} repair tasks from 4 tasks" in done.stdout
     assert count == sum(manifest["kinds"].values()) == sum(manifest["splits"].values())
     assert count == sum(row["kept"] for row in manifest["operators"].values())
     for row in manifest["operators"].values():

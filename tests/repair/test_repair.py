@@ -280,12 +280,12 @@ def test_nothing_applies(tmp_path, folder, answers):
 @pytest.mark.parametrize(
     ("arguments", "issue", "said"),
     [
-        (["-m", "scripted:none.jsonl"], ISSUE, "there is no such file of answers"),
+        (["-m", "scripted:none.jsonl"], ISSUE, "no such file of answers"),
         ([], ISSUE, "--model is missing"),
         (["-m", "scripted:answers.jsonl"], " \n", "is empty"),
         (["-m", "scripted:answers.jsonl", "--issue", "no.md"], ISSUE, "cannot read the issue no.md"),
         (["-m", "scripted:answers.jsonl", "--file", "shop/total.py"], ISSUE, "no such text file"),
-        (["-m", "scripted:answers.jsonl", "--file", "tests/test_totals.py"], ISSUE, "are not edited"),
+        (["-m", "scripted:answers.jsonl", "--file", "tests/test_totals.py"], ISSUE, "cannot be edited"),
         (["-m", "scripted:answers.jsonl", "--json", "no/x.json"], ISSUE, "no folder no"),
     ],
 )

@@ -1,7 +1,7 @@
-"""The command line. `main` is the entry point; each command is a module here, imported when it is asked for.
+"""The command line. `main` is the entry point; each command is a module here, imported when it is used.
 
 A command module imports only typer and the standard library at its top, so that `strop --help` is fast.
-Exit codes: 0 done; 1 it failed; 2 the input is at fault, said in one line a fault; 130 interrupted.
+Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted.
 """
 
 import importlib
@@ -30,11 +30,11 @@ class Commands(typer.core.TyperGroup):
     """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every command that is there."""
+        """Every command that exists."""
         return [name for name in COMMANDS if find_spec(_module(name))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, None when there is none."""
+        """The command of that name, or None."""
         return _load(cmd_name) if cmd_name in self.list_commands(ctx) else None
 
     def invoke(self, ctx: Any) -> Any:
@@ -68,18 +68,18 @@ def strop(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Hone code language models on compilers and tests."""
+    """Train code language models on compilers and tests."""
 
 
 def main() -> None:
-    """Runs the command line and exits. What the encoding of stdout cannot say is written as an escape."""
+    """Runs the command line and exits. Characters that stdout cannot encode are written as escapes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     app(prog_name="strop")
 
 
 def tell(error: StropError) -> int:
-    """Prints an error on stderr, one line a fault, and returns the exit code."""
+    """Prints an error on stderr, one line per fault, and returns the exit code."""
     faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
     for fault in faults:
         print(f"error: {printable(fault)}", file=sys.stderr)
@@ -87,7 +87,7 @@ def tell(error: StropError) -> int:
 
 
 def _said(stop: KeyboardInterrupt) -> str:
-    """What was said with the interrupt, such as how to resume."""
+    """The text that came with the interrupt, such as how to resume."""
     return f"; {printable(str(stop))}" if str(stop) else ""
 
 

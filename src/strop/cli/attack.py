@@ -1,4 +1,4 @@
-"""`strop attack`: hostile answers against the grader that training uses, or against a foreign one."""
+"""`strop attack`: hostile answers against the grader that training uses, or against another grader."""
 
 import json
 import sys
@@ -23,26 +23,26 @@ _WIDTH = 160
 def attack(
     language: Annotated[str | None, typer.Option(help="only attacks in this language")] = None,
     family: Annotated[str | None, typer.Option(help="only attacks of this family")] = None,
-    name: Annotated[str | None, typer.Option(help="only the attack of this name")] = None,
+    name: Annotated[str | None, typer.Option(help="only the attack with this name")] = None,
     jail: Annotated[
         list[str] | None,
-        typer.Option(help="jail configuration, may be repeated; default all that are offered here"),
+        typer.Option(help="jail configuration, may be repeated; default: all that work here"),
     ] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="file for counts and rows")] = None,
     table_file: Annotated[Path | None, typer.Option("--table", help="file for a Markdown table")] = None,
     answers: Annotated[
-        Path | None, typer.Option(help="folder of *.jsonl with tasks and hostile answers of others")
+        Path | None, typer.Option(help="folder of *.jsonl with other tasks and hostile answers")
     ] = None,
     grader: Annotated[
-        str | None, typer.Option(metavar="MODULE:CALLABLE", help="compare with a foreign grader")
+        str | None, typer.Option(metavar="MODULE:CALLABLE", help="compare with another grader")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="let a foreign grader run hostile code")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="show the attacks and run none")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="a line for every attack")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="let the other grader run hostile code")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="list the attacks without running them")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="one line for every attack")] = False,
 ) -> None:
-    """Try to cheat the grader, to break out and to leave something behind.
+    """Try to cheat the grader, to break out of the jail and to leave something behind.
 
-    Exit code 0 only when no attack got through, every honest answer passed and nothing was left over.
+    Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over.
     """
     from strop.attacks.canary import Canaries
     from strop.attacks.suite import choose, load_suite
@@ -68,11 +68,11 @@ def _refuse_early(grader: str | None, yes: bool, files: Sequence[Path]) -> None:
 
     for path in files:
         if not path.parent.is_dir() or path.is_dir():
-            raise UserError(f"cannot write {path}: no such folder, or it is one")
+            raise UserError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
     if grader is not None and not yes:
         raise UserError(
             f"--grader {grader} runs hostile code with your rights, without a jail; only attacks marked harmless are "
-            "run, yet a mistake of theirs can do harm: use a machine that you can lose, and add --yes"
+            "run, but a mistake in one can still do harm: use a disposable machine, and add --yes"
         )
 
 
@@ -104,14 +104,14 @@ def _jails(asked: list[str] | None) -> list[str]:
 
     offered = jail_names()
     if not offered:
-        raise SandboxError("this host offers no jail at all; see `strop doctor`")
+        raise SandboxError("no jail works on this machine; see `strop doctor`")
     if not asked or "all" in asked:
         return offered
     names = [choose().name if one == "auto" else one for one in asked]
     for one in names:
         if one not in offered:
             raise UserError(
-                f"--jail {one!r} is not offered by this host; offered: all, auto, {', '.join(offered)}"
+                f"--jail {one!r} does not work on this machine; available: all, auto, {', '.join(offered)}"
             )
     return list(dict.fromkeys(names))
 

@@ -1,4 +1,4 @@
-"""`strop audit`: is every task of a set fit to train on? Exit code 1 when one is not."""
+"""`strop audit`: is every task of a set fit to train on? Exit code 1 if one is not."""
 
 import re
 import sys
@@ -31,38 +31,39 @@ def audit(
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="file for the audits, one JSON line a task")
+        Path | None, typer.Option("--output", "-o", help="file for the audits, one JSON line per task")
     ] = None,
-    keep: Annotated[Path | None, typer.Option(help="file for the tasks that are fit, as task lines")] = None,
+    keep: Annotated[Path | None, typer.Option(help="file for the fit tasks, as task lines")] = None,
     fail_on: Annotated[
-        Literal["fatal", "warning", "never"], typer.Option(help="which findings make the exit code 1")
+        Literal["fatal", "warning", "never"], typer.Option(help="findings that make the exit code 1")
     ] = "fatal",
     quick: Annotated[bool, typer.Option("--quick", help="stop at a task's first fatal finding")] = False,
-    ignore: Annotated[list[str] | None, typer.Option(help="a code not to look for; may be repeated")] = None,
-    runs: Annotated[int, typer.Option(min=1, help="runs of a reference without a source of chance")] = 5,
-    chance_runs: Annotated[int, typer.Option(min=1, help="runs of a reference with one")] = 24,
-    min_tests: Annotated[int, typer.Option(min=1, help="fewest different tests of a task")] = 5,
-    mutants: Annotated[int, typer.Option(min=0, help="most faulty versions of a reference; 0: none")] = 12,
-    limit: Annotated[int | None, typer.Option(min=1, help="at most so many tasks")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="code to ignore; may be repeated")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="runs of a reference that looks deterministic")] = 5,
+    chance_runs: Annotated[
+        int, typer.Option(min=1, help="runs of a reference with a source of randomness")
+    ] = 24,
+    min_tests: Annotated[int, typer.Option(min=1, help="minimum number of different tests per task")] = 5,
+    mutants: Annotated[int, typer.Option(min=0, help="maximum faulty versions of a reference; 0: none")] = 12,
+    limit: Annotated[int | None, typer.Option(min=1, help="read at most this many tasks")] = None,
     column: Annotated[
-        list[str] | None, typer.Option("--column", "-c", help="PART=COLUMN of a foreign data set")
+        list[str] | None,
+        typer.Option("--column", "-c", help="PART=COLUMN for the columns of another data set"),
     ] = None,
-    show: Annotated[int, typer.Option(min=0, help="unfit tasks to name here")] = 20,
+    show: Annotated[int, typer.Option(min=0, help="unfit tasks to list")] = 20,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="answers at a time; one a core by default")
+        int | None, typer.Option(min=1, help="answers at a time; one per core by default")
     ] = None,
-    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU time of one answer")] = None,
-    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory of one answer in MiB")] = None,
-    jail: Annotated[
-        str, typer.Option(help="configuration of the jail, as `strop doctor` lists them")
-    ] = "auto",
+    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU seconds for one answer")] = None,
+    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory for one answer, in MiB")] = None,
+    jail: Annotated[str, typer.Option(help="jail configuration; `strop doctor` lists them")] = "auto",
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
     ] = False,
 ) -> None:
-    """Look for tasks that teach the wrong thing: wrong, flaky or leaked references, tests that anything passes.
+    """Find tasks that teach the wrong thing: wrong, flaky or leaked references, tests that anything passes.
 
-    With --output or --keep, an audit that was stopped goes on where it was when the same command is given again.
+    With --output or --keep, a stopped audit resumes when you give the same command again.
     """
     from strop.curation.audit import AuditSettings
     from strop.curation.audit.report import Summary
@@ -90,7 +91,7 @@ def audit(
 
 
 class _Audits:
-    """Opens the verifier when the first task comes that needs it."""
+    """Opens the verifier when the first task needs it."""
 
     def __init__(
         self, settings: "AuditSettings", limits: "Limits", workers: int | None, jail: str, allow_unsafe: bool
@@ -120,7 +121,7 @@ def _go(
     keep: Path | None,
     summary: "Summary",
 ) -> None:
-    """Audits all tasks; the fit ones into `keep`, which takes its name when the last is there."""
+    """Audits all tasks; the fit ones go into `keep`, which gets its name when the last one is written."""
     from strop.curation.audit.audit import paired
     from strop.reports.terminal.progress import Progress
     from strop.tasks.output import whole_file
@@ -140,7 +141,7 @@ def _go(
         except KeyboardInterrupt:
             if journal is None:
                 raise
-            raise KeyboardInterrupt("give the same command again to go on") from None
+            raise KeyboardInterrupt("run the same command again to resume") from None
         finally:
             pairs.close()
 
@@ -178,7 +179,7 @@ def _journal(output: Path, settings: "AuditSettings") -> "Journal":
 
 
 def _clear(*paths: Path | None) -> None:
-    """Takes away the unfinished files that a killed audit left; the journal's lock says that none is at work."""
+    """Removes unfinished files of a killed audit; the journal's lock shows that no other audit is running."""
     for path in filter(None, paths):
         left = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
         for other in path.parent.iterdir():
@@ -196,7 +197,7 @@ def _finish(journal: "Journal", output: Path | None) -> None:
 
 
 def _refuse_early(*paths: Path | None) -> None:
-    """Raises UserError for a place that cannot be written."""
+    """Raises UserError for a path that cannot be written."""
     from strop.core.errors import UserError
     from strop.reports.files import check_writable
 
@@ -217,7 +218,7 @@ def _codes(names: list[str] | None) -> "tuple[Code, ...]":
         if name not in CODES:
             close = get_close_matches(name, CODES, n=1)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise UserError(f"--ignore {name!r} is no code{hint}: {', '.join(CODES)}")
+            raise UserError(f"--ignore {name!r}: unknown code{hint}; there are {', '.join(CODES)}")
     return tuple(code for code in CODES if code in (names or ()))
 
 

@@ -35,45 +35,47 @@ def rust(
         str,
         typer.Argument(help="prompts: python-functions, jsonl:PATH, parquet:PATH, hub:ID[@SPLIT], or a path"),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="folder of the build; the same one goes on")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="folder for the build; an existing one is resumed")
+    ],
     url: Annotated[str, typer.Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = "",
-    model: Annotated[str, typer.Option(help="the model, as the server calls it")] = "",
+    model: Annotated[str, typer.Option(help="name of the model on the server")] = "",
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", help="statement=COLUMN, id=COLUMN of a foreign data set"),
+        typer.Option("--column", "-c", help="statement=COLUMN, id=COLUMN for another data set"),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="the first so many prompts")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="stop after this many prompts")] = None,
     attempts: Annotated[
-        int, typer.Option(min=1, max=8, help="answers asked for, each told what was wrong")
+        int, typer.Option(min=1, max=8, help="answers per prompt; each retry gets the error of the last")
     ] = 1,
-    temperature: Annotated[float, typer.Option(min=0.0, max=2.0, help="of sampling")] = 0.7,
-    max_tokens: Annotated[int, typer.Option(min=16, help="of one response")] = 2048,
-    seed: Annotated[int, typer.Option(help="of sampling and of the split")] = 0,
-    concurrency: Annotated[int, typer.Option(min=1, max=1024, help="calls at a time")] = 16,
-    timeout: Annotated[float, typer.Option(min=1.0, help="seconds that one call may take")] = 600.0,
+    temperature: Annotated[float, typer.Option(min=0.0, max=2.0, help="sampling temperature")] = 0.7,
+    max_tokens: Annotated[int, typer.Option(min=16, help="maximum tokens in one response")] = 2048,
+    seed: Annotated[int, typer.Option(help="seed of the sampling and of the split")] = 0,
+    concurrency: Annotated[int, typer.Option(min=1, max=1024, help="concurrent calls")] = 16,
+    timeout: Annotated[float, typer.Option(min=1.0, help="seconds one call may take")] = 600.0,
     api_key_env: Annotated[
         str, typer.Option(help="environment variable that holds the key")
     ] = "OPENAI_API_KEY",
-    price_in: Annotated[float | None, typer.Option(min=0.0, help="of a million prompt tokens")] = None,
-    price_out: Annotated[float | None, typer.Option(min=0.0, help="of a million completion tokens")] = None,
+    price_in: Annotated[float | None, typer.Option(min=0.0, help="price of a million prompt tokens")] = None,
+    price_out: Annotated[
+        float | None, typer.Option(min=0.0, help="price of a million completion tokens")
+    ] = None,
     max_cost: Annotated[
-        float | None, typer.Option(min=0.0, help="stop when the calls have cost so much")
+        float | None, typer.Option(min=0.0, help="stop when the calls have cost this much")
     ] = None,
-    parts: Annotated[str, typer.Option(help="shares of train, test and eval")] = "15000,1000,500",
+    parts: Annotated[str, typer.Option(help="proportions of train, test and eval")] = "15000,1000,500",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="answers verified at a time; one a core by default")
+        int | None, typer.Option(min=1, help="answers verified at a time; one per core by default")
     ] = None,
-    jail: Annotated[
-        str, typer.Option(help="configuration of the jail, as `strop doctor` lists them")
-    ] = "auto",
+    jail: Annotated[str, typer.Option(help="jail configuration; `strop doctor` lists them")] = "auto",
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what it would cost, and stop")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="print the expected cost, then stop")] = False,
 ) -> None:
-    """Rust tasks out of prompts for Python: a model rewrites, solves and tests; what passes is kept and split.
+    """Make Rust tasks from Python prompts: a model rewrites, solves and tests; what passes is kept and split.
 
-    Killed or interrupted, the same command goes on, and pays for no call twice. See docs/build.md.
+    After a kill or an interrupt, the same command resumes and pays for no call twice. See docs/build.md.
     """
     from strop.cli.tasks_options import columns_of
     from strop.curation.rust_build import Settings, estimate
@@ -98,7 +100,7 @@ def rust(
 
 
 class _Line:
-    """The progress line, with what the calls have cost."""
+    """The progress line, with the cost of the calls so far."""
 
     def __init__(self) -> None:
         from strop.reports.terminal.progress import Progress
@@ -126,7 +128,7 @@ def _parts(text: str) -> tuple[int, int, int]:
 
     words = text.split(",")
     if len(words) != 3 or not all(word.strip().isdecimal() for word in words):
-        raise UserError(f"--parts {text!r}: write three shares, train,test,eval, such as 15000,1000,500")
+        raise UserError(f"--parts {text!r}: write three numbers for train,test,eval, such as 15000,1000,500")
     train, test, evaluation = map(int, words)
     return train, test, evaluation
 
@@ -148,11 +150,11 @@ def _summarise(report: "Report", output: Path) -> None:
     )
     if report.out_of_money:
         _say(
-            f"stopped at --max-cost with {manifest['unfinished']} prompts to go: raise it and run the same command"
+            f"stopped at --max-cost with {manifest['unfinished']} prompts left: raise it and run the same command again"
         )
     elif report.unverified:
         _say(
-            f"error: {manifest['unfinished']} prompts could not be verified, run the same command again; "
+            f"error: {manifest['unfinished']} prompts could not be verified; run the same command again; "
             f"first cause: {report.unverified}"
         )
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`strop build bugs`: tasks to repair, out of code that has tests."""
+"""`strop build bugs`: repair tasks from code that has tests."""
 
 import sys
 import time
@@ -17,28 +17,27 @@ def bugs(
     ],
     out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
     seed: Annotated[int, typer.Option(help="decides which bugs are made")] = 0,
-    count: Annotated[int, typer.Option(min=1, help="of a project: tasks made, at most")] = 300,
+    count: Annotated[int, typer.Option(min=1, help="for a project: maximum number of tasks")] = 300,
     per_task: Annotated[
         int | None,
-        typer.Option(min=1, help="bugs of one task, 6 by default, or of one function of a project, at most"),
+        typer.Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
     ] = None,
     language: Annotated[
-        Literal["python", "rust"] | None, typer.Option(help="of a project; rust where there is a Cargo.toml")
+        Literal["python", "rust"] | None,
+        typer.Option(help="for a project; default: rust if there is a Cargo.toml"),
     ] = None,
     max_file_chars: Annotated[
-        int | None, typer.Option(min=1, help="of a project: only files of at most so many characters")
+        int | None, typer.Option(min=1, help="for a project: only files of at most this many characters")
     ] = None,
-    faults: Annotated[str, typer.Option(help="faults in one bug: a number, or least-most such as 1-2")] = "1",
-    format: Annotated[str, typer.Option(help="how the repair is to be written")] = "search-replace",
+    faults: Annotated[str, typer.Option(help="faults in one bug: a number, or a range such as 1-2")] = "1",
+    format: Annotated[str, typer.Option(help="how the repair must be written")] = "search-replace",
     min_passing: Annotated[
-        int, typer.Option(min=0, help="tests that pass in spite of the bug, at least")
+        int, typer.Option(min=0, help="minimum number of tests that pass despite the bug")
     ] = 0,
     max_lines: Annotated[
-        int | None, typer.Option(min=1, help="only references of at most so many lines")
+        int | None, typer.Option(min=1, help="only references of at most this many lines")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="only the first so many tasks of the source")
-    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="read only this many tasks of the source")] = None,
     topic: Annotated[list[str] | None, typer.Option("--topic", help="only this topic; repeatable")] = None,
     level: Annotated[list[int] | None, typer.Option("--level", help="only this level; repeatable")] = None,
     split: Annotated[
@@ -48,10 +47,10 @@ def bugs(
         str, typer.Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")
     ] = "",
     rewrite_model: Annotated[
-        str, typer.Option(help="model that writes functions again with a bug, as the server calls it")
+        str, typer.Option(help="model that rewrites functions with a bug, named as on the server")
     ] = "",
     rewrite_share: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="of the bugs that are tried, those that the model writes")
+        float, typer.Option(min=0.0, max=1.0, help="share of the tried bugs that the model writes")
     ] = 1.0,
     issue_model: Annotated[
         str, typer.Option(help="model that writes the statements, on the same server")
@@ -59,19 +58,19 @@ def bugs(
     api_key_env: Annotated[
         str, typer.Option(help="environment variable that holds the server's key")
     ] = "OPENAI_API_KEY",
-    concurrency: Annotated[int, typer.Option(min=1, max=1024, help="calls at a time")] = 16,
-    timeout: Annotated[float, typer.Option(min=1.0, help="seconds that one call may take")] = 600.0,
+    concurrency: Annotated[int, typer.Option(min=1, max=1024, help="concurrent calls")] = 16,
+    timeout: Annotated[float, typer.Option(min=1.0, help="seconds one call may take")] = 600.0,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="batches verified at a time; one a core by default")
+        int | None, typer.Option(min=1, help="batches verified at a time; one per core by default")
     ] = None,
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
     ] = False,
 ) -> None:
-    """Make tasks to repair: put faults into code, keep those that its tests notice.
+    """Make repair tasks: put faults into code and keep those that its tests catch.
 
-    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. What a model answered stays in
-    OUTPUT.calls: the same command again pays for nothing twice. See docs/bugs.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so running
+    the same command again pays for nothing twice. See docs/bugs.md.
     """
     from strop.cli.build_bugs_run import from_project, from_tasks
     from strop.core.errors import UserError
@@ -124,7 +123,7 @@ def bugs(
 
 
 def _is_project(source: str) -> bool:
-    """Whether the source is a folder of a project or a packed one, and no tasks."""
+    """Whether the source is a project, as a folder or packed, rather than tasks."""
     path = Path(source)
     if path.is_dir():
         return any((path / mark).exists() for mark in _MARKS)
@@ -132,7 +131,7 @@ def _is_project(source: str) -> bool:
 
 
 def _check_source(project: bool, for_tasks: dict[str, Any], for_projects: dict[str, Any]) -> None:
-    """Raises UserError for an option that is of the other kind of source."""
+    """Raises UserError for an option that belongs to the other kind of source."""
     from strop.core.errors import UserError
 
     why = "for tasks, not for a project" if project else "for a project, not for tasks"
@@ -177,7 +176,7 @@ def _summarise(counts: dict[str, Any], seconds: float, out: Path) -> None:
     kept = sum(1 for row in counts["operators"].values() if row["kept"])
     print(
         printable(
-            f"{counts['tasks']} tasks to repair from {counts['originals']} originals in {seconds:.0f} s, by {kept} "
+            f"{counts['tasks']} repair tasks from {counts['originals']} originals in {seconds:.0f} s, by {kept} "
             f"operators; left out: {unusable or 'none'}; {out}"
         )
     )

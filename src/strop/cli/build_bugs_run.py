@@ -1,4 +1,4 @@
-"""What `strop build bugs` runs: the way from a source to the file of tasks. Loaded when the command runs."""
+"""What `strop build bugs` runs, from the source to the task file. Loaded when the command runs."""
 
 import os
 from collections import Counter
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from strop.curation.bugs.tally import Tally
 
 TEST_SECONDS = 2.0
-"""CPU seconds that a test of a project may take: slower ones judge no bug."""
+"""CPU seconds that a test of a project may take; slower tests are not used."""
 CPU_SECONDS, WALL_SECONDS = 1.0, 12.0
-"""Of the tests of one program: a bug that makes them run longer is no task."""
+"""For the tests of one program: a bug that makes them run longer makes no task."""
 
 
 def from_tasks(
@@ -28,7 +28,7 @@ def from_tasks(
     models: "Models",
     tally: "Tally",
 ) -> None:
-    """Writes the tasks to repair of a source of tasks. `filters`: as `load_tasks` takes them. Raises UserError."""
+    """Writes repair tasks made from a source of tasks. `filters`: as `load_tasks` takes them. Raises UserError."""
     from strop.curation.bugs.from_tasks import bugs_of_tasks
     from strop.reports.terminal.progress import Progress
     from strop.sandbox.limits import Limits
@@ -47,7 +47,7 @@ def from_tasks(
         def done(kept: int) -> None:
             nonlocal originals, useful
             originals, useful = originals + 1, useful + (kept > 0)
-            progress.at(originals, useful, len(tasks), f"{tally.tasks} tasks to repair made")
+            progress.at(originals, useful, len(tasks), f"{tally.tasks} repair tasks made")
 
         made = bugs_of_tasks(tasks, verifier, tally, wish, rewriter=models.rewriter, done=done)
         told = models.told(made, lambda task: asked[task.metadata["original"]])
@@ -69,7 +69,7 @@ def from_project(
     models: "Models",
     tally: "Tally",
 ) -> None:
-    """Writes the tasks to repair of a project, and its snapshot beside them. Raises UserError."""
+    """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
     from strop.curation.bugs.from_project import Factory, Place
     from strop.curation.bugs.issue_model import docstring
     from strop.curation.bugs.targets import targets
@@ -116,7 +116,7 @@ def from_project(
 
 
 def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path) -> "Iterator[Task]":
-    """The tasks; behind the last one the snapshot takes its name, before the file of tasks does."""
+    """The tasks. After the last one the snapshot gets its name, before the task file does."""
     from strop.reports import files
 
     yield from tasks
@@ -130,7 +130,7 @@ def _project_name(source: Path) -> str:
 
 
 def _some(made: "Iterator[Task]", source: str, tally: "Tally") -> "Iterator[Task]":
-    """The tasks; UserError in the place of none."""
+    """The tasks. Raises UserError if there is none."""
     from strop.core.errors import UserError
 
     yield from made
@@ -138,5 +138,5 @@ def _some(made: "Iterator[Task]", source: str, tally: "Tally") -> "Iterator[Task
         why = tally.unusable + sum(tally.dropped.values(), Counter[str]())
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(why.items()))
         raise UserError(
-            f"no bug could be made of {source!r}: {reasons or 'no tested function has a place for one'}"
+            f"no bug could be made from {source!r}: {reasons or 'no tested function has a place for one'}"
         )

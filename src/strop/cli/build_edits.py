@@ -1,4 +1,4 @@
-"""`strop build edits`: tasks whose answer is an edit, out of commits, rows with a patch, broken programs, and pairs."""
+"""`strop build edits`: tasks whose answer is an edit, from commits, rows with a patch, broken programs, and pairs."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
 FORMAT = {"swe-rl": "search-replace", "patch": "unified-diff", "fix-compile": "search-replace"}
-"""How an edit is written where nothing else is asked for."""
+"""The default form of an edit."""
 CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
-"""Of one program of family fix-compile."""
+"""For one program of family fix-compile."""
 
 
 def edits(
@@ -27,30 +27,34 @@ def edits(
     out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
     family: Annotated[Family, typer.Option(help="kind of task to make")],
     repositories: Annotated[
-        Path | None, typer.Option(help="folder of clones, where the files of rows are taken from")
+        Path | None, typer.Option(help="folder of clones that hold the files of the rows")
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="how the edit is to be written; default: search-replace, for patch unified-diff"),
+        typer.Option(help="how the edit must be written; default: search-replace, for patch unified-diff"),
     ] = None,
-    newest: Annotated[int, typer.Option(min=1, help="look at so many commits of a repository")] = 10_000,
+    newest: Annotated[
+        int, typer.Option(min=1, help="number of commits of a repository to consider")
+    ] = 10_000,
     context: Annotated[
-        int, typer.Option(min=0, max=20, help="swe-rl: files to show that do not change, at most")
+        int, typer.Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
     ] = 1,
-    max_files: Annotated[int, typer.Option(min=1, help="files that an edit changes, at most")] = 5,
-    max_chars: Annotated[int, typer.Option(min=100, help="characters of all files shown, at most")] = 60_000,
-    limit: Annotated[int | None, typer.Option(min=1, help="make so many tasks, at most")] = None,
+    max_files: Annotated[int, typer.Option(min=1, help="maximum number of files that an edit changes")] = 5,
+    max_chars: Annotated[
+        int, typer.Option(min=100, help="maximum characters in all shown files together")
+    ] = 60_000,
+    limit: Annotated[int | None, typer.Option(min=1, help="maximum number of tasks")] = None,
     seed: Annotated[int, typer.Option(help="decides which unchanged files are shown")] = 0,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="batches verified at a time; one a core by default")
+        int | None, typer.Option(min=1, help="batches verified at a time; one per core by default")
     ] = None,
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
     ] = False,
 ) -> None:
-    """Make edit tasks of what others have mended; what no oracle or compiler confirms is left out.
+    """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
 
-    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. See docs/edit-tasks.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
     """
     from strop.core.errors import UserError
     from strop.curation.edits import Tally, Wish
@@ -100,8 +104,8 @@ def _of_repositories(
     if clones is None:
         folder = Path(source).expanduser()
         if not folder.is_dir():
-            rows = "; for rows with a patch name --repositories" if family == "swe-rl" else ""
-            raise UserError(f"{source!r} is no folder: name a git repository{rows}")
+            rows = "; for rows with a patch, add --repositories" if family == "swe-rl" else ""
+            raise UserError(f"{source!r} is not a folder: name a git repository{rows}")
         repository = Repository(folder)
         return of_history(repository, repository.commits(newest), family, wish, tally, done)
     if family != "swe-rl":
@@ -131,7 +135,7 @@ def _fix_compile(
     from strop.tasks import load_tasks
     from strop.verification import open_verifier
 
-    tasks = load_tasks(source)  # with its splits: what is made of one task stays on its side
+    tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     verifier = stack.enter_context(open_verifier(workers=workers, limits=limits, allow_unsafe=allow_unsafe))
     return fix_compile(tasks, verifier, wish, tally, done)
@@ -165,13 +169,13 @@ def _format(name: str | None, family: str) -> str:
 
 
 def _some(made: "Iterator[Task]", source: str, tally: "Tally") -> "Iterator[Task]":
-    """The tasks; UserError in the place of none."""
+    """The tasks. Raises UserError if there is none."""
     from strop.core.errors import UserError
 
     yield from made
     if not tally.tasks:
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.left_out.items()))
-        raise UserError(f"no task could be made of {source!r}: {reasons or 'it is empty'}")
+        raise UserError(f"no task could be made from {source!r}: {reasons or 'it is empty'}")
 
 
 def _summarise(counts: dict[str, Any], seconds: float, out: Path) -> None:
@@ -180,7 +184,7 @@ def _summarise(counts: dict[str, Any], seconds: float, out: Path) -> None:
     left_out = ", ".join(f"{count} {reason}" for reason, count in counts["left_out"].items())
     print(
         printable(
-            f"{counts['tasks']} tasks from {counts['considered']} looked at in {seconds:.0f} s; "
+            f"{counts['tasks']} tasks from {counts['considered']} candidates in {seconds:.0f} s; "
             f"left out: {left_out or 'none'}; {out}"
         )
     )

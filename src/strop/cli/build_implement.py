@@ -1,4 +1,4 @@
-"""`strop build implement`: functions masked in their files, out of Python sources."""
+"""`strop build implement`: functions masked in their files, from Python sources."""
 
 import time
 from collections.abc import Iterator
@@ -24,30 +24,28 @@ def implement(
     source: Annotated[
         str,
         typer.Argument(
-            help="Python sources: a folder, a .py file, a .tar.gz, or a data set with texts of files"
+            help="Python sources: a folder, a .py file, a .tar.gz, or a data set that holds files"
         ),
     ],
     out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
-    format: Annotated[Format, typer.Option(help="how the answer writes its edit")] = "search-replace",
+    format: Annotated[Format, typer.Option(help="how the answer must write its edit")] = "search-replace",
     mask: Annotated[
         Literal["body", "function"],
-        typer.Option(help="what is masked: what follows the docstring, or the whole function, as published"),
+        typer.Option(
+            help="part to mask: everything after the docstring, or the whole function, as published"
+        ),
     ] = "body",
     filters: Annotated[
-        str, typer.Option(help="which functions: published, sound, none, or names with commas between them")
+        str, typer.Option(help="which functions: published, sound, none, or names separated by commas")
     ] = "published",
-    column: Annotated[
-        str, typer.Option(help="of a data set: the column that holds texts of files")
-    ] = "content",
+    column: Annotated[str, typer.Option(help="for a data set: the column that holds the files")] = "content",
     max_file_chars: Annotated[int, typer.Option(min=1, help="longer files are left out")] = 20_000,
     per_file: Annotated[
-        int | None, typer.Option(min=1, help="tasks of one file, at most; chosen by seed")
+        int | None, typer.Option(min=1, help="maximum tasks from one file, chosen by the seed")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="only the first so many tasks")] = None,
-    held_out: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="share of files that are held out")
-    ] = 0.35,
-    seed: Annotated[int, typer.Option(help="decides the split, and what --per-file leaves")] = 0,
+    limit: Annotated[int | None, typer.Option(min=1, help="stop after this many tasks")] = None,
+    held_out: Annotated[float, typer.Option(min=0.0, max=1.0, help="share of files to hold out")] = 0.35,
+    seed: Annotated[int, typer.Option(help="decides the split, and the tasks that --per-file keeps")] = 0,
     tests: Annotated[
         bool,
         typer.Option(
@@ -55,16 +53,16 @@ def implement(
         ),
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="test runs at a time; one a core by default")
+        int | None, typer.Option(min=1, help="test runs at a time; one per core by default")
     ] = None,
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run tests without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run tests without a jail if none is available")
     ] = False,
 ) -> None:
-    """Make tasks to implement: a function is masked in its file, its docstring says what it does.
+    """Make implementation tasks: a function is masked in its file, and its docstring says what it does.
 
-    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. Without --tests nothing of the
-    sources is run; with it a snapshot of the project is written, OUTPUT.project.tar.gz. See docs/implement.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. Without --tests none of the source code is run; with
+    it a snapshot of the project is written, OUTPUT.project.tar.gz. See docs/implement.md.
     """
     from strop.core.errors import UserError
     from strop.curation.implement.build import Options, kept, tasks
@@ -115,7 +113,7 @@ def _tested(
     project: "Project", archive: Path, source: str, options: "Options", tally: "Tally", progress: "Progress",
     max_chars: int, limit: int | None,
 ) -> "Iterator[Task]":  # fmt: skip
-    """Tasks that the project's tests judge; its snapshot is written when all are made."""
+    """Tasks that the project's tests judge. Its snapshot is written after the last one."""
     from strop.curation.implement.archive import stem
     from strop.curation.implement.build import tasks
     from strop.curation.implement.project import Place, judged, project_files
@@ -131,14 +129,14 @@ def _tested(
 
 
 def _shown(files: "Iterator[SourceFile]", tally: "Tally", progress: "Progress") -> "Iterator[SourceFile]":
-    """The files, with a line that says how far it is."""
+    """The files, with a progress line."""
     for file in files:
         yield file
         progress.at(tally.files, None, None, f"{tally.tasks} tasks")
 
 
 def _some(made: "Iterator[Task]", source: str, tally: "Tally") -> "Iterator[Task]":
-    """The tasks; UserError in the place of none."""
+    """The tasks. Raises UserError if there is none."""
     from strop.core.errors import UserError
 
     yield from made
@@ -160,7 +158,7 @@ def _summarise(counts: dict[str, Any], seconds: float, out: Path) -> None:
     splits = ", ".join(f"{count} {side}" for side, count in counts["splits"].items())
     print(
         printable(
-            f"{counts['tasks']} tasks to implement ({splits}) from {counts['functions']} functions with docstrings in "
-            f"{counts['files']} files in {seconds:.0f} s; left out: {_reasons(counts) or 'none'}; {out}"
+            f"{counts['tasks']} implementation tasks ({splits}) from {counts['functions']} functions with docstrings "
+            f"in {counts['files']} files in {seconds:.0f} s; left out: {_reasons(counts) or 'none'}; {out}"
         )
     )

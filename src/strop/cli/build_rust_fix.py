@@ -1,4 +1,4 @@
-"""`strop build rust-fix`: programs with a fault and the compiler's message, out of Rust tasks with a reference."""
+"""`strop build rust-fix`: programs with a fault and the compiler's message, from Rust tasks with a reference."""
 
 import time
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from strop.curation.rust_fix.tally import Tally
 
 CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
-"""Of the tests of one program: a fault that makes them run longer is no task."""
+"""For the tests of one program: a fault that makes them run longer makes no task."""
 
 
 def rust_fix(
@@ -22,28 +22,26 @@ def rust_fix(
         str, typer.Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
     ] = "rust-functions",
     seed: Annotated[int, typer.Option(help="decides which faults are made")] = 0,
-    per_task: Annotated[int, typer.Option(min=1, max=100, help="programs made of one task, at most")] = 6,
+    per_task: Annotated[int, typer.Option(min=1, max=100, help="maximum programs from one task")] = 6,
     kinds: Annotated[
-        str | None, typer.Option(help="only these kinds of fault, such as moves,types; default all")
+        str | None, typer.Option(help="only these kinds of fault, such as moves,types; default: all")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="only the first so many tasks of the source")
-    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="read only this many tasks of the source")] = None,
     topic: Annotated[list[str] | None, typer.Option("--topic", help="only this topic; repeatable")] = None,
     level: Annotated[list[int] | None, typer.Option("--level", help="only this level; repeatable")] = None,
     split: Annotated[
         Literal["train", "held-out"] | None, typer.Option("--split", help="only this side of the split")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="batches verified at a time; one a core by default")
+        int | None, typer.Option(min=1, help="batches verified at a time; one per core by default")
     ] = None,
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
     ] = False,
 ) -> None:
-    """Make tasks to repair: put faults into references, keep those that fail as they should.
+    """Make repair tasks: put faults into references and keep the programs that fail as intended.
 
-    Writes the tasks and, beside them, OUTPUT.manifest.json with counts and reasons. See docs/rust-fix.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/rust-fix.md.
     """
     from strop.core.errors import UserError
     from strop.curation.rust_fix.build import fixes
@@ -74,7 +72,7 @@ def rust_fix(
         def done(kept: int) -> None:
             nonlocal originals, useful
             originals, useful = originals + 1, useful + (kept > 0)
-            progress.at(originals, useful, len(tasks), f"{sum(tally.kept.values())} tasks to repair made")
+            progress.at(originals, useful, len(tasks), f"{sum(tally.kept.values())} repair tasks made")
 
         made = fixes(tasks, verifier, compiler, tally, seed=seed, per_task=per_task, kinds=wanted, done=done)
         write_tasks(_some(made, source, tally), out)
@@ -85,7 +83,7 @@ def rust_fix(
 
 
 def _kinds(text: str | None) -> "list[Kind]":
-    """The kinds that are named, in their own order; all where none is."""
+    """The named kinds, in their own order; all if none is named."""
     from strop.code.mutate.rust.faults import KINDS
     from strop.core.errors import UserError
     from strop.tasks.rows import suggestion
@@ -100,7 +98,7 @@ def _kinds(text: str | None) -> "list[Kind]":
 
 
 def _some(made: "Iterator[Task]", source: str, tally: "Tally") -> "Iterator[Task]":
-    """The tasks; UserError in the place of none."""
+    """The tasks. Raises UserError if there is none."""
     from strop.core.errors import UserError
 
     yield from made
@@ -116,7 +114,7 @@ def _summarise(counts: dict[str, Any], seconds: float, out: Path) -> None:
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts["kinds"].items())
     print(
         printable(
-            f"{counts['tasks']} tasks to repair from {counts['originals']} tasks in {seconds:.0f} s: {kinds}; "
+            f"{counts['tasks']} repair tasks from {counts['originals']} tasks in {seconds:.0f} s: {kinds}; "
             f"left out: {unusable or 'none'}; {out}"
         )
     )

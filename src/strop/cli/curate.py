@@ -36,20 +36,20 @@ def curate(
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option("--source", "-s", help="in the place of the pipeline's sources; repeatable"),
+        typer.Option("--source", "-s", help="replaces the pipeline's sources; repeatable"),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="in the place of the pipeline's")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="replaces the pipeline's seed")] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="answers verified at a time; one a core by default")
+        int | None, typer.Option(min=1, help="answers verified at a time; one per core by default")
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="start over in a folder that holds another curation")
+        bool, typer.Option("--overwrite", help="start over in a folder that holds another result")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="check the pipeline, print it with every default, and stop")
+        bool, typer.Option("--dry-run", help="check the pipeline, print it with every default, then stop")
     ] = False,
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
     ] = False,
     steps: Annotated[
         bool, typer.Option("--steps", callback=_steps, is_eager=True, help="list all steps and stop")
@@ -57,8 +57,8 @@ def curate(
 ) -> None:
     """Filter, clean and split tasks by a pipeline of steps.
 
-    Writes tasks.jsonl, one file for each part of a split, dropped.jsonl, changes.jsonl and manifest.json. A run that
-    was stopped goes on when the same command is given again.
+    Writes tasks.jsonl, one file for each part of a split, dropped.jsonl, changes.jsonl and manifest.json. A stopped
+    run resumes when you give the same command again.
     """
     from strop.core.errors import UserError
     from strop.core.text import printable
@@ -80,12 +80,12 @@ def curate(
         try:
             manifest = run(planned, out, options, watcher)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("run the same command again to go on") from None
+            raise KeyboardInterrupt("run the same command again to resume") from None
     _summarise(manifest, out)
 
 
 class _Watcher:
-    """Shows progress on stderr, one line a stage when it is done."""
+    """Shows progress on stderr, with one line for each finished stage."""
 
     def __init__(self) -> None:
         self._progress: Progress | None = None
@@ -137,9 +137,7 @@ def _summarise(manifest: dict[str, Any], out: Path) -> None:
     }
     listed = ", ".join(f"{name} {lines}" for name, lines in parts.items())
     print(
-        printable(
-            f"{out}: {listed}; manifest.json, dropped.jsonl and changes.jsonl say what became of the others"
-        )
+        printable(f"{out}: {listed}; manifest.json, dropped.jsonl and changes.jsonl account for the others")
     )
 
 

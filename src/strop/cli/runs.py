@@ -15,13 +15,13 @@ _HEADS = ("run", "state", "steps", "reward", "held out", "difference", "time", "
 def runs(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[DIR...]", help="folders with runs in them, or runs", show_default="runs"),
+        typer.Argument(metavar="[DIR...]", help="folders that contain runs, or runs", show_default="runs"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print a JSON list instead")] = False,
 ) -> None:
-    """List runs, the newest first: state, steps, reward, held-out result before and after, time, alarms.
+    """List runs, newest first: state, steps, reward, held-out result before and after, time, alarms.
 
-    The reward is that of the first and of the last ten steps. A folder that cannot be read is a line like the others.
+    The reward is the mean of the first and of the last ten steps. A folder that cannot be read is listed too.
     """
     from strop.reports.terminal.run_list import find_runs, list_row
 
@@ -38,7 +38,7 @@ def runs(
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
-    """A table where it fits or there is no terminal, else a block of lines a run."""
+    """A table if it fits or there is no terminal, else a block of lines per run."""
     from strop.core.text import printable
     from strop.reports.terminal.consoles import console, fits
     from strop.reports.terminal.rollouts import new_table
@@ -71,7 +71,7 @@ def _fill(table: "Table", rows: list[dict[str, Any]]) -> "Table":
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    """The row in words; hostile names are made safe."""
+    """The cells of the row; hostile names are made safe."""
     from datetime import datetime
 
     from strop.core.text import printable
@@ -95,7 +95,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _held_out(row: dict[str, Any]) -> str:
-    """pass@1 0.003 -> 0.182 -> 0.212: before, after a warm start, after; a run in progress has its newest one last."""
+    """pass@1 0.003 -> 0.182 -> 0.212: before, after a warm start, after; for a run in progress the newest is last."""
     values = [row[side][0] for side in ("before", "warm", "after") if row[side] and row[side][0] is not None]
     shown = [f"{value:.3f}" for value in values]
     if not row["after"] and row["during"] and row["during"][1] is not None:

@@ -1,4 +1,4 @@
-"""`strop serve-verifier`: this machine's verifier over HTTP, for training that runs elsewhere."""
+"""`strop serve-verifier`: this machine's verifier over HTTP, for training on other machines."""
 
 import ipaddress
 import os
@@ -18,20 +18,20 @@ def serve_verifier(
     recipe: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides; only `sandbox` counts"
+            metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides; only `sandbox` is used"
         ),
     ] = None,
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8765,
     token_file: Annotated[
-        Path | None, typer.Option(help="file with the token; else STROP_VERIFIER_TOKEN")
+        Path | None, typer.Option(help="file with the token; default: STROP_VERIFIER_TOKEN")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="answers at a time; one a core by default")
+        int | None, typer.Option(min=1, help="answers at a time; one per core by default")
     ] = None,
-    new_token: Annotated[bool, typer.Option("--new-token", help="print a fresh token and stop")] = False,
+    new_token: Annotated[bool, typer.Option("--new-token", help="print a new token, then stop")] = False,
 ) -> None:
-    """Judge answers that other machines send; `sandbox.verifier_urls` in their recipes names this one."""
+    """Judge answers sent by other machines, whose recipes name this one in `sandbox.verifier_urls`."""
     if new_token:
         print(secrets.token_urlsafe(32))
         return

@@ -10,9 +10,9 @@ def sft(
     recipe: Annotated[
         list[str], typer.Argument(metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
     ],
-    plain: Annotated[bool, typer.Option("--plain", help="one line an update, no live view")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="one line per update, no live view")] = False,
 ) -> None:
-    """Warm a model up on reference solutions before reinforcement learning."""
+    """Warm up a model on reference solutions before reinforcement learning."""
     from strop.config.load import load_recipe
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView

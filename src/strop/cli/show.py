@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 def show(
     run: Annotated[Path, typer.Argument(help="run folder")],
     task: Annotated[
-        str | None, typer.Option(help="a task's history over training; the beginning of its id is enough")
+        str | None, typer.Option(help="history of a task over training; the beginning of its id is enough")
     ] = None,
     step: Annotated[int | None, typer.Option(min=1, help="rollouts of this step")] = None,
-    group: Annotated[int | None, typer.Option(min=0, help="of this group of the step")] = None,
+    group: Annotated[int | None, typer.Option(min=0, help="rollouts of this group of the step")] = None,
     evaluation: Annotated[
         str | None, typer.Option(help="rollouts of an evaluation: before, after, step-000010, ...")
     ] = None,
@@ -26,12 +26,12 @@ def show(
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="only answers that did not pass")] = False,
     passed: Annotated[bool, typer.Option("--passed", help="only answers that passed")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="answers to show at most")] = 5,
-    full: Annotated[bool, typer.Option("--full", help="all of every prompt, output and test")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="maximum number of answers to show")] = 5,
+    full: Annotated[bool, typer.Option("--full", help="show every prompt, output and test in full")] = False,
 ) -> None:
     """Show a run's headline numbers; with options, its rollouts: prompt, answer, verdict by stage, scores, advantage.
 
-    --failed and --passed alone look at the newest step. Also for runs in progress, stopped and damaged ones.
+    --failed and --passed alone look at the newest step. Works for runs in progress and for stopped or damaged runs.
     """
     from strop.reports.run_state import check_run
     from strop.reports.terminal.consoles import console
@@ -66,11 +66,9 @@ def _check(
     if group is not None and step is None:
         raise UserError(f"--group {group} needs --step: groups are numbered within their step")
     if evaluation is not None and step is not None:
-        raise UserError(
-            "--evaluation and --step exclude each other; an evaluation stands outside of the steps"
-        )
+        raise UserError("--evaluation and --step exclude each other; an evaluation is not part of a step")
     if id is not None and any(option is not None for option in (task, step, evaluation)):
-        raise UserError("--id names one rollout; leave --task, --step, --group and --evaluation out")
+        raise UserError("--id names one rollout; leave out --task, --step, --group and --evaluation")
 
 
 def _one(out: "Console", finder: "RolloutFinder", found: "FoundRollout") -> None:
@@ -93,7 +91,7 @@ def _some(
     *,
     newest: bool = False,
 ) -> None:
-    """Up to `limit` of the rollouts; of those that `only` (failed, passed) lets through."""
+    """Up to `limit` of the rollouts that `only` (failed, passed) lets through."""
     from strop.reports.page.rollout_data import detail_of, task_of
     from strop.reports.terminal import rollouts as terminal
     from strop.reports.terminal.rollouts import doubt_of
@@ -123,7 +121,7 @@ def _task(
     limit: int,
     full: bool,
 ) -> None:
-    """The task's history, a line a group, and then its answers, the newest."""
+    """The task's history, one line per group, then its newest answers."""
     from rich.text import Text
 
     from strop.core.errors import UserError

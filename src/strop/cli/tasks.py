@@ -27,7 +27,7 @@ def list_command(
     split: Side = None,
     limit: Limit = None,
 ) -> None:
-    """One line a task: id, split (- where it is not assigned yet), level, number of tests, topic, source."""
+    """List tasks, one per line: id, split (- if not assigned yet), level, number of tests, topic, source."""
     from strop.cli.tasks_import import Log, tell
 
     log = Log(verbose=False)
@@ -53,18 +53,18 @@ def list_command(
 @app.command("show")
 def show_command(
     task_id: Annotated[
-        str, typer.Argument(metavar="[ID]", help="a task id, or the function's name", show_default=False)
+        str, typer.Argument(metavar="[ID]", help="a task id or the name of a function", show_default=False)
     ] = "",
-    source: Annotated[str, typer.Option("--source", "-s", help="where to look for it")] = "python-functions",
+    source: Annotated[str, typer.Option("--source", "-s", help="task set to search")] = "python-functions",
     style: Annotated[str, typer.Option("--style", help="prompt style")] = "continue",
     template: Annotated[str | None, typer.Option("--template", help="prompt template file")] = None,
     column: Column = None,
     format_name: Annotated[
         str,
-        typer.Option("--format", help="made-up rows of that format, in place of a task", metavar="FORMAT"),
+        typer.Option("--format", help="show example rows of that format instead of a task", metavar="FORMAT"),
     ] = "",
 ) -> None:
-    """The prompt, the reference and the tests of one task; or what the rows of a format look like."""
+    """Show the prompt, the reference and the tests of one task, or example rows of a format."""
     from strop.core.errors import UserError
     from strop.tasks import render
 
@@ -101,7 +101,7 @@ def _load(source: str, column: list[str] | None, **filters: Any) -> "list[Task]"
 def _stream(
     source: str, column: list[str] | None, on_bad: "Callable[[str], None]", on_guess: "Callable[[str], None]"
 ) -> "Iterator[Task]":
-    """The tasks one by one; sources that are a name alone come with their split."""
+    """The tasks one by one; sources that are only a name come with their split."""
     from strop.tasks.sources import NAMED, iter_tasks
 
     if source in NAMED and not column:
@@ -123,7 +123,7 @@ def _show_format(name: str) -> None:
 
 
 def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
-    """The task with that id, else the one with a source that ends in that name."""
+    """The task with that id, else the one whose source ends in that name."""
     from difflib import get_close_matches
 
     from strop.cli.tasks_import import tell

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from strop.core.task import Task
 
 SHOWN = 20
-"""Lines about what is left out, unless all are asked for."""
+"""Lines printed about rows that are left out, unless all are asked for."""
 _EVERY = 10_000
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="file to write; .gz, .zst and .parquet are known")
+    Path, typer.Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="exit code 1 when anything was left out")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="a line for everything that is left out")]
+Strict = Annotated[bool, typer.Option("--strict", help="exit code 1 if anything was left out")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="one line for everything that is left out")]
 
 
 class Log:
-    """Lines on stderr about what is left out: the first `SHOWN`, or all."""
+    """Lines on stderr about rows that are left out: the first `SHOWN`, or all."""
 
     def __init__(self, verbose: bool) -> None:
         self.count = 0
@@ -54,7 +54,7 @@ def import_command(
 ) -> None:
     """Write the tasks of any source as Strop's task lines (docs/formats.md, docs/data-sets.md).
 
-    What makes no task is named on stderr and left out. Exit code 2 when nothing came through.
+    Rows that make no task are reported on stderr and left out. Exit code 2 if no task came through.
     """
     _run(source, "strop", output, column, topic, level, limit, strict, verbose)
 
@@ -70,9 +70,9 @@ def convert_command(
     strict: Strict = False,
     verbose: Verbose = False,
 ) -> None:
-    """Write the tasks of any source in another format: JSON lines, parquet, or a folder, as the format is.
+    """Write the tasks of any source in another format: JSON lines, parquet or a folder, depending on the format.
 
-    A task that the format cannot hold is named on stderr and left out. Exit code 2 when nothing came through.
+    Tasks that the format cannot hold are reported on stderr and left out. Exit code 2 if no task came through.
     """
     from strop.core.errors import UserError
 
@@ -82,7 +82,7 @@ def convert_command(
 
 
 def formats_command() -> None:
-    """The formats that are read and written, one line each."""
+    """List the formats that can be read and written, one per line."""
     from strop.tasks.adapters import ADAPTERS
 
     for adapter in ADAPTERS.values():
@@ -91,7 +91,7 @@ def formats_command() -> None:
 
 
 def tell(line: str) -> None:
-    """Prints a line on stderr, hostile text made safe."""
+    """Prints a line on stderr, with hostile text made safe."""
     from strop.core.text import printable
 
     print(printable(" ".join(line.split("\n"))), file=sys.stderr)
@@ -125,14 +125,14 @@ def _run(
 
 
 def _distinct(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
-    """The tasks without those whose id came before. Holds 8 bytes and a set's overhead a task."""
+    """The tasks without those whose id came before. Holds 8 bytes and a set's overhead per task."""
     from strop.core.ids import derive_seed
 
     seen: set[int] = set()
     for task in tasks:
         key = derive_seed(task.id)
         if key in seen:
-            log(f"{task.source or 'a task'}: the id {task.id[:80]!r} is given twice: left out")
+            log(f"{task.source or 'a task'}: the id {task.id[:80]!r} occurs twice: left out")
             continue
         seen.add(key)
         yield task
@@ -149,7 +149,7 @@ def chosen(
 
 
 def _at_least_one(tasks: "Iterator[Task]", source: str, log: Log) -> "Iterator[Task]":
-    """The tasks. Raises UserError when there is none, so that no empty file is written."""
+    """The tasks. Raises UserError if there is none, so that no empty file is written."""
     from strop.core.errors import UserError
 
     empty = True
@@ -162,7 +162,7 @@ def _at_least_one(tasks: "Iterator[Task]", source: str, log: Log) -> "Iterator[T
 
 
 def _counted(tasks: "Iterable[Task]") -> "Iterator[Task]":
-    """The tasks, with a word on stderr every ten thousand."""
+    """The tasks, with a line on stderr every ten thousand."""
     for number, task in enumerate(tasks, start=1):
         yield task
         if number % _EVERY == 0:

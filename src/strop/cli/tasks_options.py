@@ -12,14 +12,16 @@ Source = Annotated[
 ]
 Column = Annotated[
     list[str] | None,
-    typer.Option("--column", "-c", help="PART=COLUMN of a foreign data set, e.g. tests=test_list"),
+    typer.Option(
+        "--column", "-c", help="PART=COLUMN for the columns of another data set, e.g. tests=test_list"
+    ),
 ]
 Topic = Annotated[list[str] | None, typer.Option("--topic", help="only this topic; may be repeated")]
 Level = Annotated[list[int] | None, typer.Option("--level", help="only this level; may be repeated")]
 Side = Annotated[
     Literal["train", "held-out"] | None, typer.Option("--split", help="only this side of the split")
 ]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="at most so many tasks")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="stop after this many tasks")]
 
 
 def columns_of(pairs: list[str] | None) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""`strop train`: GRPO from a recipe, with an evaluation before and after; or on with a run that was stopped."""
+"""`strop train`: GRPO from a recipe, with an evaluation before and after; also resumes a stopped run."""
 
 import shlex
 from pathlib import Path
@@ -14,15 +14,15 @@ def train(
             metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
         ),
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="run folder to go on with")] = None,
+    resume: Annotated[Path | None, typer.Option(help="run folder to resume")] = None,
     print_config: Annotated[
         bool, typer.Option("--print-config", help="print the resolved recipe and stop")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="check everything that can be checked without the model, then stop"),
+        typer.Option("--dry-run", help="check everything that does not need the model, then stop"),
     ] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="one line a step, no live view")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="one line per step, no live view")] = False,
 ) -> None:
     """Train a model by GRPO on verdicts from executing its code."""
     from strop.core.errors import UserError
@@ -30,7 +30,7 @@ def train(
     words = recipe or []
     if resume is not None:
         if words or print_config or dry_run:
-            raise UserError("--resume takes the recipe of the run folder; leave recipes and overrides out")
+            raise UserError("--resume uses the recipe in the run folder; leave out recipes and overrides")
         _run(resume, None, plain)
         return
     from strop.config.load import dump_recipe, load_recipe
@@ -94,7 +94,7 @@ def _run(folder: Path, recipe: object, plain: bool) -> None:
             else:
                 summary = resume(folder, say=view.note, show=view.update, status=view.status)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"go on with: strop train --resume {folder}") from None
+            raise KeyboardInterrupt(f"resume with: strop train --resume {folder}") from None
     _report(folder, summary)
 
 
@@ -107,6 +107,6 @@ def _report(folder: Path, summary: dict[str, object]) -> None:
     seconds = summary["wall_seconds"]
     assert isinstance(seconds, float)
     print(
-        f"\n{seconds / 60:.1f} min. Everything that happened is in {folder}; the trained model in {folder}/final"
-        f"\nLook at it: strop view {shlex.quote(str(folder))}"
+        f"\n{seconds / 60:.1f} min. The run is in {folder}; the trained model is in {folder}/final"
+        f"\nView it with: strop view {shlex.quote(str(folder))}"
     )

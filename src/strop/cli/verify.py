@@ -1,4 +1,4 @@
-"""`strop verify`: verdicts on anyone's answers, by the code that training uses."""
+"""`strop verify`: verdicts on answers from any source, by the code that training uses."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from strop.verification.verifier import OpenVerifier
 
 IN_FLIGHT = 512
-"""Answers submitted and not yet written, at most; bounds memory."""
+"""Most answers submitted but not yet written; bounds memory."""
 MAX_ERROR_RATE = 0.05
 
 
@@ -29,26 +29,26 @@ def verify(
     answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help='file of {"task_id", "answer"} lines')],
     output: Annotated[Path, typer.Option("--output", "-o", help="file for the verdict lines")],
     workers: Annotated[
-        int | None, typer.Option(min=1, help="answers at a time; one a core by default")
+        int | None, typer.Option(min=1, help="answers at a time; one per core by default")
     ] = None,
-    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU time of one answer")] = None,
-    wall_seconds: Annotated[float | None, typer.Option(min=0.01, help="wall time of one answer")] = None,
-    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory of one answer in MiB")] = None,
-    jail: Annotated[
-        str, typer.Option(help="configuration of the jail, as `strop doctor` lists them")
-    ] = "auto",
-    allow_unsafe: Annotated[bool, typer.Option(help="run without a jail where there is none")] = False,
+    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU seconds for one answer")] = None,
+    wall_seconds: Annotated[
+        float | None, typer.Option(min=0.01, help="wall-clock seconds for one answer")
+    ] = None,
+    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory for one answer, in MiB")] = None,
+    jail: Annotated[str, typer.Option(help="jail configuration; `strop doctor` lists them")] = "auto",
+    allow_unsafe: Annotated[bool, typer.Option(help="run without a jail if none is available")] = False,
     rust_verdict: Annotated[
-        str, typer.Option(help="strict: no forged passes; cargo: what cargo would say")
+        str, typer.Option(help="strict: no forged passes; cargo: cargo's exit statuses")
     ] = "strict",
     url: Annotated[
         list[str] | None,
-        typer.Option(help="a `strop serve-verifier` to ask in this machine's place; repeatable"),
+        typer.Option(help="a `strop serve-verifier` to use instead of this machine; repeatable"),
     ] = None,
 ) -> None:
-    """Verify answers; writes one verdict line for each, in their order.
+    """Verify answers and write one verdict line for each, in the same order.
 
-    Exit code 1 when more than 5 % of the answers could not be verified, which is no fault of theirs.
+    Exit code 1 if more than 5 % of the answers could not be verified because the grader failed.
     """
     from strop.reports import files
     from strop.reports.terminal.progress import Progress
@@ -92,7 +92,7 @@ def _open(
     allow_unsafe: bool,
     rust_verdict: str,
 ) -> "OpenVerifier":
-    """The verifier here, or at `urls`; those decide about limits unless some are named here."""
+    """The verifier here, or at `urls`; those servers set the limits unless some are given here."""
     from strop.core.errors import UserError
     from strop.verification import open_remote, open_verifier
     from strop.verification.toolchains import fingerprint
@@ -143,7 +143,7 @@ def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[
 
 
 def _limits(cpu_seconds: float | None, wall_seconds: float | None, memory_mb: int | None) -> "Limits | None":
-    """The limits that were asked for; None when none was."""
+    """The limits given on the command line; None if there are none."""
     from dataclasses import replace
 
     from strop.core.errors import UserError

@@ -16,11 +16,11 @@ def view(
             min=0, max=65535, help="port to listen on; 0: any free one", show_default="free, from 6006"
         ),
     ] = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="open the browser too")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="also open the browser")] = False,
 ) -> None:
-    """Show runs in the browser, also while they train; Ctrl-C ends it.
+    """Show runs in the browser, also while they train. Ctrl-C ends it.
 
-    The page is served on this machine only (127.0.0.1). On another machine: ssh -L 6006:127.0.0.1:6006 HOST
+    The page is served on this machine only (127.0.0.1). For another machine: ssh -L 6006:127.0.0.1:6006 HOST
     """
     from strop.core.errors import UserError
 
@@ -42,5 +42,5 @@ def view(
         with ViewServer(app, ready) as server:
             try:
                 server.run(sockets=[socket])
-            except KeyboardInterrupt:  # the usual way to end it
+            except KeyboardInterrupt:  # the usual way to end
                 print(file=sys.stderr)
