@@ -6,12 +6,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from strop.reports.sinks.call_log import logging_to as logging_to
+    from strop.reports.call_log import logging_to as logging_to
     from strop.reports.sinks.calls import log_reward as log_reward
 
 __version__ = "0.1.0"
 
-_LATER = {"log_reward": "strop.reports.sinks.calls", "logging_to": "strop.reports.sinks.call_log"}
+_LATER = {"log_reward": "strop.reports.sinks.calls", "logging_to": "strop.reports.call_log"}
 
 
 def __getattr__(name: str) -> Any:

@@ -31,7 +31,8 @@ from strop.tasks import load_tasks, write_tasks
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.prompts import render, solution
 from strop.verification import open_verifier
-from strop.verification.toolchains import Settings, build
+from strop.verification.settings import Settings
+from strop.verification.toolchains import build
 
 STROP = [sys.executable, "-m", "strop.cli"]
 SUM = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"

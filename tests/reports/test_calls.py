@@ -25,7 +25,7 @@ from strop.core.errors import UserError
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.reports.sinks.call_log import drop_torn_lines, truncate_after
+from strop.reports.call_log import drop_torn_lines, truncate_after
 from strop.reports.sinks.short_forms import score_of, short, text_hash
 
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,7 +26,8 @@ from strop.verification import open_verifier
 from strop.verification.edit import MAX_ANSWER, EditToolchain, edited
 from strop.verification.pool.cache import Digests
 from strop.verification.pool.pool import VerifierPool
-from strop.verification.toolchains import Settings, build, route
+from strop.verification.settings import Settings
+from strop.verification.toolchains import build, route
 
 BUGGY = "def inc(x):\n    y = x\n    return y - 1\n"
 FIXED = "def inc(x):\n    y = x\n    return y + 1\n"
@@ -229,7 +231,7 @@ class Counting:
 
 
 def test_batches_are_judged_together_and_one_bad_task_spoils_no_other() -> None:
-    toolchain, counting = EditToolchain(Settings()), Counting()
+    toolchain, counting = EditToolchain(partial(build, settings=Settings())), Counting()
     toolchain._judges["python"] = counting
     bad = task().model_copy(update={"topic": "bad"})
     answers = [FIX.replace("y + 1", f"y + {n}") for n in range(6)]
@@ -292,5 +294,7 @@ def test_hostile_edits_get_a_verdict_soon(form: str, verifier: VerifierPool) -> 
 
 def test_checks_that_are_no_edits_are_not_for_this_toolchain() -> None:
     check: Check = CASES
-    (verdict,) = EditToolchain(Settings()).judge([(Task(statement="x", check=check), FIX)])
+    (verdict,) = EditToolchain(partial(build, settings=Settings())).judge(
+        [(Task(statement="x", check=check), FIX)]
+    )
     assert verdict.outcome is Outcome.ERROR

@@ -20,7 +20,8 @@ from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
-from strop.verification.toolchains import Settings, build, route
+from strop.verification.settings import Settings
+from strop.verification.toolchains import build, route
 
 Family = Callable[..., list[int]]
 CASES = Task(

@@ -23,7 +23,8 @@ from strop.verification.pool.pool import PoolBusy, VerifierPool
 from strop.verification.remote.client import RemoteVerifier
 from strop.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
 from strop.verification.remote.server import Server, VerifierApp, listen
-from strop.verification.toolchains import Settings, build, fingerprint, route
+from strop.verification.settings import Settings, fingerprint
+from strop.verification.toolchains import build, route
 
 TOKEN = "a-token-of-tests-0123456789"
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Strop-Protocol": "1", "Strop-Session": "session-1"}

@@ -78,7 +78,7 @@ def from_project(
     from strop.tasks import write_tasks
     from strop.verification import open_verifier
     from strop.verification.project import open_project, pack
-    from strop.verification.toolchains import Settings
+    from strop.verification.settings import Settings
 
     many = workers or min(16, len(os.sched_getaffinity(0)))
     final = out.resolve().with_name(f"{out.name.removesuffix('.gz').removesuffix('.jsonl')}.project.tar.gz")

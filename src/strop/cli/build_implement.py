@@ -103,7 +103,7 @@ def _project(source: str, workers: int | None, allow_unsafe: bool) -> "Project":
     import os
 
     from strop.verification.project import open_project
-    from strop.verification.toolchains import Settings
+    from strop.verification.settings import Settings
 
     settings = Settings(allow_unsafe=allow_unsafe)
     return open_project(Path(source).expanduser(), "python", settings, workers=workers or os.cpu_count() or 1)

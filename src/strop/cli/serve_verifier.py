@@ -61,7 +61,7 @@ def _serve(box: "SandboxConfig", token: str, socket: object, url: str) -> None:
     from strop.verification import open_configured
     from strop.verification.pool.pool import VerifierPool
     from strop.verification.remote.server import Server, VerifierApp
-    from strop.verification.toolchains import fingerprint, limits_of
+    from strop.verification.settings import fingerprint, limits_of
 
     assert isinstance(socket, sockets.socket)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again

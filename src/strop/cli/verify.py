@@ -95,7 +95,7 @@ def _open(
     """The verifier here, or at `urls`; those servers set the limits unless some are given here."""
     from strop.core.errors import UserError
     from strop.verification import open_remote, open_verifier
-    from strop.verification.toolchains import fingerprint
+    from strop.verification.settings import fingerprint
 
     if rust_verdict not in ("strict", "cargo"):
         raise UserError(f"--rust-verdict {rust_verdict!r} is neither strict nor cargo")

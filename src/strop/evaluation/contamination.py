@@ -5,17 +5,34 @@ Two signs, each reported and never corrected for: tasks that were published befo
 them; and tasks whose statement is a near-duplicate of one that Strop trained on.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence, Set
+from typing import Any, Protocol
 
 from pydantic import Field
 
 from strop.core.records import Record
 from strop.core.task import Task
+from strop.evaluation.statistics import Estimate
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
 
-if TYPE_CHECKING:
-    from strop.evaluation.result import Evaluation
+
+class _Counted(Protocol):
+    @property
+    def task_id(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+
+
+class _Evaluation(Protocol):
+    """What is asked of a `strop.evaluation.result.Evaluation`."""
+
+    @property
+    def counts(self) -> Sequence[_Counted]: ...
+    @property
+    def keys(self) -> list[str]: ...
+    @property
+    def stage_keys(self) -> list[str]: ...
+    def estimate(self, key: str, *, tasks: Set[str]) -> Estimate | None: ...
 
 
 class Contamination(Record):
@@ -52,7 +69,7 @@ def contamination(
     )
 
 
-def contamination_json(result: "Evaluation", found: Contamination) -> dict[str, Any]:
+def contamination_json(result: _Evaluation, found: Contamination) -> dict[str, Any]:
     """The same with the rates, as JSON: {"cutoff", "before": part, "after": part, "undated", "source", "compared",
 
     "similar", "similar_tasks", "note"}; a part is {"tasks", key: rate, "intervals"}. What is not known is not there.
@@ -68,14 +85,14 @@ def contamination_json(result: "Evaluation", found: Contamination) -> dict[str, 
     return {**report, "note": note(result, found)}
 
 
-def parts(result: "Evaluation", cutoff: str) -> tuple[set[str], set[str]]:
+def parts(result: _Evaluation, cutoff: str) -> tuple[set[str], set[str]]:
     """Ids of the tasks that are (before the cut-off or of that day, after it); those without a date are in neither."""
     dated = [task for task in result.counts if task.date]
     before = {task.task_id for task in dated if task.date <= cutoff}
     return before, {task.task_id for task in dated} - before
 
 
-def note(result: "Evaluation", found: Contamination) -> str:
+def note(result: _Evaluation, found: Contamination) -> str:
     """What there is to say, in one line."""
     said = []
     total = len(result.counts)
@@ -100,7 +117,7 @@ def note(result: "Evaluation", found: Contamination) -> str:
     return "; ".join(said)
 
 
-def _part(result: "Evaluation", ids: set[str]) -> dict[str, Any]:
+def _part(result: _Evaluation, ids: set[str]) -> dict[str, Any]:
     keys = [*result.keys, *result.stage_keys]
     found = {key: result.estimate(key, tasks=ids) for key in keys}
     return {
@@ -110,7 +127,7 @@ def _part(result: "Evaluation", ids: set[str]) -> dict[str, Any]:
     }
 
 
-def _rate(result: "Evaluation", ids: set[str]) -> str:
+def _rate(result: _Evaluation, ids: set[str]) -> str:
     estimate = result.estimate(result.keys[0], tasks=ids)
     if estimate is None:
         return ""

@@ -10,7 +10,7 @@ from strop.core.verdict import Outcome
 from strop.repair.candidates import Changes
 from strop.verification.project.backend import Backend, cargo_backend, pytest_backend
 from strop.verification.project.probe import open_project
-from strop.verification.toolchains import Settings, limits_of
+from strop.verification.settings import Settings, limits_of
 
 _SLOWER = 4.0
 """Times as much CPU time as the unchanged project, that a run with an edit may take."""

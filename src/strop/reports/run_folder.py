@@ -25,8 +25,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.rollout import Group, Rollout
-from strop.reports import files
-from strop.reports.sinks import call_log
+from strop.reports import call_log, files
 
 RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.jsonl", "summary.json"
 VOCABULARY = "vocabulary.json.zst"

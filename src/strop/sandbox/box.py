@@ -76,7 +76,7 @@ class Box:
             raise ValueError("this box has a work directory in use")
         self._busy = True
         try:
-            work = Work(self)
+            work = Work(self._run, self._ask)
             work.put(files or {})
             yield work
             if self._control is not None and work.used:

@@ -1,22 +1,24 @@
 """One piece of work in a box: its files and its programs, as the parent sees them."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import Any
 
 from strop.sandbox.limits import Limits
 from strop.sandbox.result import CommandResult, Profile, safe_name
 
-if TYPE_CHECKING:
-    from strop.sandbox.box import Box
+Run = Callable[[dict[str, Any], Mapping[str, bytes], bytes, Limits, bool], CommandResult]
+"""Runs a program: its job, the files that are new, its input, its limits, whether it is the first here."""
+Ask = Callable[[dict[str, Any]], tuple[dict[str, Any], list[int]]]
+"""The reply to a request, and its descriptors."""
 
 
 class Work:
     """The files and programs of one piece of work. Made by `Box.work`."""
 
-    def __init__(self, box: "Box") -> None:
-        self._box = box
+    def __init__(self, run: Run, ask: Ask) -> None:
+        self._run, self._ask = run, ask
         self._waiting: dict[str, bytes] = {}
         self.used = False
         """Whether a program has run in it."""
@@ -54,7 +56,7 @@ class Work:
             "environment": dict(environment or {}),
         }
         contents, self._waiting = self._waiting, {}
-        result = self._box._run(job, contents, stdin, bounds, fresh=not self.used)
+        result = self._run(job, contents, stdin, bounds, not self.used)
         self.used = True
         return result
 
@@ -68,7 +70,7 @@ class Work:
             return self._waiting[name]
         if not self.used:
             raise FileNotFoundError(name)
-        reply, fds = self._box._ask({"op": "read", "name": name})
+        reply, fds = self._ask({"op": "read", "name": name})
         if not fds:
             raise (
                 FileNotFoundError(name)

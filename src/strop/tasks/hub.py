@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.tasks.adapters.bounded import plain_row
+from strop.tasks.bounded import plain_row
 from strop.tasks.lines import Report, fail
 from strop.tasks.optional import require
 

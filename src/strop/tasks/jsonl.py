@@ -10,7 +10,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.bounded import MAX_DEPTH, MAX_ROW, check_value, parse_json, size, unique_keys
+from strop.tasks.bounded import MAX_DEPTH, MAX_ROW, check_value, parse_json, size, unique_keys
 from strop.tasks.lines import Report, fail, read_lines
 from strop.tasks.output import whole_file
 

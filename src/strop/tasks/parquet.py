@@ -12,7 +12,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.tasks import jsonl
-from strop.tasks.adapters.bounded import MAX_ROW, plain_row, size
+from strop.tasks.bounded import MAX_ROW, plain_row, size
 from strop.tasks.lines import Report, fail
 from strop.tasks.optional import require
 from strop.tasks.output import whole_file

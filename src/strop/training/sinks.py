@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any
 
 from strop.config.schema import Recipe
+from strop.reports.call_log import CallLog, logging_to
 from strop.reports.run_folder import RunFolder
-from strop.reports.sinks.call_log import CallLog, logging_to
 from strop.reports.sinks.commits import DataCommits
 from strop.reports.sinks.data_repository import check_remote
 from strop.training.trackers import Trackers, check_trackers

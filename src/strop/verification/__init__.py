@@ -47,7 +47,8 @@ def open_verifier(
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import require_jail
     from strop.verification.pool.pool import VerifierPool
-    from strop.verification.toolchains import Settings, build, route
+    from strop.verification.settings import Settings
+    from strop.verification.toolchains import build, route
 
     report = require_jail(allow_unsafe, require)
     choose(jail)
@@ -73,7 +74,7 @@ def open_verifier(
 def open_remote(urls: Sequence[str], *, settings: "dict[str, Any] | None" = None) -> "RemoteVerifier":
     """A verifier on other machines, `strop serve-verifier` running on each; the token is in STROP_VERIFIER_TOKEN.
 
-    `settings`: what the machines must agree with (`toolchains.fingerprint`). Raises UserError in one line.
+    `settings`: what the machines must agree with (`settings.fingerprint`). Raises UserError in one line.
     """
     from strop.core.errors import UserError
     from strop.verification.remote.protocol import read_token
@@ -90,7 +91,7 @@ def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifie
     """The verifier of a recipe's `sandbox` section: on the machines it names, else here. `here`: here in any case."""
     from pathlib import Path
 
-    from strop.verification.toolchains import fingerprint, limits_of
+    from strop.verification.settings import fingerprint, limits_of
 
     limits = limits_of(box)
     if box.verifier_urls and not here:

@@ -15,7 +15,7 @@ jail, with the judge's trusted files laid over it.
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from strop.core.checks import EditCheck, LabelCheck, ProjectCheck, WorkspaceCheck
 from strop.core.errors import VerificationError, WorkerDied
@@ -23,7 +23,6 @@ from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
-from strop.verification.toolchains import Settings, build, route
 from strop.verification.verifier import error_verdict
 
 MAX_ANSWER = 1 << 21
@@ -33,12 +32,12 @@ MAX_ANSWER = 1 << 21
 class EditToolchain:
     """Implements `strop.core.protocols.Toolchain` for checks of kind edit.
 
-    settings  as for every toolchain; those of the judges are built with them
-    judge     name of the toolchain that most jobs are for: its batch size and version are this one's; "" = none
+    build  makes a judge's toolchain by its name
+    judge  name of the toolchain that most jobs are for: its batch size and version are this one's; "" = none
     """
 
-    def __init__(self, settings: Settings, judge: str = "") -> None:
-        self._settings = settings
+    def __init__(self, build: Callable[[str], Toolchain], judge: str = "") -> None:
+        self._build = build
         self._judges: dict[str, Toolchain] = {}
         self.batch = self._judge(judge).batch if judge else 1
         self.version: str = getattr(self._judge(judge), "version", "") if judge else ""
@@ -55,7 +54,9 @@ class EditToolchain:
                     verdicts.append(found)
                     continue
                 inner, text = found
-                waiting[route(inner)].append((number, inner, text, time.monotonic() - began))
+                waiting[inner.check.toolchain(inner.language)].append(
+                    (number, inner, text, time.monotonic() - began)
+                )
                 verdicts.append(error_verdict("not judged"))
             except VerificationError as error:
                 verdicts.append(error_verdict(str(error), time.monotonic() - began))
@@ -72,7 +73,7 @@ class EditToolchain:
 
     def _judge(self, name: str) -> Toolchain:
         if name not in self._judges:
-            self._judges[name] = build(name, self._settings)
+            self._judges[name] = self._build(name)
         return self._judges[name]
 
     def _judged(self, name: str, jobs: list[tuple[Task, str]]) -> list[Verdict]:

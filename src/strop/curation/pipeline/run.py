@@ -161,7 +161,7 @@ class _Runner:
 
     def _reseeded(self, seed: int) -> OpenVerifier:
         from strop.verification import open_verifier
-        from strop.verification.toolchains import limits_of
+        from strop.verification.settings import limits_of
 
         box = self._box
         return open_verifier(

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
 from strop.core.errors import UserError
-from strop.reports.sinks.call_log import CallLog, current
+from strop.reports.call_log import CallLog, current
 from strop.reports.sinks.short_forms import SCORES, failure, score_of, short, subject
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from strop.config.git import Git, GitError
 from strop.core.errors import UserError
+from strop.reports.call_log import FOLDER as CALLS
 from strop.reports.run_folder import EVALUATION, METRICS, RECIPE, ROLLOUTS, SUMMARY, VERSIONS, VOCABULARY
-from strop.reports.sinks.call_log import FOLDER as CALLS
 
 GIT_DIR = ".data.git"
 KEPT = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CALLS)

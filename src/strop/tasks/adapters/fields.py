@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.tasks.adapters.bounded import parse_json
+from strop.tasks.bounded import parse_json
 from strop.tasks.rows import Row, suggestion
 
 

@@ -21,10 +21,10 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import harbor_folder
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.bounded import check_value
 from strop.tasks.adapters.fields import has, mapping, text
 from strop.tasks.adapters.harbor_folder import INSTRUCTION, SETTINGS
 from strop.tasks.adapters.unreadable import refuse_unreadable
+from strop.tasks.bounded import check_value
 from strop.tasks.rows import Row
 
 _SOLUTION, _TEST, _DOCKER = "solution/solve.sh", "tests/test.sh", "environment/Dockerfile"

@@ -18,7 +18,7 @@ from typing import Any
 from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.bounded import parse_json
+from strop.tasks.bounded import parse_json
 
 _RETURNS_LIST = re.compile(r"->\s*['\"]?(?:typing\.)?(?:list|List|tuple|Tuple|Sequence|Optional\[\s*List)\b")
 

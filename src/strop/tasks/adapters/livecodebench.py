@@ -23,11 +23,11 @@ from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.bounded import parse_json
 from strop.tasks.adapters.fields import decoded, has, text
 from strop.tasks.adapters.leftovers import original, with_original
 from strop.tasks.adapters.livecodebench_packed import packed, unpacked
 from strop.tasks.adapters.solutions import starter_signature
+from strop.tasks.bounded import parse_json
 from strop.tasks.rows import Row
 
 FIELDS = (

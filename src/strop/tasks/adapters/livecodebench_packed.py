@@ -7,7 +7,7 @@ import pickletools
 import zlib
 
 from strop.core.errors import UserError
-from strop.tasks.adapters.bounded import inflate
+from strop.tasks.bounded import inflate
 
 _ALLOWED = {
     "PROTO", "FRAME", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP",

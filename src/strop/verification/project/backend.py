@@ -17,7 +17,7 @@ from strop.verification.project.session import (
     with_room,
 )
 from strop.verification.project.snapshot import Files, digest_of
-from strop.verification.toolchains import Settings
+from strop.verification.settings import Settings
 
 __all__ = ["Backend", "PytestBackend", "Run", "cargo_backend", "pytest_backend"]
 

@@ -21,7 +21,7 @@ from strop.verification.project.session import Run, as_bytes
 from strop.verification.project.snapshot import Files
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.installation import find_installation
-from strop.verification.toolchains import Settings
+from strop.verification.settings import Settings
 
 BUILD = replace(COMPILE, cpu_seconds=120.0, wall_seconds=480.0)
 """Of one build of a project with its tests."""

@@ -21,7 +21,7 @@ from strop.core.verdict import Outcome, TestResult
 from strop.verification.project import snapshot
 from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
 from strop.verification.project.layout import sources
-from strop.verification.toolchains import Settings
+from strop.verification.settings import Settings
 
 Results = dict[str, TestResult]
 """Test id to what became of it, for every test that was asked for. A test that was not reported is never *passed*."""

@@ -25,7 +25,7 @@ from strop.sandbox import confine, kernel, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.project.guard import Guard
 from strop.verification.project.recorder import Recorder
-from strop.verification.python import zygote
+from strop.verification.python import fork_server
 from strop.verification.python.wire import HEADER, Closed, frame, write_all
 
 _CHANNEL = 3
@@ -91,18 +91,24 @@ def main() -> NoReturn:
     work, packages, ahead = sys.argv[5], json.loads(sys.argv[6]), json.loads(sys.argv[7])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
     sys.path += packages
-    needed = (*zygote.PRELOADED, "pytest", "_pytest.assertion.rewrite", "_pytest.terminal", "unittest.mock")
-    control, missing = zygote.start(
+    needed = (
+        *fork_server.PRELOADED,
+        "pytest",
+        "_pytest.assertion.rewrite",
+        "_pytest.terminal",
+        "unittest.mock",
+    )
+    control, missing = fork_server.start(
         int(sys.argv[2]), int(sys.argv[3]), settings, preload=needed, read=tuple(packages), work=work
     )
     for name in ahead:
         with contextlib.suppress(Exception):
             __import__(name)
     hello = {"hello": os.getpid(), "missing": missing}
-    zygote.serve(control, hello, partial(_child, settings.unsafe, work))
+    fork_server.serve(control, hello, partial(_child, settings.unsafe, work))
 
 
-def _child(unsafe: bool, work: str, request: dict[str, Any], fds: tuple[int, ...]) -> zygote.Become:
+def _child(unsafe: bool, work: str, request: dict[str, Any], fds: tuple[int, ...]) -> fork_server.Become:
     return partial(_become, unsafe, work, Limits(**request["limits"]), fds, os.getpid())
 
 
@@ -115,7 +121,7 @@ def _become(unsafe: bool, work: str, limits: Limits, fds: tuple[int, ...], serve
         null = os.open("/dev/null", os.O_RDWR)
         for fd in (0, 1, 2):
             os.dup2(null, fd)
-        zygote.close_from(_CHANNEL + 1)
+        fork_server.close_from(_CHANNEL + 1)
         channel = Channel(_CHANNEL)
         job = channel.job()
         top = _lay_out(work, job.pop("files"), channel)

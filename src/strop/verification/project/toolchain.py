@@ -19,7 +19,7 @@ from strop.verification.project import snapshot
 from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.python.child import Findings
-from strop.verification.toolchains import Settings
+from strop.verification.settings import Settings
 
 _OPEN = 4
 """Projects whose processes a toolchain keeps running."""

@@ -28,9 +28,9 @@ from strop.sandbox import confine
 from strop.verification.python.checking import run_rows
 from strop.verification.python.codec import Unencodable
 from strop.verification.python.far_end import Candidate, CandidateGone
+from strop.verification.python.fork_server import PRELOADED, start
 from strop.verification.python.names import bound_names
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking, write_all
-from strop.verification.python.zygote import PRELOADED, start
 
 
 def is_test(node: ast.stmt, entry: str, checkers: set[str]) -> bool:

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, workdir
 from strop.sandbox.limits import Limits
-from strop.verification.python import zygote
+from strop.verification.python import fork_server
 from strop.verification.python.suite.finder import AnswerFinder
 from strop.verification.python.suite.proxies import make
 from strop.verification.python.suite.session import CandidateGone, Session
@@ -125,14 +125,20 @@ def main() -> NoReturn:
     settings = confine.Settings(**json.loads(sys.argv[4]))
     work, packages = sys.argv[5], sys.argv[6:]
     sys.path += packages
-    preload = (*zygote.PRELOADED, "pytest", "_pytest.assertion.rewrite", "_pytest.terminal", "unittest.mock")
-    control, missing = zygote.start(
+    preload = (
+        *fork_server.PRELOADED,
+        "pytest",
+        "_pytest.assertion.rewrite",
+        "_pytest.terminal",
+        "unittest.mock",
+    )
+    control, missing = fork_server.start(
         int(sys.argv[2]), int(sys.argv[3]), settings, preload=preload, read=tuple(packages), work=work
     )
-    zygote.serve(control, {"hello": os.getpid(), "missing": missing}, partial(_child, settings.unsafe))
+    fork_server.serve(control, {"hello": os.getpid(), "missing": missing}, partial(_child, settings.unsafe))
 
 
-def _child(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> zygote.Become:
+def _child(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> fork_server.Become:
     return partial(_become, unsafe, Limits(**request["limits"]), fds, os.getpid())
 
 
@@ -143,7 +149,7 @@ def _become(unsafe: bool, limits: Limits, fds: tuple[int, ...], server: int) -> 
         os.dup2(fds[1], 129)
         os.dup2(128, _CHANNEL)
         os.dup2(129, _PEER)
-        zygote.close_from(_PEER + 1)
+        fork_server.close_from(_PEER + 1)
         confine.seal(limits, writes_files=True, tolerant=unsafe)
         _job()
     except Closed:

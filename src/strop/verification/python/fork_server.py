@@ -1,0 +1,175 @@
+"""What the worker processes of Python checks have in common: moving into the jail, and serving forks.
+
+Started with a fresh exec, never forked from the trainer, so their memory holds nothing of the trainer's. The parent
+sends one packet with descriptors for each child. A child is reaped only when the parent says so: a process id that the
+parent holds stays that child's.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any, NoReturn
+
+from strop.sandbox import confine, kernel, namespaces
+from strop.sandbox.limits import Limits
+from strop.verification.python import heap, wire
+
+CONTROL = 3
+GRACE_MS = 100
+"""How long a candidate that has hung up may take to end by itself."""
+_CLOSE_RANGE = 436
+_REQUEST_BYTES = 1 << 13
+_MOST_FDS = 8
+Become = Callable[[], None]
+"""What a child does from the fork to its end."""
+PRELOADED = (
+    "bisect",
+    "collections",
+    "copy",
+    "functools",
+    "heapq",
+    "itertools",
+    "math",
+    "operator",
+    "re",
+    "string",
+    "typing",
+)
+
+
+def start(
+    control: int,
+    parent: int,
+    settings: confine.Settings,
+    *,
+    preload: tuple[str, ...] = (),
+    read: tuple[str, ...] = (),
+    work: str = "",
+) -> tuple[socket.socket, list[str]]:
+    """What every worker process does first: tie its life to the parent's, move in, confine itself.
+
+    `read`: what it may read besides the standard library. `work`: a directory that it may change, or empty.
+    """
+    kernel.die_with_parent(parent, signal.SIGKILL)
+    if control != CONTROL:
+        os.dup2(control, CONTROL)
+    close_from(CONTROL + 1)
+    sys.path.pop(0)
+    for name in preload:
+        __import__(name)
+    read = (*confine.SYSTEM_READ, *confine.python_read(), *read)
+    options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700,uid={settings.uid},gid={settings.uid}"
+    if settings.namespaces:
+        namespaces.unshare(
+            processes=False
+        )  # candidates cannot fork, and the trainer reads their CPU clocks by pid
+        namespaces.enclose(
+            read, work=work, work_options=options if settings.uid else options.partition(",uid")[0]
+        )
+    elif work and settings.uid:
+        os.chown(work, settings.uid, settings.uid)
+    confine.change_user(settings, parent, signal.SIGKILL)
+    missing = confine.enter(
+        read=(*read, work) if work else read,
+        write=(work,) if work else (),
+        allow_metadata=bool(work),
+        allow_unsafe=settings.unsafe,
+        keep_reading=settings.keep_reading,
+    )
+    return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, CONTROL), missing
+
+
+def close_from(first: int) -> None:
+    """Closes every descriptor from `first` on."""
+    try:
+        kernel.syscall(_CLOSE_RANGE, first, 0xFFFFFFFF, 0)
+    except OSError:
+        os.closerange(first, 1 << 16)
+
+
+def serve(
+    control: socket.socket, hello: dict[str, Any], become: Callable[[dict[str, Any], tuple[int, ...]], Become]
+) -> NoReturn:
+    """Says hello, then forks and reaps one child at a time until the parent hangs up.
+
+    `become` makes, from a request and the numbers of its descriptors, what a child does; kept for the same request.
+    """
+    try:
+        prepared, request_of = (
+            lru_cache(maxsize=64)(partial(_prepared, become)),
+            lru_cache(maxsize=64)(json.loads),
+        )
+        gc.disable()
+        gc.collect()
+        heap.fill_holes()
+        gc.freeze()
+        control.send(json.dumps(hello).encode())
+        child, receive, space = 0, control.recvmsg, socket.CMSG_SPACE(4 * _MOST_FDS)
+        while True:
+            data, ancillary, _, _ = receive(_REQUEST_BYTES, space)
+            if not data:
+                break
+            if ancillary:  # descriptors: {"op": "fork", ...}
+                child = _fork(*prepared(data, ancillary[0][2]))
+                control.send(b'{"pid": %d}' % child)
+            else:
+                control.send(_reap(child, request_of(data)["kill"]))
+                child = 0
+        if child:
+            os.kill(child, signal.SIGKILL)
+    finally:
+        os._exit(0)
+
+
+def _prepared(
+    become: Callable[[dict[str, Any], tuple[int, ...]], Become], data: bytes, packed: bytes
+) -> tuple[Become, tuple[int, ...]]:
+    fds = struct.unpack(f"{len(packed) // 4}i", packed)
+    return become(json.loads(data), fds), fds
+
+
+def _fork(become: Become, fds: tuple[int, ...]) -> int:
+    pid = os.fork()
+    if pid:
+        for fd in fds:
+            os.close(fd)
+        return pid
+    try:
+        become()
+    finally:
+        os._exit(wire.NOT_BEGUN)
+
+
+def _reap(child: int, kill: bool) -> bytes:
+    killed = kill
+    if not kill:
+        killed = not _ends_soon(child)
+    if killed:
+        os.kill(child, signal.SIGKILL)
+    _, status, usage = os.wait4(child, 0)
+    return b'{"status": %d, "killed": %s, "cpu": %f, "peak": %d}' % (
+        os.waitstatus_to_exitcode(status),
+        b"true" if killed else b"false",
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss * 1024,
+    )
+
+
+def _ends_soon(child: int) -> bool:
+    try:
+        fd = os.pidfd_open(child)
+    except OSError:
+        return False
+    try:
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        return bool(poll.poll(GRACE_MS))
+    finally:
+        os.close(fd)

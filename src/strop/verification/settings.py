@@ -1,0 +1,36 @@
+"""What toolchains are built with, and what of it two verifiers must share to give the same verdicts."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from strop.config.tasks import SandboxConfig
+from strop.sandbox.limits import Limits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What toolchains are built with; the same for every worker of a pool."""
+
+    limits: Limits = field(default_factory=Limits)
+    """Of one answer."""
+    jail: str = "auto"
+    """Configuration of the jail (strop.sandbox.jails)."""
+    allow_unsafe: bool = False
+    rust_verdict: Literal["strict", "cargo"] = "strict"
+    rust_vendor: Path | None = None
+    """Folder of vendored crates."""
+    hash_seed: int = 0
+    """PYTHONHASHSEED of Python answers."""
+
+
+def limits_of(box: SandboxConfig) -> Limits:
+    """The limits of one answer that a recipe sets."""
+    return Limits(
+        cpu_seconds=box.cpu_seconds, wall_seconds=box.wall_seconds, memory_bytes=box.memory_mb * 2**20
+    )
+
+
+def fingerprint(limits: Limits, rust_verdict: str) -> dict[str, Any]:
+    """What two verifiers must have in common to give the same verdicts."""
+    return {**asdict(limits), "rust_verdict": rust_verdict}
