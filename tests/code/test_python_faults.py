@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.code.mutate.python.choose import faults
-from strop.code.mutate.python.operators import OPERATORS
+from strop.code.mutate.python import OPERATORS
+from strop.code.mutate.python.draw import faults
 from strop.code.python.routines import routines
 
 LOOP = """def f(xs, k=0):

@@ -1,8 +1,9 @@
 import pytest
 
-from strop.code.mutate.rust.choose import RARE, Faults
-from strop.code.mutate.rust.faults import CODES, KINDS
-from strop.code.mutate.rust.operators import OPERATORS
+from strop.code.mutate.draw import RARE
+from strop.code.mutate.operators import CODES, KINDS
+from strop.code.mutate.rust import OPERATORS
+from strop.code.mutate.rust.draw import Faults
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.curation.rust_fix.message import first_error

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from strop.code.mutate.rust.draw import rust_functions
 from strop.code.python.routines import routines
 from strop.core.checks import Case, CasesCheck, EditCheck
 from strop.core.errors import UserError
@@ -21,7 +22,6 @@ from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.from_tasks import PATH, Wish, bugs_of_tasks
 from strop.curation.bugs.issue_model import IssueWriter, docstring, unfit
 from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
-from strop.curation.bugs.rust import rust_functions
 from strop.curation.bugs.server import Connection, Server
 from strop.curation.bugs.tally import Tally
 from strop.verification import open_verifier

@@ -1,8 +1,8 @@
+from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
 from strop.curation.bugs.from_project import Factory, Place, split_of
 from strop.curation.bugs.issue import project_issue
-from strop.curation.bugs.rust import rust_faults, rust_functions
 from strop.curation.bugs.tally import Tally
 from strop.curation.bugs.targets import targets
 from strop.verification import open_verifier

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from strop.code.mutate.rust.faults import BEHAVIOUR, CODES, KINDS
+from strop.code.mutate.operators import BEHAVIOUR, CODES, KINDS
 from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
 from strop.core.task import Task

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from strop.code.mutate.rust.faults import Kind
+    from strop.code.mutate.operators import Kind
     from strop.core.task import Task
     from strop.curation.rust_fix.tally import Tally
 
@@ -84,7 +84,7 @@ def rust_fix(
 
 def _kinds(text: str | None) -> "list[Kind]":
     """The named kinds, in their own order; all if none is named."""
-    from strop.code.mutate.rust.faults import KINDS
+    from strop.code.mutate.operators import KINDS
     from strop.core.errors import UserError
     from strop.tasks.rows import suggestion
 

@@ -11,6 +11,12 @@ def replace(node: Node, text: str) -> Edit:
     return node.start_byte, node.end_byte, text
 
 
+def swapped(source: Source, left: Node, right: Node) -> Edit:
+    """The two nodes in each other's place, with what is between them kept."""
+    between = source.data[left.end_byte : right.start_byte].decode("utf-8", "surrogatepass")
+    return left.start_byte, right.end_byte, f"{source.string(right)}{between}{source.string(left)}"
+
+
 def indent_of(source: Source, node: Node) -> str:
     """The white space in front of the line on which a node starts."""
     start = source.data.rfind(b"\n", 0, node.start_byte) + 1

@@ -14,7 +14,8 @@ from hashlib import sha256
 from itertools import islice
 
 from strop.code.mutate import python_sites, rust_sites
-from strop.code.mutate.sites import OPERATORS, Operator, Site
+from strop.code.mutate.operators import Change, applied
+from strop.code.mutate.sites import OPERATORS
 from strop.code.trees import Source, Span, well_formed
 
 
@@ -22,7 +23,7 @@ from strop.code.trees import Source, Span, well_formed
 class Mutant:
     """One fault and the whole text that has it."""
 
-    operator: Operator
+    operator: str
     span: Span
     """Characters of the original that were replaced."""
     line: int
@@ -50,7 +51,7 @@ def mutants(code: str, language: str, *, seed: int, limit: int = 8) -> list[Muta
     for site in islice(_ranked(sites, source, seed), 8 * limit):
         if len(chosen) >= limit:
             break
-        data = source.data[: site.start] + site.after.encode() + source.data[site.end :]
+        data = applied(source.data, [site])
         if data in seen or (whole and not well_formed(data, language)):
             continue
         seen.add(data)
@@ -58,12 +59,12 @@ def mutants(code: str, language: str, *, seed: int, limit: int = 8) -> list[Muta
     return sorted(chosen, key=lambda m: (m.span, m.after))
 
 
-def _sites(source: Source) -> list[Site]:
+def _sites(source: Source) -> list[Change]:
     find = rust_sites.sites if source.language == "rust" else python_sites.sites
     return list(dict.fromkeys(find(source)))
 
 
-def _ranked(sites: list[Site], source: Source, seed: int) -> Iterator[Site]:
+def _ranked(sites: list[Change], source: Source, seed: int) -> Iterator[Change]:
     """The sites in the order of choice: shuffled, then the least used operator, function and line first."""
     digest = sha256(source.data).hexdigest()
     pool = sorted(sites, key=lambda s: (s.start, s.end, s.operator, s.after))
@@ -89,7 +90,7 @@ def _ranked(sites: list[Site], source: Source, seed: int) -> Iterator[Site]:
         yield best
 
 
-def _mutant(site: Site, source: Source, data: bytes) -> Mutant:
+def _mutant(site: Change, source: Source, data: bytes) -> Mutant:
     return Mutant(
         site.operator,
         source.characters(site.start, site.end),

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from strop.code.mutate.sites import Finder, Operator, Site
+from strop.code.mutate.operators import Change
+from strop.code.mutate.sites import Finder, reachable
 from strop.code.python.items import Function, PythonItems
 from strop.code.trees import Node, Regions, Source, span
 
-_DEEPEST_CALL = 50
-"""Calls between a test and the code that is changed."""
-
-_COMPARISONS: dict[str, tuple[Operator, str]] = {
+_COMPARISONS: dict[str, tuple[str, str]] = {
     "<": ("boundary", "<="), "<=": ("boundary", "<"), ">": ("boundary", ">="), ">=": ("boundary", ">"),
     "==": ("comparison", "!="), "!=": ("comparison", "=="), "in": ("comparison", "not in"),
     "not in": ("comparison", "in"), "is": ("comparison", "is not"), "is not": ("comparison", "is"),
@@ -25,51 +23,32 @@ _UNTOUCHED = (
     "parameters", "case_pattern", "assert_statement",
 )  # fmt: skip
 _QUIET_CALLS = frozenset({"print", "logging", "logger", "log", "warnings"})
-_LOOPS = frozenset({"while_statement", "function_definition"})
 _SIMPLE = frozenset({"comparison_operator", "boolean_operator", "not_operator", "true", "false"})
 
 
-def sites(source: Source) -> Iterator[Site]:
+def sites(source: Source) -> Iterator[Change]:
     """Every change that could be made to code that the tests reach."""
     items = PythonItems(source)
     kept_out = Regions([*items.regions.spans, *(span(n) for n in source.all(*_UNTOUCHED))])
-    for function in reachable(items):
+    wanted: set[str] = source.names(*(f.node for f in items.functions if f.in_tests))
+    left = (f for f in items.functions if not (f.in_tests or f.nested))
+    for function in reachable(source, left, wanted, _leads_to):
         yield from _Finder(source, function, kept_out).all()
 
 
-def reachable(items: PythonItems) -> list[Function]:
-    """Functions outside the tests whose name the tests lead to; special methods through their class."""
-    source = items.source
-    wanted: set[str] = set()
-    for function in items.functions:
-        if function.in_tests:
-            wanted |= source.names(function.node)
-    left = [f for f in items.functions if not (f.in_tests or f.nested)]
-    reached: list[Function] = []
-    for _ in range(_DEEPEST_CALL):
-        now = [
-            f
-            for f in left
-            if f.name in wanted or (f.name.startswith("__") and not wanted.isdisjoint(f.classes))
-        ]
-        if not now:
-            break
-        taken = {f.node.id for f in now}
-        left = [f for f in left if f.node.id not in taken]
-        reached += now
-        for function in now:
-            wanted |= source.names(function.node)
-    return sorted(reached, key=lambda f: f.node.start_byte)
+def _leads_to(function: Function, wanted: set[str]) -> bool:
+    """By its name; to special methods through their class."""
+    return function.name in wanted or (
+        function.name.startswith("__") and not wanted.isdisjoint(function.classes)
+    )
 
 
 class _Finder(Finder):
     """The changes that could be made to one function."""
 
-    def __init__(self, source: Source, function: Function, kept_out: Regions) -> None:
-        super().__init__(source, function.node, function.body, kept_out)
-        self.function = function
+    loops = frozenset({"while_statement", "function_definition"})
 
-    def finders(self) -> Sequence[Callable[[], Iterator[Site]]]:
+    def finders(self) -> Sequence[Callable[[], Iterator[Change]]]:
         """In the order of their worth."""
         return (
             self._returns,
@@ -81,18 +60,7 @@ class _Finder(Finder):
             self._deletions,
         )
 
-    def _steers_loop(self, node: Node) -> bool:
-        """Whether the node is inside a `while`, whose end it may decide."""
-        around = self.source.within(node, _LOOPS)
-        return around is not None and around.type == "while_statement"
-
-    def _ends_loop(self, node: Node) -> bool:
-        """Whether the node is part of the condition of a `while`."""
-        around = self.source.within(node, _LOOPS)
-        condition = None if around is None else around.child_by_field_name("condition")
-        return condition is not None and Regions([span(condition)]).hold(node)
-
-    def _returns(self) -> Iterator[Site]:
+    def _returns(self) -> Iterator[Change]:
         for node in self._nodes("return_statement"):
             value = node.named_children[0] if node.named_children else None
             if value is None or value.type in ("none", "comment"):
@@ -101,13 +69,13 @@ class _Finder(Finder):
             after = f"not ({text})" if value.type in _SIMPLE else "None"
             yield self._site("return value", value, after)
 
-    def _conditions(self) -> Iterator[Site]:
+    def _conditions(self) -> Iterator[Change]:
         for node in self._nodes("if_statement", "elif_clause"):
             condition = node.child_by_field_name("condition")
             if condition is not None and condition.type != "not_operator" and not self._steers_loop(node):
                 yield self._site("negated condition", condition, f"not ({self.source.string(condition)})")
 
-    def _comparisons(self) -> Iterator[Site]:
+    def _comparisons(self) -> Iterator[Change]:
         for node in self._nodes("comparison_operator"):
             operators = node.children_by_field_name("operators")
             if len(node.named_children) == 2 and len(operators) == 1 and operators[0].type in _COMPARISONS:
@@ -115,7 +83,7 @@ class _Finder(Finder):
                 if name == "boundary" or not self._ends_loop(node):
                     yield self._site(name, operators[0], after)
 
-    def _binary(self) -> Iterator[Site]:
+    def _binary(self) -> Iterator[Change]:
         for node in self._nodes("boolean_operator"):
             operator = node.child_by_field_name("operator")
             if operator is not None and not self._ends_loop(node):
@@ -131,7 +99,7 @@ class _Finder(Finder):
             if not kinds & {"string", "concatenated_string", "list"}:
                 yield self._site("arithmetic", operator, _ARITHMETIC[operator.type])
 
-    def _ranges(self) -> Iterator[Site]:
+    def _ranges(self) -> Iterator[Change]:
         for node in self._nodes("call"):
             arguments = node.child_by_field_name("arguments")
             if self.source.string(node.child_by_field_name("function")) != "range" or arguments is None:
@@ -140,7 +108,7 @@ class _Finder(Finder):
             if 0 < len(given) < 3:
                 yield self._site("range", given[-1], f"({self.source.string(given[-1])}) - 1")
 
-    def _constants(self) -> Iterator[Site]:
+    def _constants(self) -> Iterator[Change]:
         for node in self._nodes("integer", "true", "false", "string"):
             parent = self.source.parent(node)
             if parent is None or parent.type in (
@@ -167,7 +135,7 @@ class _Finder(Finder):
             _QUIET_CALLS & self.source.names(call.child_by_field_name("function"))
         )
 
-    def _deletions(self) -> Iterator[Site]:
+    def _deletions(self) -> Iterator[Change]:
         for node in self._nodes("expression_statement", "continue_statement"):
             inner = node.named_children[0] if node.named_children else node
             quiet = bool(_QUIET_CALLS & set(self.source.tokens(inner)[:1]))

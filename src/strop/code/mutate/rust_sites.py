@@ -1,16 +1,15 @@
 """Where a Rust text can be changed so that it nearly always still compiles."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from strop.code.mutate.operators import Change
 from strop.code.mutate.rust_values import default_value, other_constant
-from strop.code.mutate.sites import Finder, Operator, Site
+from strop.code.mutate.sites import Finder, reachable
 from strop.code.rust.items import Function, RustItems
 from strop.code.trees import Node, Regions, Source, span
 
-_DEEPEST_CALL = 50
-"""Calls between a test and the code that is changed."""
-
-_BINARY: dict[str, tuple[Operator, str]] = {
+_BINARY: dict[str, tuple[str, str]] = {
     "<": ("boundary", "<="), "<=": ("boundary", "<"), ">": ("boundary", ">="), ">=": ("boundary", ">"),
     "==": ("comparison", "!="), "!=": ("comparison", "=="),
     "&&": ("boolean", "||"), "||": ("boolean", "&&"),
@@ -29,45 +28,28 @@ _FORMATTERS = frozenset({"Display", "Debug"})
 _QUIET_CALLS = frozenset(
     {"println", "eprintln", "print", "eprint", "dbg", "log", "debug", "info", "warn", "trace"}
 )
-_LOOPS = frozenset({"while_expression", "loop_expression", "function_item"})
 
 
-def sites(source: Source) -> Iterator[Site]:
+def sites(source: Source) -> Iterator[Change]:
     """Every change that could be made to code that the tests reach."""
     items = RustItems(source)
     kept_out = Regions([*items.regions.spans, *(span(n) for n in source.all(*_UNTOUCHED))])
-    for function in reachable(items):
-        found = _Finder(source, function, kept_out)
-        yield from found.all()
-
-
-def reachable(items: RustItems) -> list[Function]:
-    """Functions outside the tests whose name, or whose type for methods of traits, the tests lead to.
-
-    `fmt` of Display and Debug counts as reached only where something is formatted or compared.
-    """
-    source = items.source
     wanted = {source.string(n) for n in source.all("identifier", "type_identifier") if items.regions.hold(n)}
     wanted |= source.names(*source.all("macro_definition"))  # may make tests
     made = (
         n for n in source.all("macro_invocation") if source.within(n, frozenset({"function_item"})) is None
     )
     wanted |= source.names(*made)
-    left = [f for f in items.functions if not (f.in_tests or f.nested or f.removed)]
-    reached: list[Function] = []
-    for _ in range(_DEEPEST_CALL):
-        now = [f for f in left if _wanted(source, f, wanted)]
-        if not now:
-            break
-        taken = {f.node.id for f in now}
-        left = [f for f in left if f.node.id not in taken]
-        reached += now
-        for function in now:
-            wanted |= source.names(function.node)
-    return sorted(reached, key=lambda f: f.node.start_byte)
+    left = (f for f in items.functions if not (f.in_tests or f.nested or f.removed))
+    for function in reachable(source, left, wanted, partial(_leads_to, source)):
+        yield from _Finder(source, function, kept_out).all()
 
 
-def _wanted(source: Source, function: Function, wanted: set[str]) -> bool:
+def _leads_to(source: Source, function: Function, wanted: set[str]) -> bool:
+    """By its name, or for methods of traits by its type.
+
+    `fmt` of Display and Debug counts as reached only where something is formatted or compared.
+    """
     around = source.within(function.node, frozenset({"impl_item", "trait_item"}))
     kind = None if around is None else around.child_by_field_name("type")
     trait = None if around is None else around.child_by_field_name("trait")
@@ -80,30 +62,20 @@ def _wanted(source: Source, function: Function, wanted: set[str]) -> bool:
 class _Finder(Finder):
     """The changes that could be made to one function."""
 
+    loops = frozenset({"while_expression", "loop_expression", "function_item"})
+
     def __init__(self, source: Source, function: Function, kept_out: Regions) -> None:
-        super().__init__(source, function.node, function.body, kept_out)
-        self.function = function
+        super().__init__(source, function, kept_out)
         around = source.within(function.node, frozenset({"impl_item", "trait_item"}))
         parameters = [n.child_by_field_name("type_parameters") for n in (function.node, around) if n]
         self.generic = any("type_parameter" in {c.type for c in p.named_children} for p in parameters if p)
 
-    def finders(self) -> Sequence[Callable[[], Iterator[Site]]]:
+    def finders(self) -> Sequence[Callable[[], Iterator[Change]]]:
         """In the order of their worth."""
         return (self._returns, self._conditions, self._binary, self._ranges, self._constants, self._deletions)
 
-    def _steers_loop(self, node: Node) -> bool:
-        """Whether the node is inside a `while` or `loop`, whose end it may decide."""
-        around = self.source.within(node, _LOOPS)
-        return around is not None and around.type != "function_item"
-
-    def _ends_loop(self, node: Node) -> bool:
-        """Whether the node is part of the condition of a `while`."""
-        around = self.source.within(node, _LOOPS)
-        condition = None if around is None else around.child_by_field_name("condition")
-        return condition is not None and Regions([span(condition)]).hold(node)
-
-    def _returns(self) -> Iterator[Site]:
-        kind = self.function.node.child_by_field_name("return_type")
+    def _returns(self) -> Iterator[Change]:
+        kind = self.node.child_by_field_name("return_type")
         values = default_value(self.source.tokens(kind)) if kind is not None else ()
         if "impl" in self.source.tokens(kind):
             return
@@ -119,10 +91,10 @@ class _Finder(Finder):
             if given is None or in_closure is None or in_closure.type != "function_item":
                 continue
             for value in values:
-                if self.source.string(given) != value and in_closure == self.function.node:
+                if self.source.string(given) != value and in_closure == self.node:
                     yield self._site("return value", given, value)
 
-    def _conditions(self) -> Iterator[Site]:
+    def _conditions(self) -> Iterator[Change]:
         for node in self._nodes("if_expression"):
             condition = node.child_by_field_name("condition")
             if condition is None or condition.type in ("let_condition", "let_chain"):
@@ -131,7 +103,7 @@ class _Finder(Finder):
                 continue
             yield self._site("negated condition", condition, f"!({self.source.string(condition)})")
 
-    def _binary(self) -> Iterator[Site]:
+    def _binary(self) -> Iterator[Change]:
         for node in self._nodes("binary_expression", "compound_assignment_expr"):
             operator = node.child_by_field_name("operator")
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -170,7 +142,7 @@ class _Finder(Finder):
         }
         return tokens.isdisjoint(text)
 
-    def _ranges(self) -> Iterator[Site]:
+    def _ranges(self) -> Iterator[Change]:
         for node in self._nodes("range_expression"):
             if len(node.named_children) != 2:
                 continue
@@ -178,7 +150,7 @@ class _Finder(Finder):
                 if child.type in ("..", "..="):
                     yield self._site("range", child, "..=" if child.type == ".." else "..")
 
-    def _constants(self) -> Iterator[Site]:
+    def _constants(self) -> Iterator[Change]:
         for node in self._nodes("integer_literal", "float_literal", "boolean_literal", "string_literal"):
             parent = self.source.parent(node)
             if parent is None or parent.type in ("field_expression", "index_expression", "array_expression"):
@@ -193,7 +165,7 @@ class _Finder(Finder):
             if after is not None:
                 yield self._site("constant", node, after)
 
-    def _deletions(self) -> Iterator[Site]:
+    def _deletions(self) -> Iterator[Change]:
         unset = {
             name
             for n in self.source.inner(self.body, "let_declaration")

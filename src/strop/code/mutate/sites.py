@@ -1,59 +1,81 @@
-"""Changes that could be made to a text, and what finding them has in common in all languages."""
+"""Where code that tests reach can be changed: what finding such places has in common in all languages."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import ClassVar, Protocol, TypeVar
 
-from strop.code.trees import Node, Regions, Source
+from strop.code.mutate.operators import Change
+from strop.code.trees import Node, Regions, Source, span
 
 _MOST_SITES = 400
+_DEEPEST_CALL = 50
+"""Calls between a test and the code that is changed."""
 
-Operator = Literal[
+OPERATORS = (
     "return value", "negated condition", "boundary", "comparison", "arithmetic", "constant", "boolean", "range",
     "deletion",
-]  # fmt: skip
-
-OPERATORS: tuple[Operator, ...] = get_args(Operator)
+)  # fmt: skip
 """In the order in which they are preferred."""
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """One change that could be made. Positions in bytes."""
+class Function(Protocol):
+    """A function that may be changed."""
 
-    operator: Operator
-    start: int
-    end: int
-    after: str
-    """What takes the place of that text."""
-    unit: int
-    """The function it is in: the position of that function."""
+    node: Node
+    body: Node
+
+
+F = TypeVar("F", bound=Function)
+
+
+def reachable(
+    source: Source, left: Iterable[F], wanted: set[str], leads: Callable[[F, set[str]], bool]
+) -> list[F]:
+    """Those of the functions that the names in `wanted` lead to, or the names in what these lead to; by position."""
+    left, reached = list(left), []
+    for _ in range(_DEEPEST_CALL):
+        now = [f for f in left if leads(f, wanted)]
+        if not now:
+            break
+        taken = {f.node.id for f in now}
+        left = [f for f in left if f.node.id not in taken]
+        reached += now
+        wanted = wanted.union(*(source.names(f.node) for f in now))
+    return sorted(reached, key=lambda f: f.node.start_byte)
 
 
 class Finder:
     """The changes that could be made to one function; a language adds the methods that `finders` lists."""
 
-    def __init__(self, source: Source, node: Node, body: Node, kept_out: Regions) -> None:
-        self.source, self.node, self.body, self.kept_out = source, node, body, kept_out
+    loops: ClassVar[frozenset[str]]
+    """Kinds of nodes that are loops with a condition, or functions."""
 
-    def finders(self) -> Sequence[Callable[[], Iterator[Site]]]:
-        """One method a kind of change."""
+    def __init__(self, source: Source, function: Function, kept_out: Regions) -> None:
+        self.source, self.node, self.body, self.kept_out = source, function.node, function.body, kept_out
+
+    def finders(self) -> Sequence[Callable[[], Iterator[Change]]]:
+        """One method a kind of change, in the order of their worth."""
         raise NotImplementedError
 
-    def all(self) -> Iterator[Site]:
+    def all(self) -> Iterator[Change]:
         """At most a few hundred."""
-        made = 0
-        for finder in self.finders():
-            for site in finder():
-                made += 1
-                if made > _MOST_SITES:
-                    return
-                yield site
+        return islice(chain.from_iterable(finder() for finder in self.finders()), _MOST_SITES)
 
     def _nodes(self, *kinds: str) -> Iterator[Node]:
         return (
             n for n in self.source.inner(self.body, *kinds) if not n.has_error and not self.kept_out.hold(n)
         )
 
-    def _site(self, operator: Operator, node: Node, after: str) -> Site:
-        return Site(operator, node.start_byte, node.end_byte, after, self.node.start_byte)
+    def _site(self, operator: str, node: Node, after: str) -> Change:
+        return Change(operator, node.start_byte, node.end_byte, after, self.node.start_byte)
+
+    def _steers_loop(self, node: Node) -> bool:
+        """Whether the node is inside a loop whose end it may decide."""
+        around = self.source.within(node, self.loops)
+        return around is not None and not around.type.startswith("function")
+
+    def _ends_loop(self, node: Node) -> bool:
+        """Whether the node is part of the condition of a `while`."""
+        around = self.source.within(node, self.loops)
+        condition = None if around is None else around.child_by_field_name("condition")
+        return condition is not None and Regions([span(condition)]).hold(node)

@@ -37,6 +37,16 @@ class Routine:
         self.usable = self.node is not None and not (self.source.too_long or self.source.root.has_error)
         """False for what cannot be read: nothing is changed in it."""
 
+    @property
+    def data(self) -> bytes:
+        """Its text with what it stands under, in UTF-8."""
+        return self.source.data
+
+    @cached_property
+    def shape(self) -> str:
+        """By what changes of it count as none."""
+        return shape(self.tree)
+
     @cached_property
     def tree(self) -> ast.Module:
         """Its syntax tree, lines and columns those of `source`."""

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strop.code.mutate.python.faults import Fault
+from strop.code.mutate.draw import Fault
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import TooManyErrors, VerificationError
 from strop.core.ids import content_hash, unit_interval

@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 
-from strop.code.mutate.python.choose import faults
-from strop.code.mutate.python.faults import Fault
+from strop.code.mutate.draw import Fault
+from strop.code.mutate.python.draw import faults
 from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
 from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier

@@ -9,12 +9,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from strop.code.mutate.python.faults import Fault
+from strop.code.mutate.draw import Fault
+from strop.code.mutate.rust.draw import RustFunction
 from strop.code.python.routines import Routine, parsed, routines, shape
 from strop.code.trees import Source
 from strop.core.ids import rng
 from strop.curation.bugs.fit import NoFault, fitted, shown
-from strop.curation.bugs.rust import RustFunction
 from strop.curation.bugs.server import Server
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from strop.code.mutate.python.choose import Draw
-from strop.code.mutate.python.faults import Fault
+from strop.code.mutate.draw import Fault
+from strop.code.mutate.python.draw import Draw
+from strop.code.mutate.rust.draw import RustFunction, rust_faults, rust_functions
 from strop.code.python.routines import Routine, routines
 from strop.core.ids import rng
 from strop.curation.bugs.rewrites import Offer, Rewriter, python_subject, rust_subject
-from strop.curation.bugs.rust import RustFunction, rust_faults, rust_functions
 
 if TYPE_CHECKING:
     from strop.verification.project import Project

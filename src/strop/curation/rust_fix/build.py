@@ -12,9 +12,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 
-from strop.code.mutate.rust.choose import Faults, Mutant
-from strop.code.mutate.rust.faults import KINDS, Kind, Operator
-from strop.code.mutate.rust.operators import OPERATORS
+from strop.code.mutate.operators import KINDS, Change, Kind, Operator
+from strop.code.mutate.rust import OPERATORS
+from strop.code.mutate.rust.draw import Faults
+from strop.code.trees import Source
 from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
 from strop.core.ids import content_hash
@@ -39,7 +40,7 @@ class _Work:
     """One original and what has become of its faults so far."""
 
     task: Task
-    order: Iterator[Mutant]
+    order: Iterator[tuple[Change, str]]
     reference: Future[Verdict] | None
     """None once its verdict was taken."""
     waiting: list["_Trial"] = field(default_factory=list)
@@ -56,7 +57,7 @@ class _Work:
 class _Trial:
     """One fault on its way to being judged."""
 
-    operator: Operator
+    operator: Operator[Source]
     program: str
     verdict: Future[Verdict]
     compiled: Future[Verdict] | None

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from typing import Any
 
-from strop.code.mutate.rust.faults import KINDS
+from strop.code.mutate.operators import KINDS
 from strop.core.task import Task
 
 

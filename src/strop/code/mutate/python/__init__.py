@@ -1,1 +1,6 @@
-"""Operators whose faults are put into Python functions."""
+"""Operators on Python functions, all registered."""
+
+from strop.code.mutate.operators import PYTHON as OPERATORS
+from strop.code.mutate.python import blocks, calls, expressions, names, values
+
+__all__ = ["OPERATORS", "blocks", "calls", "expressions", "names", "values"]

@@ -3,8 +3,8 @@
 import itertools
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, indent_of, line_span, replace
-from strop.code.mutate.python.faults import operator
+from strop.code.mutate.edits import Edit, indent_of, line_span, replace, swapped
+from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
 from strop.code.trees import Node
 
@@ -15,7 +15,7 @@ _AUGMENTED = {
 _DROPPED = frozenset({"call", "augmented_assignment", "await", "yield"})
 
 
-@operator("augmented")
+@PYTHON.add("augmented")
 def _augmented(routine: Routine) -> Iterator[Edit]:
     """`a += b` as `a -= b` or `a = b`."""
     for node in routine.all("augmented_assignment"):
@@ -24,7 +24,7 @@ def _augmented(routine: Routine) -> Iterator[Edit]:
             yield replace(sign, other)  # type: ignore[arg-type]
 
 
-@operator("not-augmented")
+@PYTHON.add("not-augmented")
 def _not_augmented(routine: Routine) -> Iterator[Edit]:
     """`a = b` as `a += b`, where `a` is bound elsewhere too."""
     bound = [
@@ -44,7 +44,7 @@ def _not_augmented(routine: Routine) -> Iterator[Edit]:
             yield left.end_byte, right.start_byte, " += "
 
 
-@operator("dropped-statement")
+@PYTHON.add("dropped-statement")
 def _dropped_statement(routine: Routine) -> Iterator[Edit]:
     """A call, an assignment to what is known already, or a loop left out."""
     bound = [routine.string(n) for n in routine.all("identifier")]
@@ -62,7 +62,7 @@ def _dropped_statement(routine: Routine) -> Iterator[Edit]:
         yield _without(routine, node)
 
 
-@operator("dropped-guard")
+@PYTHON.add("dropped-guard")
 def _dropped_guard(routine: Routine) -> Iterator[Edit]:
     """An `if` left out: a base case, a check of what is given, a `continue`."""
     for node in routine.all("if_statement"):
@@ -70,7 +70,7 @@ def _dropped_guard(routine: Routine) -> Iterator[Edit]:
             yield _without(routine, node)
 
 
-@operator("always")
+@PYTHON.add("always")
 def _always(routine: Routine) -> Iterator[Edit]:
     """`if a: b` as `b`: the condition is forgotten."""
     for node in routine.all("if_statement"):
@@ -82,25 +82,25 @@ def _always(routine: Routine) -> Iterator[Edit]:
             yield replace(node, routine.string(body))
 
 
-@operator("dropped-else")
+@PYTHON.add("dropped-else")
 def _dropped_else(routine: Routine) -> Iterator[Edit]:
     """An `else` or `elif` left out."""
     for node in routine.all("else_clause", "elif_clause"):
-        start = routine.source.data[: node.start_byte].rfind(b"\n") + 1
-        alone = not routine.source.data[start : node.start_byte].strip()
+        start = routine.data[: node.start_byte].rfind(b"\n") + 1
+        alone = not routine.data[start : node.start_byte].strip()
         if alone:
-            end = node.end_byte + (routine.source.data[node.end_byte : node.end_byte + 1] == b"\n")
+            end = node.end_byte + (routine.data[node.end_byte : node.end_byte + 1] == b"\n")
             yield start, end, ""
 
 
-@operator("if-for-elif")
+@PYTHON.add("if-for-elif")
 def _if_for_elif(routine: Routine) -> Iterator[Edit]:
     """`elif a:` as `if a:`."""
     for node in routine.all("elif_clause"):
         yield node.start_byte, node.start_byte + len("elif"), "if"
 
 
-@operator("swapped-branches")
+@PYTHON.add("swapped-branches")
 def _swapped_branches(routine: Routine) -> Iterator[Edit]:
     """`if a: b else: c` as `if a: c else: b`."""
     for node in routine.all("if_statement"):
@@ -111,11 +111,10 @@ def _swapped_branches(routine: Routine) -> Iterator[Edit]:
             else None
         )
         if body is not None and other is not None:
-            between = routine.source.data[body.end_byte : other.start_byte].decode("utf-8", "surrogatepass")
-            yield body.start_byte, other.end_byte, f"{routine.string(other)}{between}{routine.string(body)}"
+            yield swapped(routine.source, body, other)
 
 
-@operator("missing-return")
+@PYTHON.add("missing-return")
 def _missing_return(routine: Routine) -> Iterator[Edit]:
     """`return a` left out, or without `return`."""
     for node in routine.all("return_statement"):
@@ -128,7 +127,7 @@ def _missing_return(routine: Routine) -> Iterator[Edit]:
             yield _without(routine, node)
 
 
-@operator("other-result")
+@PYTHON.add("other-result")
 def _other_result(routine: Routine) -> Iterator[Edit]:
     """`return True` as `return False`, `return a` as `return None`, `return []` as `return None`."""
     for node in routine.all("return_statement"):
@@ -146,7 +145,7 @@ def _other_result(routine: Routine) -> Iterator[Edit]:
             yield replace(value, "False")
 
 
-@operator("break-or-continue")
+@PYTHON.add("break-or-continue")
 def _break_or_continue(routine: Routine) -> Iterator[Edit]:
     """`break` as `continue` and back; either left out."""
     for node in routine.all("break_statement", "continue_statement"):
@@ -154,7 +153,7 @@ def _break_or_continue(routine: Routine) -> Iterator[Edit]:
         yield _without(routine, node)
 
 
-@operator("moved-in")
+@PYTHON.add("moved-in")
 def _moved_in(routine: Routine) -> Iterator[Edit]:
     """The line behind a loop or branch moved into it: an early return among them."""
     for node in routine.all("for_statement", "while_statement", "if_statement", "with_statement"):
@@ -167,7 +166,7 @@ def _moved_in(routine: Routine) -> Iterator[Edit]:
             yield behind.start_byte - len(ours), behind.start_byte, inner
 
 
-@operator("moved-out")
+@PYTHON.add("moved-out")
 def _moved_out(routine: Routine) -> Iterator[Edit]:
     """The last line of a loop or branch moved out of it."""
     for node in routine.all("for_statement", "while_statement", "if_statement"):
@@ -180,24 +179,17 @@ def _moved_out(routine: Routine) -> Iterator[Edit]:
             yield last.start_byte - len(inner), last.start_byte, outer
 
 
-@operator("swapped-statements")
+@PYTHON.add("swapped-statements")
 def _swapped_statements(routine: Routine) -> Iterator[Edit]:
     """Two neighbouring lines the other way round."""
     for block in routine.all("block"):
         lines = [n for n in block.named_children if n.type == "expression_statement" and _rows(n) == 1]
         for first, second in itertools.pairwise(lines):
             if first.next_named_sibling == second and _alone(routine, first) and _alone(routine, second):
-                between = routine.source.data[first.end_byte : second.start_byte].decode(
-                    "utf-8", "surrogatepass"
-                )
-                yield (
-                    first.start_byte,
-                    second.end_byte,
-                    f"{routine.string(second)}{between}{routine.string(first)}",
-                )
+                yield swapped(routine.source, first, second)
 
 
-@operator("if-for-while")
+@PYTHON.add("if-for-while")
 def _if_for_while(routine: Routine) -> Iterator[Edit]:
     """`while a:` as `if a:`."""
     for node in routine.all("while_statement"):
@@ -230,5 +222,5 @@ def _line_indent(routine: Routine, block: Node) -> str:
 
 def _alone(routine: Routine, node: Node) -> bool:
     """Whether the statement is the first on its line."""
-    start = routine.source.data.rfind(b"\n", 0, node.start_byte) + 1
-    return not routine.source.data[start : node.start_byte].strip()
+    start = routine.data.rfind(b"\n", 0, node.start_byte) + 1
+    return not routine.data[start : node.start_byte].strip()

@@ -3,9 +3,8 @@
 import itertools
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.python.expressions import swapped
-from strop.code.mutate.python.faults import operator
+from strop.code.mutate.edits import Edit, replace, swapped
+from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
 from strop.code.trees import Node
 
@@ -47,7 +46,7 @@ def _calls(routine: Routine) -> Iterator[tuple[Node, Node, list[Node]]]:
             yield node, function, [n for n in arguments.named_children if n.type != "comment"]
 
 
-@operator("wrong-function")
+@PYTHON.add("wrong-function")
 def _wrong_function(routine: Routine) -> Iterator[Edit]:
     """`min(a)` as `max(a)`."""
     for _, function, _ in _calls(routine):
@@ -55,7 +54,7 @@ def _wrong_function(routine: Routine) -> Iterator[Edit]:
             yield replace(function, other)
 
 
-@operator("wrong-method")
+@PYTHON.add("wrong-method")
 def _wrong_method(routine: Routine) -> Iterator[Edit]:
     """`a.append(b)` as `a.extend(b)`."""
     for _, function, _ in _calls(routine):
@@ -64,16 +63,16 @@ def _wrong_method(routine: Routine) -> Iterator[Edit]:
             yield replace(name, other)  # type: ignore[arg-type]
 
 
-@operator("swapped-arguments")
+@PYTHON.add("swapped-arguments")
 def _swapped_arguments(routine: Routine) -> Iterator[Edit]:
     """`f(a, b)` as `f(b, a)`."""
     for _, _, arguments in _calls(routine):
         placed = [n for n in arguments if n.type not in _PLAIN]
         for left, right in itertools.pairwise(placed):
-            yield swapped(routine, left, right)
+            yield swapped(routine.source, left, right)
 
 
-@operator("lost-argument")
+@PYTHON.add("lost-argument")
 def _lost_argument(routine: Routine) -> Iterator[Edit]:
     """`sorted(a, key=f)` as `sorted(a)`, `d.get(a, 0)` as `d.get(a)`."""
     for _, _, arguments in _calls(routine):
@@ -84,7 +83,7 @@ def _lost_argument(routine: Routine) -> Iterator[Edit]:
             yield replace(arguments[0], "")
 
 
-@operator("lost-call")
+@PYTHON.add("lost-call")
 def _lost_call(routine: Routine) -> Iterator[Edit]:
     """`sorted(a)` as `a`, `a.strip()` as `a`."""
     for node, function, arguments in _calls(routine):
@@ -96,7 +95,7 @@ def _lost_call(routine: Routine) -> Iterator[Edit]:
             yield receiver.end_byte, node.end_byte, ""
 
 
-@operator("counted-from-one")
+@PYTHON.add("counted-from-one")
 def _counted_from_one(routine: Routine) -> Iterator[Edit]:
     """`enumerate(a)` as `enumerate(a, 1)`, and back."""
     for _, function, arguments in _calls(routine):
@@ -108,7 +107,7 @@ def _counted_from_one(routine: Routine) -> Iterator[Edit]:
             yield arguments[0].end_byte, arguments[-1].end_byte, ""
 
 
-@operator("same-argument")
+@PYTHON.add("same-argument")
 def _same_argument(routine: Routine) -> Iterator[Edit]:
     """`f(a, b)` as `f(a, a)`."""
     for _, _, arguments in _calls(routine):

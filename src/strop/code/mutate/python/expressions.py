@@ -3,8 +3,8 @@
 import itertools
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.python.faults import operator
+from strop.code.mutate.edits import Edit, replace, swapped
+from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
 from strop.code.trees import Node
 
@@ -25,25 +25,25 @@ def _comparison(routine: Routine, table: dict[str, str]) -> Iterator[Edit]:
                 yield replace(sign, table[sign.type])
 
 
-@operator("boundary")
+@PYTHON.add("boundary")
 def _boundary(routine: Routine) -> Iterator[Edit]:
     """`a < b` as `a <= b`."""
     return _comparison(routine, _BOUNDARY)
 
 
-@operator("turned-comparison")
+@PYTHON.add("turned-comparison")
 def _turned_comparison(routine: Routine) -> Iterator[Edit]:
     """`a < b` as `a > b`."""
     return _comparison(routine, _TURNED)
 
 
-@operator("opposite-comparison")
+@PYTHON.add("opposite-comparison")
 def _opposite_comparison(routine: Routine) -> Iterator[Edit]:
     """`a == b` as `a != b`, `a in b` as `a not in b`."""
     return _comparison(routine, _OTHER)
 
 
-@operator("arithmetic")
+@PYTHON.add("arithmetic")
 def _arithmetic(routine: Routine) -> Iterator[Edit]:
     """`a + b` as `a - b`."""
     for node in routine.all("binary_operator"):
@@ -52,7 +52,7 @@ def _arithmetic(routine: Routine) -> Iterator[Edit]:
             yield replace(sign, other)  # type: ignore[arg-type]
 
 
-@operator("swapped-operands")
+@PYTHON.add("swapped-operands")
 def _swapped_operands(routine: Routine) -> Iterator[Edit]:
     """`a - b` as `b - a`."""
     for node in routine.all("binary_operator"):
@@ -62,10 +62,10 @@ def _swapped_operands(routine: Routine) -> Iterator[Edit]:
             continue
         text = left.type in ("string", "concatenated_string") or right.type == "string"
         if sign.type not in _UNORDERED or (sign.type == "+" and text):
-            yield swapped(routine, left, right)
+            yield swapped(routine.source, left, right)
 
 
-@operator("lost-operand")
+@PYTHON.add("lost-operand")
 def _lost_operand(routine: Routine) -> Iterator[Edit]:
     """`a + 1` as `a`, `a and b` as `a` or as `b`."""
     for node in routine.all("binary_operator", "boolean_operator"):
@@ -77,7 +77,7 @@ def _lost_operand(routine: Routine) -> Iterator[Edit]:
             yield node.start_byte, right.start_byte, ""
 
 
-@operator("boolean")
+@PYTHON.add("boolean")
 def _boolean(routine: Routine) -> Iterator[Edit]:
     """`a and b` as `a or b`."""
     for node in routine.all("boolean_operator"):
@@ -86,7 +86,7 @@ def _boolean(routine: Routine) -> Iterator[Edit]:
             yield replace(sign, "or" if sign.type == "and" else "and")
 
 
-@operator("negated-condition")
+@PYTHON.add("negated-condition")
 def _negated_condition(routine: Routine) -> Iterator[Edit]:
     """`if a:` as `if not a:`."""
     for node in routine.all("if_statement", "elif_clause", "conditional_expression", "if_clause"):
@@ -97,7 +97,7 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
             yield replace(condition, f"not {text}" if simple else f"not ({text})")
 
 
-@operator("lost-not")
+@PYTHON.add("lost-not")
 def _lost_not(routine: Routine) -> Iterator[Edit]:
     """`not a` as `a`."""
     for node in routine.all("not_operator"):
@@ -106,7 +106,7 @@ def _lost_not(routine: Routine) -> Iterator[Edit]:
             yield node.start_byte, argument.start_byte, ""
 
 
-@operator("lost-minus")
+@PYTHON.add("lost-minus")
 def _lost_minus(routine: Routine) -> Iterator[Edit]:
     """`-a` as `a`."""
     for node in routine.all("unary_operator"):
@@ -115,7 +115,7 @@ def _lost_minus(routine: Routine) -> Iterator[Edit]:
             yield node.start_byte, argument.start_byte, ""
 
 
-@operator("lost-parentheses")
+@PYTHON.add("lost-parentheses")
 def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
     """`(a + b) * c` as `a + b * c`."""
     for node in routine.all("parenthesized_expression"):
@@ -131,16 +131,16 @@ def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
             yield replace(node, routine.string(inner[0]))
 
 
-@operator("swapped-choices")
+@PYTHON.add("swapped-choices")
 def _swapped_choices(routine: Routine) -> Iterator[Edit]:
     """`a if c else b` as `b if c else a`."""
     for node in routine.all("conditional_expression"):
         parts = [child for child in node.named_children if child.type != "comment"]
         if len(parts) == 3:
-            yield swapped(routine, parts[0], parts[2])
+            yield swapped(routine.source, parts[0], parts[2])
 
 
-@operator("lost-filter")
+@PYTHON.add("lost-filter")
 def _lost_filter(routine: Routine) -> Iterator[Edit]:
     """`[x for x in a if x]` as `[x for x in a]`."""
     for node in routine.all("if_clause"):
@@ -149,20 +149,14 @@ def _lost_filter(routine: Routine) -> Iterator[Edit]:
             yield before.end_byte, node.end_byte, ""
 
 
-@operator("swapped-items")
+@PYTHON.add("swapped-items")
 def _swapped_items(routine: Routine) -> Iterator[Edit]:
     """`return a, b` as `return b, a`; so with targets and items of tuples and lists."""
     for node in routine.all("expression_list", "tuple", "pattern_list", "list"):
         items = [child for child in node.named_children if child.type != "comment"]
         if 2 <= len(items) <= 4:
             for left, right in itertools.pairwise(items):
-                yield swapped(routine, left, right)
-
-
-def swapped(routine: Routine, left: Node, right: Node) -> Edit:
-    """The two nodes in each other's place, with what is between them kept."""
-    between = routine.source.data[left.end_byte : right.start_byte].decode("utf-8", "surrogatepass")
-    return left.start_byte, right.end_byte, f"{routine.string(right)}{between}{routine.string(left)}"
+                yield swapped(routine.source, left, right)
 
 
 def condition_of(node: Node) -> Node | None:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.python.faults import operator
+from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
 
 _MOST_NAMES = 8
@@ -20,7 +20,7 @@ _EXCEPTIONS = {
 }  # fmt: skip
 
 
-@operator("wrong-variable")
+@PYTHON.add("wrong-variable")
 def _wrong_variable(routine: Routine) -> Iterator[Edit]:
     """`a` as `b`, another variable of the same function."""
     known = _variables(routine.tree)
@@ -31,7 +31,7 @@ def _wrong_variable(routine: Routine) -> Iterator[Edit]:
             yield place, place + len(node.id.encode()), other
 
 
-@operator("wrong-attribute")
+@PYTHON.add("wrong-attribute")
 def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
     """`self.a` as `self.b`, another attribute of the same thing."""
     attributes: dict[str, set[str]] = defaultdict(set)
@@ -48,7 +48,7 @@ def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
             yield replace(name, other)
 
 
-@operator("wrong-exception")
+@PYTHON.add("wrong-exception")
 def _wrong_exception(routine: Routine) -> Iterator[Edit]:
     """`except KeyError` as `except IndexError`, and so where one is raised."""
     for around in routine.all("except_clause", "raise_statement"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.python.faults import operator
+from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
 from strop.code.trees import Node
 
@@ -16,7 +16,7 @@ _FIRST = {
 }  # fmt: skip
 
 
-@operator("one-more-or-less")
+@PYTHON.add("one-more-or-less")
 def _one_more_or_less(routine: Routine) -> Iterator[Edit]:
     """`2` as `3` or `1`."""
     for node in routine.all("integer"):
@@ -27,7 +27,7 @@ def _one_more_or_less(routine: Routine) -> Iterator[Edit]:
                 yield replace(node, str(int(text) - 1))
 
 
-@operator("other-float")
+@PYTHON.add("other-float")
 def _other_float(routine: Routine) -> Iterator[Edit]:
     """`2.5` as `3.5`."""
     for node in routine.all("float"):
@@ -37,7 +37,7 @@ def _other_float(routine: Routine) -> Iterator[Edit]:
             yield replace(node, f"{int(whole) + 1}.{rest}")
 
 
-@operator("opposite-constant")
+@PYTHON.add("opposite-constant")
 def _opposite_constant(routine: Routine) -> Iterator[Edit]:
     """`True` as `False`."""
     for node in routine.all("true", "false"):
@@ -45,7 +45,7 @@ def _opposite_constant(routine: Routine) -> Iterator[Edit]:
             yield replace(node, "False" if node.type == "true" else "True")
 
 
-@operator("other-text")
+@PYTHON.add("other-text")
 def _other_text(routine: Routine) -> Iterator[Edit]:
     """`" "` as `""`, `"abc"` as `"ab"` or `"ABC"`."""
     for node in routine.all("string"):
@@ -64,7 +64,7 @@ def _other_text(routine: Routine) -> Iterator[Edit]:
                 yield replace(parts[0], text.swapcase())
 
 
-@operator("other-default")
+@PYTHON.add("other-default")
 def _other_default(routine: Routine) -> Iterator[Edit]:
     """`def f(a=0)` as `def f(a=1)`."""
     for node in routine.all("default_parameter", "typed_default_parameter"):
@@ -73,7 +73,7 @@ def _other_default(routine: Routine) -> Iterator[Edit]:
             yield replace(value, after)  # type: ignore[arg-type]
 
 
-@operator("other-first-value")
+@PYTHON.add("other-first-value")
 def _other_first_value(routine: Routine) -> Iterator[Edit]:
     """`best = 0` as `best = 1`."""
     for node in routine.all("assignment"):
@@ -86,14 +86,14 @@ def _other_first_value(routine: Routine) -> Iterator[Edit]:
             yield replace(value, "0")
 
 
-@operator("range-end")
+@PYTHON.add("range-end")
 def _range_end(routine: Routine) -> Iterator[Edit]:
     """`range(n)` as `range(n - 1)` or `range(n + 1)`."""
     for given in _ranges(routine):
         yield from _shifted(routine, given[min(1, len(given) - 1)])
 
 
-@operator("range-start")
+@PYTHON.add("range-start")
 def _range_start(routine: Routine) -> Iterator[Edit]:
     """`range(a, b)` as `range(a + 1, b)` or `range(b)`; `range(n)` as `range(1, n)`."""
     for given in _ranges(routine):
@@ -105,7 +105,7 @@ def _range_start(routine: Routine) -> Iterator[Edit]:
             yield given[0].start_byte, given[1].start_byte, ""
 
 
-@operator("range-step")
+@PYTHON.add("range-step")
 def _range_step(routine: Routine) -> Iterator[Edit]:
     """`range(a, b, c)` as `range(a, b)`."""
     for given in _ranges(routine):
@@ -113,7 +113,7 @@ def _range_step(routine: Routine) -> Iterator[Edit]:
             yield given[1].end_byte, given[2].end_byte, ""
 
 
-@operator("other-index")
+@PYTHON.add("other-index")
 def _other_index(routine: Routine) -> Iterator[Edit]:
     """`a[i]` as `a[i + 1]` or `a[i - 1]`, `a[0]` as `a[-1]`, `a[-1]` as `a[0]`."""
     counted = _counted(routine)
@@ -126,7 +126,7 @@ def _other_index(routine: Routine) -> Iterator[Edit]:
                 yield from _shifted(routine, index)
 
 
-@operator("slice-bound")
+@PYTHON.add("slice-bound")
 def _slice_bound(routine: Routine) -> Iterator[Edit]:
     """`a[i:j]` as `a[i + 1:j]`, `a[i:]` or `a[:j]`; `a[::-1]` as `a[::1]`."""
     for node in routine.all("slice"):

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from strop.code.mutate.edits import Edit, line_span, replace
-from strop.code.mutate.rust.faults import Kind, operator
+from strop.code.mutate.edits import Edit, line_span, replace, swapped
+from strop.code.mutate.operators import RUST, Change, Kind
 from strop.code.mutate.rust.nodes import methods
 from strop.code.mutate.rust_sites import sites
-from strop.code.mutate.sites import Site
 from strop.code.trees import Source
 
 _NAMED = ("function_item", "struct_item", "enum_item", "trait_item")
@@ -36,7 +35,7 @@ _LARGEST = 100
 
 
 @lru_cache(maxsize=8)
-def _sites(text: str) -> tuple[Site, ...]:
+def _sites(text: str) -> tuple[Change, ...]:
     """What measuring the strength of tests would change in a program whose tests reach all of it."""
     source = Source(text, "rust")
     named = (node.child_by_field_name("name") for node in source.all(*_NAMED))
@@ -46,7 +45,7 @@ def _sites(text: str) -> tuple[Site, ...]:
 
 
 def _from_mutants(theirs: str, ours: str, kind: Kind) -> None:
-    @operator(ours, kind)
+    @RUST.add(ours, kind)
     def _find(source: Source) -> Iterator[Edit]:
         return ((s.start, s.end, s.after) for s in _sites(source.text) if s.operator == theirs)
 
@@ -55,7 +54,7 @@ for _theirs, (_ours, _kind) in _NAMES.items():
     _from_mutants(_theirs, _ours, _kind)
 
 
-@operator("one-more-or-less", "off-by-one")
+@RUST.add("one-more-or-less", "off-by-one")
 def _one_more_or_less(source: Source) -> Iterator[Edit]:
     """A whole number that is one too large or too small."""
     for node in source.all("integer_literal"):
@@ -68,7 +67,7 @@ def _one_more_or_less(source: Source) -> Iterator[Edit]:
                 yield replace(node, str(int(text) - 1))
 
 
-@operator("whole-length", "off-by-one")
+@RUST.add("whole-length", "off-by-one")
 def _whole_length(source: Source) -> Iterator[Edit]:
     """`x.len() - 1` and `i + 1` without the one."""
     for node in source.all("binary_expression"):
@@ -78,14 +77,14 @@ def _whole_length(source: Source) -> Iterator[Edit]:
             yield replace(node, source.string(left))
 
 
-@operator("opposite-method", "logic")
+@RUST.add("opposite-method", "logic")
 def _opposite_method(source: Source) -> Iterator[Edit]:
     """`a.min(b)` as `a.max(b)`."""
     for method in methods(source, *_OPPOSITE):
         yield replace(method.name, _OPPOSITE[source.string(method.name)])
 
 
-@operator("swap-operands", "logic")
+@RUST.add("swap-operands", "logic")
 def _swap_operands(source: Source) -> Iterator[Edit]:
     """`a - b` as `b - a`."""
     for node in source.all("binary_expression"):
@@ -94,11 +93,10 @@ def _swap_operands(source: Source) -> Iterator[Edit]:
         if left is None or right is None or sign is None or sign.type not in ("-", "/", "%"):
             continue
         if left.type in _SIMPLE and right.type in _SIMPLE:
-            between = source.data[left.end_byte : right.start_byte].decode()
-            yield left.start_byte, right.end_byte, f"{source.string(right)}{between}{source.string(left)}"
+            yield swapped(source, left, right)
 
 
-@operator("drop-statement", "logic")
+@RUST.add("drop-statement", "logic")
 def _drop_statement(source: Source) -> Iterator[Edit]:
     """A statement left out."""
     for site in _sites(source.text):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from strop.code.mutate.edits import Edit, indent_of, replace
-from strop.code.mutate.rust.faults import operator
+from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import methods, tails
 from strop.code.trees import Source
 
@@ -11,7 +11,7 @@ _FRESH = ("to_string", "to_lowercase", "to_uppercase", "replace", "to_owned", "r
           "to_ascii_uppercase")  # fmt: skip
 
 
-@operator("short-lived-temporary", "borrows", "types")
+@RUST.add("short-lived-temporary", "borrows", "types")
 def _short_lived_temporary(source: Source) -> Iterator[Edit]:
     """`let s = x.to_lowercase();` as `let s = x.to_lowercase().as_str();`."""
     for node in source.all("let_declaration"):
@@ -26,7 +26,7 @@ def _short_lived_temporary(source: Source) -> Iterator[Edit]:
             yield value.end_byte, value.end_byte, ".as_slice()"
 
 
-@operator("borrow-of-inner", "borrows")
+@RUST.add("borrow-of-inner", "borrows")
 def _borrow_of_inner(source: Source) -> Iterator[Edit]:
     """`let v = make();` as `let v = { let inner = make(); &inner };`."""
     for node in source.all("let_declaration"):
@@ -43,7 +43,7 @@ def _borrow_of_inner(source: Source) -> Iterator[Edit]:
             yield replace(value, f"{{\n{margin}    {inner}\n{margin}    &inner\n{margin}}}")
 
 
-@operator("drop-lifetime", "lifetimes")
+@RUST.add("drop-lifetime", "lifetimes")
 def _drop_lifetime(source: Source) -> Iterator[Edit]:
     """`&'a str` as `&str`, `Words<'a>` as `Words`, and `fn f<'a>` as `fn f`."""
     for node in source.all("reference_type"):
@@ -55,7 +55,7 @@ def _drop_lifetime(source: Source) -> Iterator[Edit]:
             yield replace(node, "")
 
 
-@operator("borrowed-result", "lifetimes", "types")
+@RUST.add("borrowed-result", "lifetimes", "types")
 def _borrowed_result(source: Source) -> Iterator[Edit]:
     """`-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`."""
     for function in source.all("function_item"):
@@ -67,7 +67,7 @@ def _borrowed_result(source: Source) -> Iterator[Edit]:
             yield replace(kind, f"&[{text[4:-1]}]")
 
 
-@operator("reference-to-local", "lifetimes")
+@RUST.add("reference-to-local", "lifetimes")
 def _reference_to_local(source: Source) -> Iterator[Edit]:
     """A function that returns a reference returns one to a value of its own."""
     for function, tail in tails(source):

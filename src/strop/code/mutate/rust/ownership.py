@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from strop.code.mutate.edits import Edit, indent_of, replace
-from strop.code.mutate.rust.faults import operator
+from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import methods, parameters, statements_with
 from strop.code.trees import Node, Source
 
@@ -32,7 +32,7 @@ _CHANGING = (
 )  # fmt: skip
 
 
-@operator("drop-mut", "mutability")
+@RUST.add("drop-mut", "mutability")
 def _drop_mut(source: Source) -> Iterator[Edit]:
     """`let mut x` as `let x`, and the same for a parameter."""
     for node in source.all("let_declaration", "parameter", "mut_pattern"):
@@ -42,7 +42,7 @@ def _drop_mut(source: Source) -> Iterator[Edit]:
                 yield child.start_byte, end, ""
 
 
-@operator("shared-parameter", "mutability")
+@RUST.add("shared-parameter", "mutability")
 def _shared_parameter(source: Source) -> Iterator[Edit]:
     """`&mut self` as `&self`, `x: &mut [T]` as `x: &[T]`."""
     for node in source.all("self_parameter", "reference_type"):
@@ -53,14 +53,14 @@ def _shared_parameter(source: Source) -> Iterator[Edit]:
                 yield child.start_byte, child.end_byte + 1, ""
 
 
-@operator("drop-clone", "moves", "borrows", "types")
+@RUST.add("drop-clone", "moves", "borrows", "types")
 def _drop_clone(source: Source) -> Iterator[Edit]:
     """`x.clone()` as `x`."""
     for method in methods(source, "clone", "to_vec", "cloned", "copied"):
         yield method.receiver.end_byte, method.node.end_byte, ""
 
 
-@operator("loop-by-value", "moves", "types")
+@RUST.add("loop-by-value", "moves", "types")
 def _loop_by_value(source: Source) -> Iterator[Edit]:
     """`for x in &v` and `for x in v.iter()` as `for x in v`."""
     for node in source.all("for_expression"):
@@ -74,7 +74,7 @@ def _loop_by_value(source: Source) -> Iterator[Edit]:
             yield method.receiver.end_byte, method.node.end_byte, ".into_iter()"
 
 
-@operator("use-after-move", "moves")
+@RUST.add("use-after-move", "moves")
 def _use_after_move(source: Source) -> Iterator[Edit]:
     """`let kept = x;` in front of a use of `x`, or behind a change of it."""
     for node, name in _uses(source):
@@ -83,7 +83,7 @@ def _use_after_move(source: Source) -> Iterator[Edit]:
         yield end, end, f"\n{indent_of(source, node)}let kept = {name};"
 
 
-@operator("move-out-of-borrow", "moves")
+@RUST.add("move-out-of-borrow", "moves")
 def _move_out_of_borrow(source: Source) -> Iterator[Edit]:
     """`let kept = *x;` of a reference to what cannot be copied."""
     for function, _, name, kind in parameters(source):
@@ -93,14 +93,14 @@ def _move_out_of_borrow(source: Source) -> Iterator[Edit]:
                 yield node.start_byte, node.start_byte, f"let kept = *{name};\n{indent_of(source, node)}"
 
 
-@operator("move-into-function", "moves")
+@RUST.add("move-into-function", "moves")
 def _move_into_function(source: Source) -> Iterator[Edit]:
     """`drop(x);` in front of a use of `x`."""
     for node, name in _uses(source):
         yield node.start_byte, node.start_byte, f"drop({name});\n{indent_of(source, node)}"
 
 
-@operator("move-into-closure", "moves")
+@RUST.add("move-into-closure", "moves")
 def _move_into_closure(source: Source) -> Iterator[Edit]:
     """A closure that takes `x`, in front of a use of `x`."""
     for node, name in _uses(source):
@@ -108,7 +108,7 @@ def _move_into_closure(source: Source) -> Iterator[Edit]:
         yield node.start_byte, node.start_byte, line
 
 
-@operator("change-while-borrowed", "borrows")
+@RUST.add("change-while-borrowed", "borrows")
 def _change_while_borrowed(source: Source) -> Iterator[Edit]:
     """`x.push(1)` while a reference to `x` is kept."""
     for node, name, _ in _changed(source):
@@ -117,7 +117,7 @@ def _change_while_borrowed(source: Source) -> Iterator[Edit]:
         yield node.start_byte, node.end_byte, line
 
 
-@operator("two-mutable-borrows", "borrows")
+@RUST.add("two-mutable-borrows", "borrows")
 def _two_mutable_borrows(source: Source) -> Iterator[Edit]:
     """`x.push(1)` while a mutable reference to `x` is kept."""
     for node, name, _ in _changed(source):
@@ -126,7 +126,7 @@ def _two_mutable_borrows(source: Source) -> Iterator[Edit]:
         yield node.start_byte, node.end_byte, f"let handle = &mut {name};\n{margin}{text}\n{margin}{changed}"
 
 
-@operator("assign-while-borrowed", "borrows")
+@RUST.add("assign-while-borrowed", "borrows")
 def _assign_while_borrowed(source: Source) -> Iterator[Edit]:
     """`x += 1` while a reference to `x` is kept."""
     for node in source.all("expression_statement"):
@@ -141,7 +141,7 @@ def _assign_while_borrowed(source: Source) -> Iterator[Edit]:
         yield node.start_byte, node.end_byte, line
 
 
-@operator("drop-move", "borrows")
+@RUST.add("drop-move", "borrows")
 def _drop_move(source: Source) -> Iterator[Edit]:
     """`move |x| ...` as `|x| ...`."""
     for node in source.all("closure_expression"):

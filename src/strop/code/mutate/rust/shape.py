@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from strop.code.mutate.edits import Edit, line_span, replace
-from strop.code.mutate.rust.faults import operator
+from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import calls, methods, tail_of, tails
 from strop.code.trees import Node, Source
 
@@ -19,14 +19,14 @@ _SHORTEST = 3
 _NOT_A_USE = frozenset({"let_declaration", "parameter", "match_pattern", "macro_invocation"})
 
 
-@operator("drop-use", "names")
+@RUST.add("drop-use", "names")
 def _drop_use(source: Source) -> Iterator[Edit]:
     """A `use` left out."""
     for node in source.all("use_declaration"):
         yield (*line_span(source, node), "")
 
 
-@operator("drop-let", "names")
+@RUST.add("drop-let", "names")
 def _drop_let(source: Source) -> Iterator[Edit]:
     """`let mut x = 0;` as `x = 0;`."""
     for node in source.all("let_declaration"):
@@ -35,7 +35,7 @@ def _drop_let(source: Source) -> Iterator[Edit]:
             yield node.start_byte, value.start_byte, f"{source.string(name)} = "
 
 
-@operator("misspelt-name", "names")
+@RUST.add("misspelt-name", "names")
 def _misspelt_name(source: Source) -> Iterator[Edit]:
     """A variable with two letters the wrong way round."""
     for body in (f.child_by_field_name("body") for f in source.all("function_item")):
@@ -46,14 +46,14 @@ def _misspelt_name(source: Source) -> Iterator[Edit]:
                 yield replace(node, text[:-2] + text[-1] + text[-2])
 
 
-@operator("foreign-method", "names")
+@RUST.add("foreign-method", "names")
 def _foreign_method(source: Source) -> Iterator[Edit]:
     """`x.len()` as `x.length()`."""
     for method in methods(source, *_FOREIGN):
         yield replace(method.name, _FOREIGN[source.string(method.name)])
 
 
-@operator("drop-path", "names")
+@RUST.add("drop-path", "names")
 def _drop_path(source: Source) -> Iterator[Edit]:
     """`i32::MAX` as `MAX`, `Shape::Square` as `Square`."""
     for node in source.all("scoped_identifier", "scoped_type_identifier"):
@@ -63,7 +63,7 @@ def _drop_path(source: Source) -> Iterator[Edit]:
             yield replace(node, source.string(name))
 
 
-@operator("drop-item", "names")
+@RUST.add("drop-item", "names")
 def _drop_item(source: Source) -> Iterator[Edit]:
     """A helper function or a constant left out."""
     for node in source.all("const_item", "function_item"):
@@ -73,7 +73,7 @@ def _drop_item(source: Source) -> Iterator[Edit]:
             yield (*line_span(source, node), "")
 
 
-@operator("tail-semicolon", "returns")
+@RUST.add("tail-semicolon", "returns")
 def _tail_semicolon(source: Source) -> Iterator[Edit]:
     """A semicolon behind the value of a function or of a branch."""
     for _, tail in tails(source):
@@ -85,7 +85,7 @@ def _tail_semicolon(source: Source) -> Iterator[Edit]:
             yield last.end_byte, last.end_byte, ";"
 
 
-@operator("drop-wrapper", "returns")
+@RUST.add("drop-wrapper", "returns")
 def _drop_wrapper(source: Source) -> Iterator[Edit]:
     """`Some(x)` and `Ok(x)` as `x`."""
     for node, arguments in calls(source, "Some", "Ok", "Err"):
@@ -93,7 +93,7 @@ def _drop_wrapper(source: Source) -> Iterator[Edit]:
             yield replace(node, source.string(arguments[0]))
 
 
-@operator("add-wrapper", "returns")
+@RUST.add("add-wrapper", "returns")
 def _add_wrapper(source: Source) -> Iterator[Edit]:
     """`x` as `Some(x)` at the end of a function that does not return an Option."""
     for function, tail in tails(source):
@@ -102,7 +102,7 @@ def _add_wrapper(source: Source) -> Iterator[Edit]:
             yield replace(tail, f"Some({source.string(tail)})")
 
 
-@operator("drop-else", "returns")
+@RUST.add("drop-else", "returns")
 def _drop_else(source: Source) -> Iterator[Edit]:
     """`if a { b } else { c }` as `if a { b }`."""
     for node in source.all("else_clause"):
@@ -111,7 +111,7 @@ def _drop_else(source: Source) -> Iterator[Edit]:
             yield before.end_byte, node.end_byte, ""
 
 
-@operator("bare-return", "returns")
+@RUST.add("bare-return", "returns")
 def _bare_return(source: Source) -> Iterator[Edit]:
     """`return x;` as `return;`."""
     for node in source.all("return_expression"):
@@ -119,7 +119,7 @@ def _bare_return(source: Source) -> Iterator[Edit]:
             yield replace(node, "return")
 
 
-@operator("drop-arm", "matches")
+@RUST.add("drop-arm", "matches")
 def _drop_arm(source: Source) -> Iterator[Edit]:
     """A match with one arm less."""
     for block in source.all("match_block"):
@@ -128,7 +128,7 @@ def _drop_arm(source: Source) -> Iterator[Edit]:
             yield (*line_span(source, arm), "")
 
 
-@operator("drop-field", "matches", "names")
+@RUST.add("drop-field", "matches", "names")
 def _drop_field(source: Source) -> Iterator[Edit]:
     """A struct made or taken apart with one field less."""
     for node in source.all("field_initializer_list", "struct_pattern", "tuple_struct_pattern"):

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.rust.faults import operator
+from strop.code.mutate.edits import Edit, replace, swapped
+from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import calls, methods
 from strop.code.trees import Source
 
@@ -16,7 +16,7 @@ _OTHER_TYPE = {
 }  # fmt: skip
 
 
-@operator("drop-reference", "types", "moves")
+@RUST.add("drop-reference", "types", "moves")
 def _drop_reference(source: Source) -> Iterator[Edit]:
     """`f(&x)` as `f(x)`."""
     for node in source.all("reference_expression"):
@@ -25,7 +25,7 @@ def _drop_reference(source: Source) -> Iterator[Edit]:
             yield replace(node, source.string(value))
 
 
-@operator("add-reference", "types")
+@RUST.add("add-reference", "types")
 def _add_reference(source: Source) -> Iterator[Edit]:
     """`f(x)` as `f(&x)`."""
     for node in source.all("arguments"):
@@ -34,7 +34,7 @@ def _add_reference(source: Source) -> Iterator[Edit]:
                 yield argument.start_byte, argument.start_byte, "&"
 
 
-@operator("shared-argument", "types", "mutability")
+@RUST.add("shared-argument", "types", "mutability")
 def _shared_argument(source: Source) -> Iterator[Edit]:
     """`f(&mut x)` as `f(&x)`."""
     for node in source.all("reference_expression"):
@@ -43,7 +43,7 @@ def _shared_argument(source: Source) -> Iterator[Edit]:
             yield replace(node, f"&{source.string(value)}")
 
 
-@operator("drop-dereference", "types")
+@RUST.add("drop-dereference", "types")
 def _drop_dereference(source: Source) -> Iterator[Edit]:
     """`*x` as `x`."""
     for node in source.all("unary_expression"):
@@ -51,7 +51,7 @@ def _drop_dereference(source: Source) -> Iterator[Edit]:
             yield node.start_byte, node.start_byte + 1, ""
 
 
-@operator("drop-cast", "types")
+@RUST.add("drop-cast", "types")
 def _drop_cast(source: Source) -> Iterator[Edit]:
     """`x as usize` as `x`."""
     for node in source.all("type_cast_expression"):
@@ -60,7 +60,7 @@ def _drop_cast(source: Source) -> Iterator[Edit]:
             yield value.end_byte, node.end_byte, ""
 
 
-@operator("other-cast", "types")
+@RUST.add("other-cast", "types")
 def _other_cast(source: Source) -> Iterator[Edit]:
     """`x as usize` as `x as i32`."""
     for node in source.all("type_cast_expression"):
@@ -69,7 +69,7 @@ def _other_cast(source: Source) -> Iterator[Edit]:
             yield replace(kind, _OTHER_TYPE[source.string(kind)])
 
 
-@operator("other-annotation", "types")
+@RUST.add("other-annotation", "types")
 def _other_annotation(source: Source) -> Iterator[Edit]:
     """`let x: Vec<i64>` as `let x: Vec<i32>`, `let x: String` as `let x: &str`."""
     for node in source.all("let_declaration"):
@@ -82,7 +82,7 @@ def _other_annotation(source: Source) -> Iterator[Edit]:
                 yield replace(inner, _OTHER_TYPE.get(text, "&str"))
 
 
-@operator("drop-conversion", "types", "names")
+@RUST.add("drop-conversion", "types", "names")
 def _drop_conversion(source: Source) -> Iterator[Edit]:
     """`x.to_string()` and `String::from(x)` as `x`."""
     for method in methods(source, "to_string", "to_owned", "into", "as_str", "as_bytes", "chars", "abs_diff"):
@@ -93,7 +93,7 @@ def _drop_conversion(source: Source) -> Iterator[Edit]:
             yield replace(node, source.string(arguments[0]))
 
 
-@operator("other-literal", "types")
+@RUST.add("other-literal", "types")
 def _other_literal(source: Source) -> Iterator[Edit]:
     """`2.0` as `2`, `'x'` as `"x"`, `"x"` as `'x'`."""
     for node in source.all("float_literal"):
@@ -110,7 +110,7 @@ def _other_literal(source: Source) -> Iterator[Edit]:
             yield replace(node, f"'{text[1:-1]}'")
 
 
-@operator("assignment-as-condition", "types")
+@RUST.add("assignment-as-condition", "types")
 def _assignment_as_condition(source: Source) -> Iterator[Edit]:
     """`if a == b` as `if a = b`."""
     for node in source.all("if_expression"):
@@ -120,14 +120,14 @@ def _assignment_as_condition(source: Source) -> Iterator[Edit]:
             yield replace(equals, "=")
 
 
-@operator("drop-question-mark", "types")
+@RUST.add("drop-question-mark", "types")
 def _drop_question_mark(source: Source) -> Iterator[Edit]:
     """`x?` as `x`."""
     for node in source.all("try_expression"):
         yield node.end_byte - 1, node.end_byte, ""
 
 
-@operator("drop-unwrap", "types", "names")
+@RUST.add("drop-unwrap", "types", "names")
 def _drop_unwrap(source: Source) -> Iterator[Edit]:
     """`x.unwrap_or(0)` as `x`."""
     names = ("unwrap", "unwrap_or", "expect", "unwrap_or_default", "unwrap_or_else", "ok", "ok_or")
@@ -135,23 +135,22 @@ def _drop_unwrap(source: Source) -> Iterator[Edit]:
         yield method.receiver.end_byte, method.node.end_byte, ""
 
 
-@operator("drop-collect", "types", "returns")
+@RUST.add("drop-collect", "types", "returns")
 def _drop_collect(source: Source) -> Iterator[Edit]:
     """`x.map(f).collect()` as `x.map(f)`."""
     for method in methods(source, "collect"):
         yield method.receiver.end_byte, method.node.end_byte, ""
 
 
-@operator("swap-arguments", "types")
+@RUST.add("swap-arguments", "types")
 def _swap_arguments(source: Source) -> Iterator[Edit]:
     """`f(a, b)` as `f(b, a)`."""
     for node in source.all("arguments"):
         for left, right in pairwise(node.named_children):
-            between = source.data[left.end_byte : right.start_byte].decode()
-            yield left.start_byte, right.end_byte, f"{source.string(right)}{between}{source.string(left)}"
+            yield swapped(source, left, right)
 
 
-@operator("drop-argument", "types")
+@RUST.add("drop-argument", "types")
 def _drop_argument(source: Source) -> Iterator[Edit]:
     """`f(a, b)` as `f(a)`."""
     for node in source.all("arguments"):

@@ -1,0 +1,112 @@
+"""Faults that people write, their kinds, and the tables of the operators that make them, one a language.
+
+An operator is a function from a parsed text to the edits that would each put one fault there. An edit replaces one
+span, all else stays byte for byte. An operator of Rust names the kinds of error that its faults may end in; which one
+it was is decided by the compiler's first error, or by the tests for the kinds without codes. Faults of Python have no
+kinds.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeVar, get_args
+
+from strop.code.mutate.edits import Edit
+from strop.code.python.routines import Routine
+from strop.code.trees import Source
+
+Kind = Literal[
+    "types", "borrows", "moves", "names", "mutability", "lifetimes", "returns", "matches", "off-by-one", "logic"
+]  # fmt: skip
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+CODES: dict[Kind, frozenset[str]] = {
+    "types": frozenset(
+        {"E0029", "E0061", "E0271", "E0277", "E0282", "E0283", "E0308", "E0368", "E0369", "E0600", "E0604"}
+        | {"E0605", "E0606", "E0607", "E0608", "E0614", "E0631"}
+    ),
+    "borrows": frozenset({"E0373", "E0499", "E0502", "E0503", "E0505", "E0506", "E0597", "E0716"}),
+    "moves": frozenset({"E0382", "E0507", "E0508"}),
+    "names": frozenset(
+        {"E0170", "E0405", "E0412", "E0422", "E0423", "E0425", "E0432", "E0433", "E0531", "E0599", "E0609"}
+    ),
+    "mutability": frozenset({"E0384", "E0594", "E0596"}),
+    "lifetimes": frozenset({"E0106", "E0261", "E0515", "E0621"}),
+    "returns": frozenset({"E0069", "E0277", "E0308", "E0317"}),
+    "matches": frozenset({"E0004", "E0023", "E0026", "E0027", "E0063"}),
+}
+"""Codes of rustc that make up a kind. Kinds that are not here build, and fail a test."""
+BEHAVIOUR: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in CODES)
+
+
+class _Parsed(Protocol):
+    @property
+    def data(self) -> bytes: ...
+
+
+Text = TypeVar("Text", bound=_Parsed)
+Finder = Callable[[Text], Iterator[Edit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One fault that could be put into a text. Positions in bytes of UTF-8."""
+
+    operator: str
+    start: int
+    end: int
+    after: str
+    """What takes the place of that span."""
+    unit: int = 0
+    """The function it is in, where that matters: the position of that function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(Generic[Text]):
+    """A way to go wrong."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    """What its faults may end in, the likeliest first."""
+    find: Finder[Text]
+
+    @property
+    def builds(self) -> bool:
+        """Whether its faults are for the tests to find, not for the compiler."""
+        return self.kinds[0] in BEHAVIOUR
+
+    def changes(self, text: Text) -> list[Change]:
+        """Every fault of this kind in a text, by position."""
+        found = {Change(self.name, *edit) for edit in self.find(text)}
+        changing = (c for c in found if text.data[c.start : c.end] != c.after.encode())
+        return sorted(changing, key=lambda c: (c.start, c.end, c.after))
+
+    def kind_of(self, code: str) -> Kind | None:
+        """The kind that an error with this code is, None for one that this operator is not to cause."""
+        return next((kind for kind in self.kinds if code in CODES.get(kind, ())), None)
+
+
+class Table(dict[str, Operator[Text]]):
+    """Operators by name."""
+
+    def add(self, name: str, *kinds: Kind) -> Callable[[Finder[Text]], Finder[Text]]:
+        """Registers a finder under a name, with the kinds that its faults may end in, the likeliest first."""
+
+        def register(find: Finder[Text]) -> Finder[Text]:
+            assert name not in self, name
+            self[name] = Operator(name, kinds, find)
+            return find
+
+        return register
+
+
+PYTHON: Table[Routine] = Table()
+"""Operators on Python functions. Filled by the modules of `mutate/python/`: import it from there."""
+RUST: Table[Source] = Table()
+"""Operators on Rust programs. Filled by the modules of `mutate/rust/`: import it from there."""
+
+
+def applied(data: bytes, changes: Iterable[Change]) -> bytes:
+    """A text with these changes, which do not overlap, in it."""
+    for change in sorted(changes, key=lambda c: c.start, reverse=True):
+        data = data[: change.start] + change.after.encode("utf-8", "surrogatepass") + data[change.end :]
+    return data
