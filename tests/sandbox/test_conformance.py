@@ -186,7 +186,6 @@ def test_fork_bomb_is_ended() -> None:
     assert result.expired and len(os.listdir("/proc")) < before + 10
 
 
-@pytest.mark.adversarial
 def test_a_program_that_is_never_the_same_process_is_ended() -> None:
     """Each process lives for the time of one fork: nobody can find it in a list and kill it by its number."""
     if JAIL in ("minimal", "bubblewrap", "apptainer"):
@@ -200,7 +199,6 @@ def test_a_program_that_is_never_the_same_process_is_ended() -> None:
         assert work.run(["true"], limits=limits, read=READ, profile="build").left == 0
 
 
-@pytest.mark.adversarial
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give workers a user id of their own")
 def test_a_slot_is_cleared_when_its_worker_was_killed(jail: str) -> None:
     if jail != "slot-uid":
