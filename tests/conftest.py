@@ -4,11 +4,15 @@ import os
 import signal
 import threading
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
 from tests import needs, scale, tiers
+
+if TYPE_CHECKING:
+    from strop.verification.verifier import OpenVerifier
 
 SUSPECT = pytest.StashKey[list[str]]()
 """Tests that are in more than one tier or in none."""
@@ -21,6 +25,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 hypothesis.settings.register_profile("short", max_examples=25, deadline=None)
 hypothesis.settings.register_profile("full", max_examples=300, deadline=None)
+
+
+@pytest.fixture(scope="session")
+def verifier() -> "Iterator[OpenVerifier]":
+    """One with the default settings, for every test that needs no other."""
+    from strop.verification import open_verifier
+
+    with open_verifier(workers=1) as opened:
+        yield opened
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -79,10 +79,14 @@ def drawn(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
 
 
 def group(item: pytest.Item) -> str | None:
-    """The name of the tests that one process must run: the machine's watchers; those of a file that share pages."""
+    """The name of the tests that one process must run: the machine's watchers; those that
+    share a trained run; those of a file that share pages.
+    """
     path = item.nodeid.partition("::")[0]
     if any(fnmatch(path, pattern) for pattern in MACHINE):
         return "machine"
+    if "six_steps" in getattr(item, "fixturenames", ()):
+        return "six steps"
     return path if tier(item) == "browser" else None
 
 

@@ -5,7 +5,6 @@ import time
 import pytest
 
 from strop.tasks import load_tasks
-from strop.verification import open_verifier
 
 
 def test_tasks_and_manifest_are_written_and_are_the_same_again(strop, tmp_path):
@@ -92,7 +91,7 @@ mod tests {
 
 
 @pytest.mark.rust(9)
-def test_a_crate_gives_tasks_whose_repairs_pass(start, tmp_path):
+def test_a_crate_gives_tasks_whose_repairs_pass(start, tmp_path, verifier):
     for name, text in CRATE.items():
         path = tmp_path / "crate" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -102,12 +101,11 @@ def test_a_crate_gives_tasks_whose_repairs_pass(start, tmp_path):
     assert running.returncode == 0 and "2 repair tasks from 1 originals" in said[0], said
     names = ["crate", "crate.jsonl", "crate.jsonl.manifest.json", "crate.project.tar.gz"]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
-    with open_verifier(workers=1) as verifier:
-        for task in load_tasks(str(tmp_path / "crate.jsonl")):
-            judge = task.check.judge
-            assert task.language == "rust" and task.check.oracle == {"src/lib.rs": CRATE["src/lib.rs"]}
-            assert {*judge.failing, *judge.passing} == {"outer::low", "shop::tests::inside"}
-            assert judge.project == str(tmp_path / "crate.project.tar.gz")
-            assert f"`{judge.failing[0]}` fails" in task.statement and "` (src/lib.rs)" in task.statement
-            assert verifier.verify(task, task.reference).passed
-            assert not verifier.verify(task, "I would change nothing.").passed
+    for task in load_tasks(str(tmp_path / "crate.jsonl")):
+        judge = task.check.judge
+        assert task.language == "rust" and task.check.oracle == {"src/lib.rs": CRATE["src/lib.rs"]}
+        assert {*judge.failing, *judge.passing} == {"outer::low", "shop::tests::inside"}
+        assert judge.project == str(tmp_path / "crate.project.tar.gz")
+        assert f"`{judge.failing[0]}` fails" in task.statement and "` (src/lib.rs)" in task.statement
+        assert verifier.verify(task, task.reference).passed
+        assert not verifier.verify(task, "I would change nothing.").passed

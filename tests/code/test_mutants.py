@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.code.mutate.mutants import Mutant, mutants
@@ -190,7 +190,6 @@ PIECES = st.sampled_from(
 TEXT = st.one_of(st.lists(PIECES, max_size=60).map("".join), st.text(max_size=200))
 
 
-@settings(deadline=None, max_examples=300)
 @given(code=TEXT, language=st.sampled_from(["rust", "python"]), seed=st.integers(0, 3))
 def test_no_text_raises(code: str, language: str, seed: int) -> None:
     assert count_assertions(code, language) >= 0
@@ -208,7 +207,6 @@ def test_no_text_raises(code: str, language: str, seed: int) -> None:
 CUTS = st.tuples(st.integers(0, len(RUST)), st.integers(0, 40))
 
 
-@settings(deadline=None, max_examples=150)
 @given(cut=CUTS, language=st.sampled_from(["rust", "python"]))
 def test_no_damaged_text_raises(cut: tuple[int, int], language: str) -> None:
     code = TEXTS[language][: cut[0]] + TEXTS[language][cut[0] + cut[1] :]

@@ -72,7 +72,7 @@ RECIPES = st.fixed_dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=RECIPES)
 def test_dump_reloads_to_the_same_recipe(tmp_path: Path, data: dict[str, Any]) -> None:
     recipe = Recipe.model_validate(data)
@@ -81,7 +81,7 @@ def test_dump_reloads_to_the_same_recipe(tmp_path: Path, data: dict[str, Any]) -
     assert load_recipe([path]) == recipe
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=RECIPES, second=RECIPES)
 def test_a_full_recipe_replaces_another(
     tmp_path: Path, first: dict[str, Any], second: dict[str, Any]
@@ -102,7 +102,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(value=JSON)
 def test_yaml_round_trip_keeps_types(value: Any) -> None:
     text = yaml.dump(value, Dumper=Dumper, allow_unicode=True)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from planted import DOUBLE, PAIRS, SQUARES, asserts, programs, sound
 
@@ -123,13 +123,11 @@ def test_what_a_task_says_of_its_answers():
     st.recursive(st.one_of(st.integers(), st.text(), st.booleans(), st.none()), st.lists, max_leaves=8),
     st.randoms(),
 )
-@settings(max_examples=60, deadline=None)
 def test_a_changed_value_keeps_its_type(value, rng):
     assert type(changed(value, [value], rng)) is type(value)
 
 
 @given(st.lists(st.integers(min_value=0, max_value=99), min_size=1, max_size=6))
-@settings(max_examples=30, deadline=None)
 def test_more_inputs_are_the_same_every_time_and_stay_natural_numbers(numbers):
     task = sound()
     check = CasesCheck(

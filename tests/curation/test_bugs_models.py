@@ -243,9 +243,8 @@ def test_a_statement_that_gives_the_repair_away_is_not_used(said, reason):
     assert unfit(said, TOTAL.model_copy(update={"check": check})) == reason
 
 
-def test_statements_by_a_model_take_the_place_of_the_template(model, asked, tmp_path):
-    with open_verifier(workers=1) as verifier:
-        plain = list(bugs_of_tasks([TOTAL], verifier, Tally(), Wish(per_task=3)))
+def test_statements_by_a_model_take_the_place_of_the_template(model, asked, tmp_path, verifier):
+    plain = list(bugs_of_tasks([TOTAL], verifier, Tally(), Wish(per_task=3)))
     texts = iter([GOOD, f"<think>hm</think>{GOOD}", f"```diff\n{RIGHT}```"])
     model.script = lambda question: next(texts)
     tally = Tally()

@@ -5,7 +5,6 @@ from strop.curation.bugs.from_project import Factory, Place, split_of
 from strop.curation.bugs.issue import project_issue
 from strop.curation.bugs.tally import Tally
 from strop.curation.bugs.targets import targets
-from strop.verification import open_verifier
 from strop.verification.project import open_project, pack
 
 PRICES = '''"""Prices."""
@@ -46,7 +45,7 @@ mod tests {
 """
 
 
-def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path):
+def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path, verifier):
     (tmp_path / "p/tests").mkdir(parents=True)
     (tmp_path / "p/pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\n')
     (tmp_path / "p/shop.py").write_text(PRICES)
@@ -54,7 +53,7 @@ def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path):
     archive = tmp_path / "p.tar.gz"
     place = Place("p", str(archive), str(archive), pack(tmp_path / "p", archive))
     tally = Tally()
-    with open_project(archive, workers=1, test_seconds=2.0) as project, open_verifier(workers=1) as verifier:
+    with open_project(archive, workers=1, test_seconds=2.0) as project:
         found = targets(project, seed=0, at_once=(1, 1), max_file_chars=None)
         assert [target.name for target in found] == ["total"]
         assert found[0].tests == ["tests/test_shop.py::test_tax", "tests/test_shop.py::test_total"]

@@ -34,12 +34,6 @@ ASSERTED = Task(
 )
 
 
-@pytest.fixture(scope="module")
-def verifier():
-    with open_verifier(workers=1) as opened:
-        yield opened
-
-
 def made(verifier, tasks, **wish):
     tally = Tally()
     return list(bugs_of_tasks(tasks, verifier, tally, Wish(**wish))), tally

@@ -30,9 +30,9 @@ from strop.rewards.builtin import BUILTIN
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.prompts import render, solution
-from strop.verification import open_verifier
 from strop.verification.settings import Settings
 from strop.verification.toolchains import build
+from strop.verification.verifier import OpenVerifier
 
 STROP = [sys.executable, "-m", "strop.cli"]
 SUM = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
@@ -353,7 +353,9 @@ def row_of(made: Made, name: str, commit: str, **more: Any) -> dict[str, Any]:
     return {**fields, **more}
 
 
-def test_rows_get_their_files_from_clones(made: Made, tmp_path: Path, strop: Callable[..., Any]) -> None:
+def test_rows_get_their_files_from_clones(
+    made: Made, tmp_path: Path, strop: Callable[..., Any], verifier: OpenVerifier
+) -> None:
     commits = made.git("log", "--format=%H", "--reverse", "main").split("\n")
     rows = [
         row_of(made, "a", commits[1]),
@@ -384,10 +386,9 @@ def test_rows_get_their_files_from_clones(made: Made, tmp_path: Path, strop: Cal
     before = (tmp_path / "out.jsonl").read_bytes()
     shutil.move(tmp_path / "clones" / "someone" / "sums", tmp_path / "clones" / "someone__sums")
     assert strop("build", "edits", *words).returncode == 0 and (tmp_path / "out.jsonl").read_bytes() == before
-    with open_verifier(workers=1) as verifier:
-        assert all(
-            verifier.verify(task, task.reference).passed for task in load_tasks(str(tmp_path / "out.jsonl"))
-        )
+    assert all(
+        verifier.verify(task, task.reference).passed for task in load_tasks(str(tmp_path / "out.jsonl"))
+    )
 
 
 def test_bugs_of_swe_smith_are_taken_out(made: Made, tmp_path: Path, strop: Callable[..., Any]) -> None:
@@ -480,7 +481,9 @@ def c_task(name: str, broken: str, reference: str = C_GOOD) -> Task:
 
 
 @pytest.mark.needs("gcc")
-def test_c_programs_that_do_not_compile(tmp_path: Path, strop: Callable[..., Any]) -> None:
+def test_c_programs_that_do_not_compile(
+    tmp_path: Path, strop: Callable[..., Any], verifier: OpenVerifier
+) -> None:
     tasks = [
         c_task("semicolon", C_GOOD.replace('puts("yes");', 'puts("yes")')),
         c_task("builds", C_GOOD.replace("yes", "no")),
@@ -506,9 +509,8 @@ def test_c_programs_that_do_not_compile(tmp_path: Path, strop: Callable[..., Any
         and manifest["left_out"]["the broken program builds"] == 1
     )
     assert manifest["left_out"]["the reference does not pass"] == 1 and manifest["considered"] == 5
-    with open_verifier(workers=1) as verifier:
-        wrong = task.reference.replace('puts("yes");', 'puts("no");')
-        outcomes = [verifier.verify(task, answer).outcome for answer in (task.reference, wrong, "No idea.")]
+    wrong = task.reference.replace('puts("yes");', 'puts("no");')
+    outcomes = [verifier.verify(task, answer).outcome for answer in (task.reference, wrong, "No idea.")]
     assert outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.NO_ANSWER]
 
 

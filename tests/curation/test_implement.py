@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.curation.implement_second import refused
 
@@ -237,7 +237,6 @@ def a_file(draw):
     return text.replace("\n", "\r\n") if draw(st.booleans()) else text
 
 
-@settings(max_examples=60, deadline=None)
 @given(a_file(), st.sampled_from(["body", "function"]))
 @example(EXAMPLE, "body")
 def test_generated_functions_are_masked_and_come_back(text, mask):

@@ -8,7 +8,6 @@ import pytest
 
 from strop.core.task import Task
 from strop.edits import FORMATS
-from strop.verification import open_verifier
 
 MODULE = '''\
 def double(number):
@@ -44,7 +43,7 @@ def test_silent():
 
 
 @pytest.mark.parametrize("format", ["search-replace", "infill"])
-def test_only_functions_that_tests_notice_make_tasks_and_any_right_answer_passes(tmp_path, format):
+def test_only_functions_that_tests_notice_make_tasks_and_any_right_answer_passes(tmp_path, format, verifier):
     for name, text in (("pkg/__init__.py", ""), ("pkg/m.py", MODULE), ("tests/test_m.py", TESTS)):
         path = tmp_path / "project" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,6 +65,5 @@ def test_only_functions_that_tests_notice_make_tasks_and_any_right_answer_passes
     wrong = MODULE.replace("number + number", "number * 3")
     render = FORMATS[format].render
     answers = [render(task.check.files, {"pkg/m.py": text}) for text in (MODULE, other, wrong)]
-    with open_verifier(workers=1) as verifier:
-        outcomes = [verifier.submit(task, text).result().outcome.value for text in [*answers, "nothing"]]
+    outcomes = [verifier.submit(task, text).result().outcome.value for text in [*answers, "nothing"]]
     assert outcomes[:3] == ["passed", "passed", "failed"] and outcomes[3] != "passed"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from strop.tasks import load_tasks
-from strop.verification import open_verifier
+from strop.verification.verifier import OpenVerifier
 
 pytest.importorskip("openai", reason="openai is not installed")
 pytestmark = pytest.mark.rust
@@ -43,7 +43,9 @@ def calls_free(folder: Path) -> bool:
         return True
 
 
-def test_prompts_become_verified_tasks_in_three_parts(built, model, prompts, tmp_path) -> None:
+def test_prompts_become_verified_tasks_in_three_parts(
+    built, model, prompts, tmp_path, verifier: OpenVerifier
+) -> None:
     out = tmp_path / "out"
     code, said, err = built(
         prompts(12), out, "--attempts", 2, "--parts", "8,1,1", "--price-in", 1, "--price-out", 2
@@ -66,9 +68,8 @@ def test_prompts_become_verified_tasks_in_three_parts(built, model, prompts, tmp
     )
     assert task.metadata["strength"]["noticed"] > 0 and task.metadata["attempt"] == 1
     assert by_name["pub fn add_5(x: i64) -> i64"].metadata["attempt"] == 2
-    with open_verifier(workers=1) as verifier:
-        assert verifier.verify(task, task.reference).passed
-        assert not verifier.verify(task, task.reference.replace("+ 3", "+ 4")).passed
+    assert verifier.verify(task, task.reference).passed
+    assert not verifier.verify(task, task.reference.replace("+ 3", "+ 4")).passed
 
     dropped = {int(line["where"].rpartition(":")[2]) - 1: line for line in lines(out / "dropped.jsonl")}
     assert {n: line["stage"] for n, line in dropped.items()} == {7: "rewrite", 9: "strength"}

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.errors import UserError
@@ -76,7 +76,6 @@ def test_rewritten_prompts() -> None:
 
 
 @given(st.text(alphabet="#[]cfg(test)mod{}fn u;/*\"'!\n é", max_size=300))
-@settings(max_examples=100, deadline=None)
 def test_hostile_responses_end_in_parts_or_a_reason(text: str) -> None:
     for response in (text, f"```rust\n{text}\n```"):
         try:
@@ -131,7 +130,6 @@ def test_a_source_is_read_as_it_is_asked_for(tmp_path) -> None:
     st.lists(st.frozensets(st.integers(0, 30), max_size=12), max_size=14),
     st.sampled_from([0.3, 0.6, 0.85, 1.0]),
 )
-@settings(max_examples=150, deadline=None)
 def test_similar_pairs_are_those_of_the_splits(sets: list[frozenset[int]], threshold: float) -> None:
     words = [frozenset(map(str, s)) for s in sets]
     got = list(similar.pairs([similar._hashes(s) for s in words], threshold))

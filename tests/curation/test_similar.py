@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.code.near.form import form
@@ -25,7 +25,6 @@ TOKENS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9)
 
 
 @given(st.lists(TOKENS, max_size=6), st.integers(1, 4))
-@settings(deadline=None)
 def test_shingles_are_the_runs_of_tokens_and_many_texts_at_once_give_the_same(texts, width) -> None:
     def runs(tokens):
         size = min(width, len(tokens))

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.edits import FORMATS, LENIENT, EditError, Parsed, apply_answer, convert, edit_in
@@ -21,7 +21,6 @@ soup = st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max
 FILES = {"a.py": "x\ny\n", "x": "z\n-x\n", "b/c": "<FILL>"}
 
 
-@settings(max_examples=300, deadline=None)
 @given(soup)
 def test_no_text_makes_a_parser_raise_anything_but_an_edit_error(text):
     for name, form in FORMATS.items():
@@ -56,7 +55,7 @@ def test_a_megabyte_of_anything_parses_in_time(name):
         parsed = FORMATS[name].parse(edit_in(text))
         with pytest.raises(EditError):
             FORMATS[name].apply(parsed, {"a.py": "x\n" * 100_000, "b.py": ""}, LENIENT)
-        assert time.process_time() - started < 5, text[:40]  # a few tenths; quadratic time would be minutes
+        assert time.process_time() - started < 30, text[:40]  # a few tenths; quadratic time would be minutes
 
 
 def test_large_texts_render():
@@ -88,7 +87,6 @@ def test_paths_that_are_allowed(path):
     assert check_path(path) == path
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1, max_size=30))
 def test_a_path_reads_as_it_was_written(path):
     assert read_path(write_path(path)) == (path, "")

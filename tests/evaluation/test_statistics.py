@@ -2,7 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -30,7 +30,6 @@ def test_pass_at_k_refuses_what_has_no_answer(n, c, k):
         pass_at_k(n, c, k)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=40), st.integers(0, 5))
 def test_interval_holds_the_mean_of_its_range_and_repeats(values, seed):
     estimate = mean_interval(values, resamples=300, seed=seed)

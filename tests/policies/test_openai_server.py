@@ -207,11 +207,13 @@ def test_a_refusal_is_one_clear_line(server, monkeypatch, reply, key, expected):
 
 
 def test_a_slow_server_meets_the_deadline(server):
-    server.answer = lambda body: (time.sleep(3), (200, text_reply("late")))[1]
+    given_up = threading.Event()
+    server.answer = lambda body: (given_up.wait(120), (200, text_reply("late")))[1]
     started = time.monotonic()
     with pytest.raises(UserError, match=r"gave no answer within 0.3 s; raise policy.timeout_seconds"):
         play(open_(server, timeout_seconds=0.3), ["p", "q"])
-    assert time.monotonic() - started < 2
+    given_up.set()
+    assert time.monotonic() - started < 60
 
 
 def test_a_server_that_is_not_there(monkeypatch):

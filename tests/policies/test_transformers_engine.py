@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.rollout import SamplingParams
@@ -78,7 +78,6 @@ def test_a_copy_in_another_type_takes_over_new_weights() -> None:
     assert after.policy_version == 1 and after.logprobs != before.logprobs
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(-8, 8), min_size=2, max_size=700), st.floats(0, 0.999999))
 def test_choose_inverts_the_cumulative_distribution(logits: list[float], uniform: float) -> None:
     row = torch.tensor([logits], dtype=torch.float32)

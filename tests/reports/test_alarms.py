@@ -148,7 +148,6 @@ NAMES = ["reward", "pass_rate", "error_rate", "disagreements", "refused", "trunc
          "completion_tokens", "groups_played", "groups_with_signal", "entropy", "loss", "grad_norm"]  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.dictionaries(st.sampled_from(NAMES), JSON), max_size=14),
     st.dictionaries(st.sampled_from(["pass@1", "intervals"]), JSON),

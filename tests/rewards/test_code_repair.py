@@ -6,7 +6,7 @@ import time
 from difflib import SequenceMatcher
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import edited, made_text, real_pairs
 
@@ -111,7 +111,6 @@ def test_reasoning_on_made_texts() -> None:
     assert seen > 100
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.text("<think>/answer\n x", max_size=80))
 def test_reasoning_on_any_text(text: str) -> None:
     assert cr.partial_reasoning(text) == pytest.approx(partial(text), abs=1e-9)

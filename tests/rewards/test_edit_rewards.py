@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import block, edited, made_text, real_pairs
 
@@ -188,7 +188,6 @@ def test_overlap_is_as_defined() -> None:
             assert change_overlap({"f": before}, {"f": after}, {"f": oracle}) == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=200)
 @given(*[st.dictionaries(st.sampled_from("ab"), st.text("ab \n\t", max_size=20)) for _ in range(3)])
 def test_overlap_stays_between_zero_and_one(
     before: dict[str, str], after: dict[str, str], oracle: dict[str, str]
@@ -202,7 +201,6 @@ def test_a_huge_answer_earns_nothing() -> None:
     assert change_overlap(FILES, {"m.py": AFTER + "x = 1\n" * 200_000}, ORACLE) == 0.0
 
 
-@settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.sampled_from(["<think>", "</think>", "<answer>", "</answer>", "<solution>", "a"]), max_size=9)
 )

@@ -6,7 +6,7 @@ import shutil
 import sysconfig
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import HOSTILE, edited, made_text, real_pairs
 
@@ -22,7 +22,6 @@ def slow_diff(a: str, b: str) -> str:
     return "\n".join(list(difflib.unified_diff(a.splitlines(), b.splitlines(), lineterm="", n=3))[2:])
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.text("ab\n \ud800é", max_size=60), st.text("ab\n \ud800é", max_size=60), st.booleans())
 def test_small_alphabets(a: str, b: str, autojunk: bool) -> None:
     assert ratio(a, b, autojunk=autojunk) == slow(a, b, autojunk)
@@ -32,7 +31,6 @@ def test_small_alphabets(a: str, b: str, autojunk: bool) -> None:
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x1f\x84\x85\x86\u2027\u2028\u2029\u202a\t\0 ab"
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.text(LINE_ENDS, max_size=40), st.text(LINE_ENDS, max_size=40), st.booleans())
 def test_lines_end_where_splitlines_ends_them(a: str, b: str, autojunk: bool) -> None:
     assert lines_ratio(a, b, autojunk=autojunk) == slow(a.splitlines(), b.splitlines(), autojunk)

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import HOSTILE, block, edited, made_text, real_pairs
 
@@ -111,7 +111,6 @@ def test_agrees_on_real_pairs() -> None:
         assert search_replace_reward(files, oracle, exact) == defined(files, oracle, exact) == 1.0
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     st.lists(
         st.sampled_from(

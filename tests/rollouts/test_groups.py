@@ -1,7 +1,5 @@
 """Playing with a scripted policy and real verification."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from strop.core.errors import UserError
@@ -13,14 +11,7 @@ from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.groups import fill_step, play_groups
 from strop.rollouts.player import Player
 from strop.training.task_stream import TaskStream
-from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Iterator[VerifierPool]:
-    with open_verifier(workers=1) as opened:
-        yield opened
 
 
 def doubling(name: str) -> Task:

@@ -8,7 +8,6 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.trl_reward import verdict_reward
-from strop.verification import open_verifier
 
 DOUBLE = Task(
     id="double",
@@ -16,12 +15,6 @@ DOUBLE = Task(
     check=CasesCheck(entry_point="double", cases=[Case(args=[1], expected=2), Case(args=[0], expected=0)]),
 )
 RIGHT, HALF, WRONG = (f"def double(x):\n    return {body}\n" for body in ("2 * x", "0", "x + 7"))
-
-
-@pytest.fixture(scope="module")
-def verifier():
-    with open_verifier(workers=1) as opened:
-        yield opened
 
 
 def line(task=DOUBLE):

@@ -127,7 +127,7 @@ _TREE = st.dictionaries(st.sampled_from(["one.py", "two.py", "sub/three.py"]), _
 
 
 @pytest.mark.needs("git")
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(_TREE, _TREE)
 def test_reversed_diffs_are_gits(
     tmp_path_factory: pytest.TempPathFactory, old: dict[str, str], new: dict[str, str]

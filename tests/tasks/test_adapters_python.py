@@ -5,12 +5,12 @@ import json
 import os
 import pickle
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.checks import AssertsCheck, CasesCheck, CommandCheck, PytestCheck, RustCheck, WorkspaceCheck
@@ -22,7 +22,7 @@ from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.evalplus_inputs import literal
 from strop.tasks.adapters.livecodebench_packed import packed, unpacked
 from strop.tasks.adapters.multipl_e_tests import Unclear, javascript
-from strop.verification import open_verifier
+from strop.verification.verifier import OpenVerifier
 
 NAMES = (
     "acecode",
@@ -49,9 +49,8 @@ def sample(name: str, number: int = 0) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def verify() -> Iterator[Any]:
-    with open_verifier(workers=1) as verifier:
-        yield lambda task, answer: verifier.submit(task, answer).result()
+def verify(verifier: OpenVerifier) -> Callable[[Task, str], Verdict]:
+    return lambda task, answer: verifier.submit(task, answer).result()
 
 
 def passed(verdict: Verdict) -> list[bool]:
@@ -121,7 +120,6 @@ def test_private_tests_are_unpacked_and_public_ones_are_shown(verify: Any) -> No
     assert verify(task, "class Solution:\n    pass").outcome == "failed"
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=300), st.integers(2, pickle.HIGHEST_PROTOCOL)
 )
@@ -154,7 +152,6 @@ def test_a_pickle_with_code_is_refused_and_not_run(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=60))
 def test_damaged_packs_are_one_line(data: bytes) -> None:
     for text in (_coded(data), base64.b64encode(data).decode(), data.decode("latin-1")):
@@ -374,7 +371,6 @@ def test_other_languages_are_carried_with_the_reason() -> None:
     assert task.metadata["unverifiable"].startswith("lua has no toolchain")
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=5),

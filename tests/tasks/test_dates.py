@@ -1,7 +1,7 @@
 """Windows by day, and fewer tests for a task."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.checks import Case, CasesCheck, RustCheck, StdioCase, StdioCheck
@@ -44,7 +44,6 @@ def test_both_ends_of_a_window_are_in_it_and_what_is_left_out_is_counted() -> No
     assert in_window(tasks, None, None).tasks == tasks and in_window(tasks, None, None).left_out == ""
 
 
-@settings(deadline=None)
 @given(
     inputs=st.lists(st.tuples(st.text("ab", max_size=6), st.booleans()), max_size=12),
     most=st.integers(1, 8),
@@ -83,7 +82,6 @@ def test_calls_are_chosen_by_their_arguments_and_test_code_stays() -> None:
     assert at_most(rust, 1) == rust
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.frozensets(st.sampled_from("abcdefgh")), max_size=8),
     st.lists(st.frozensets(st.sampled_from("abcdefgh")), max_size=8),

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.checks import Case, CasesCheck, EditCheck
@@ -99,7 +99,6 @@ TEXTS = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["a.py", "b/c.rs"]), st.tuples(TEXTS, TEXTS), min_size=1),
     st.sampled_from(sorted(FORMATS)),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -129,7 +129,6 @@ def test_a_folder_reads_on_after_a_damaged_file(tmp_path):
     assert ids == ["b"] and len(said) == 1 and "cut off" in said[0]
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=60), max_size=12), st.integers(1, 40), st.integers(1, 7))
 def test_lines_are_those_of_the_bytes(parts, limit, block):
     """Whatever the blocks: lines up to the limit come out as they are, longer ones are counted and left out."""

@@ -4,7 +4,7 @@ import ast
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
@@ -12,7 +12,6 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import ADAPTERS, functional, io_tests, solutions
 from strop.tasks.adapters.io_tests import WrittenForm
-from strop.verification import open_verifier
 
 JSON = st.recursive(
     st.none()
@@ -35,7 +34,6 @@ def apps(tests: dict, starter: str = "", answers: tuple[str, ...] = ()) -> dict:
             "difficulty": "interview", "url": "", "starter_code": starter}  # fmt: skip
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.lists(JSON, max_size=3), JSON), min_size=1, max_size=4),
     st.booleans(),
@@ -54,7 +52,6 @@ def test_calls_come_back_as_they_were_written(pairs, text, wrapped):
         assert again == check
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=4), st.booleans())
 def test_programs_come_back_as_they_were_written(pairs, lines):
     cases = [{"stdin": given, "stdout": wanted} for given, wanted in pairs]
@@ -99,7 +96,7 @@ def test_tests_of_another_form_are_refused(tests, why):
         read("apps", apps(tests))
 
 
-def test_all_solutions_are_kept_and_get_their_imports():
+def test_all_solutions_are_kept_and_get_their_imports(verifier):
     code = "class Solution:\n    def f(self, x: List[int]) -> int:\n        return reduce(gcd, x) + "
     code += "bisect.bisect(x, 1)\n"
     tests = {"fn_name": "f", "inputs": [[[4, 6]]], "outputs": [2]}
@@ -116,12 +113,10 @@ def test_all_solutions_are_kept_and_get_their_imports():
         "from typing import List\n"
     )
     assert json.loads(ADAPTERS["apps"].write(task)["solutions"]) == [code, "f = sum\n"]
-    with open_verifier(workers=1) as verifier:
-        assert verifier.submit(task, task.reference).result(120).passed
-        assert not verifier.submit(task, "def f(x): return 3").result(120).passed
+    assert verifier.submit(task, task.reference).result(120).passed
+    assert not verifier.submit(task, "def f(x): return 3").result(120).passed
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["List", "deque", "inf", "heapq.heappush", "lru_cache"]), st.text("ab \n#", max_size=12)
 )

@@ -1,9 +1,11 @@
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.warm import strop
 
 from strop.policies.loading import load_tokenizer
 
@@ -59,38 +61,49 @@ def peaked_model(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @pytest.fixture
 def recipe_words(peaked_model: Path, tmp_path: Path) -> Callable[..., list[str]]:
     """Arguments of `strop train` for a short run of the tiny model in `tmp_path / name`."""
+    return partial(recipe, tmp_path, peaked_model)
+
+
+def recipe(tmp_path: Path, model: Path, name: str, **changes: Any) -> list[str]:
+    """Those arguments, for a run that is told from the others of its folder by its name."""
     (tmp_path / "rewards.py").write_text(REWARDS)
     (tmp_path / "rewards.yaml").write_text(
         f"rewards:\n  - name: {tmp_path}/rewards.py:repeats\n    weight: 1.0\n  - name: passed\n    weight: 0.5\n"
     )
 
-    def words(name: str, **changes: Any) -> list[str]:
-        settings = {
-            "model.name": peaked_model,
-            "model.compute_dtype": "float32",
-            "model.sampling_dtype": "float32",
-            "model.gradient_checkpointing": "false",
-            "tasks.style": "continue",
-            "tasks.limit": 24,
-            "sampling.max_tokens": 8,
-            "grpo.group_size": 4,
-            "grpo.mask_truncated": "false",  # these answers never end by themselves
-            "grpo.tasks_per_step": 4,
-            "optim.micro_batch": 8,
-            "optim.learning_rate": 0.003,
-            "optim.steps": 6,
-            "optim.shared_prefix": "true",
-            "run.save_every": 2,
-            "run.dir": tmp_path / name,
-            "evaluation.samples": 1,
-            "evaluation.k": "[1]",
-            "evaluation.limit": 4,
-            "sandbox.workers": 1,
-        }
-        settings |= {key.replace("__", "."): value for key, value in changes.items()}
-        return [str(tmp_path / "rewards.yaml"), *(f"{key}={value}" for key, value in settings.items())]
+    settings = {
+        "model.name": model,
+        "model.compute_dtype": "float32",
+        "model.sampling_dtype": "float32",
+        "model.gradient_checkpointing": "false",
+        "tasks.style": "continue",
+        "tasks.limit": 24,
+        "sampling.max_tokens": 8,
+        "grpo.group_size": 4,
+        "grpo.mask_truncated": "false",  # these answers never end by themselves
+        "grpo.tasks_per_step": 4,
+        "optim.micro_batch": 8,
+        "optim.learning_rate": 0.003,
+        "optim.steps": 6,
+        "optim.shared_prefix": "true",
+        "run.save_every": 2,
+        "run.dir": tmp_path / name,
+        "evaluation.samples": 1,
+        "evaluation.k": "[1]",
+        "evaluation.limit": 4,
+        "sandbox.workers": 1,
+    }
+    settings |= {key.replace("__", "."): value for key, value in changes.items()}
+    return [str(tmp_path / "rewards.yaml"), *(f"{key}={value}" for key, value in settings.items())]
 
-    return words
+
+@pytest.fixture(scope="session")
+def six_steps(peaked_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of six steps as `recipe_words` has it. Read it, or change a copy."""
+    folder = tmp_path_factory.mktemp("six")
+    done = strop("train", *recipe(folder, peaked_model, "run"))
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:

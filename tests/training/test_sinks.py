@@ -52,10 +52,10 @@ def start_and_kill(words: list[str], run: Path, step: int) -> None:
 
 
 @pytest.mark.soak(40)
-def test_a_killed_run_with_every_sink(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
+def test_a_killed_run_with_every_sink(
+    recipe_words: Callable[..., list[str]], six_steps: Path, tmp_path: Path
+) -> None:
     run, remote = tmp_path / "run", tmp_path / "data.git"
-    plain = strop("train", *recipe_words("plain"))
-    assert plain.returncode == 0, plain.stderr
     words = recipe_words(
         "run",
         run__name="hones",
@@ -72,7 +72,7 @@ def test_a_killed_run_with_every_sink(recipe_words: Callable[..., list[str]], tm
     assert "run.commit" not in done.stdout and "run.report_to" not in done.stdout, done.stdout
 
     # Nothing of it changed the training.
-    assert metrics(run) == metrics(tmp_path / "plain")
+    assert metrics(run) == metrics(six_steps)
     # One line a call, of the rollouts that are on disk, each once.
     found = {(line["step"], line["task_id"], line["index"]): line["score"] for line in calls(run)}
     folder = RunFolder.read(run)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.warm import strop
 
@@ -117,7 +117,6 @@ def test_faults_of_stages_are_said_with_their_place(stages: str, said: str) -> N
     )
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4),
     shares=st.lists(st.sampled_from([(1, 1), (2, 1), (1, 2), (3, 2)]), min_size=4, max_size=4),

@@ -289,7 +289,7 @@ def test_hostile_edits_get_a_verdict_soon(form: str, verifier: VerifierPool) -> 
         verdict = verifier.verify(given, text)
         assert not verdict.passed or text.endswith(FIX), text[:40]
         assert verdict.outcome is not Outcome.ERROR, (text[:40], verdict.detail)
-        assert time.monotonic() - began < 15, text[:40]
+        assert time.monotonic() - began < 120, text[:40]  # quadratic time would be far more
 
 
 def test_checks_that_are_no_edits_are_not_for_this_toolchain() -> None:

@@ -143,7 +143,7 @@ def f(x): return 0
 def test_no_attack_passes_or_breaks_the_grader(verifier: VerifierPool, name: str, task: Task) -> None:
     began = time.monotonic()
     verdict = verifier.verify(task, ATTACKS[name])
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 120
     assert verdict.outcome not in (Outcome.PASSED, Outcome.ERROR), verdict
     if task is not STDIO:
         assert verdict.fraction < 0.5

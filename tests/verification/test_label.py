@@ -1,7 +1,6 @@
 """Labels: what counts as one, what does not, and that no fixed answer beats the balance of a set."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -11,17 +10,10 @@ from strop.core.checks import LabelCheck, WorkspaceCheck
 from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.verification import open_verifier
 from strop.verification.label import MAX_ANSWER, LabelToolchain, label_of
 from strop.verification.verifier import OpenVerifier
 
 CHOICES = ["safe", "CWE-022", "CWE-089", "CWE-416"]
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Iterator[OpenVerifier]:
-    with open_verifier(workers=1) as opened:
-        yield opened
 
 
 def task(expected: str = "CWE-089", language: str = "c", choices: list[str] = CHOICES) -> Task:

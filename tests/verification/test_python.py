@@ -115,7 +115,7 @@ def test_close_in_the_middle_gives_errors_and_returns_soon() -> None:
     time.sleep(0.3)
     began = time.monotonic()
     verifier.close()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25  # each of the answers would go on for 30
     assert {f.result(1).outcome for f in futures} == {Outcome.ERROR}
 
 

@@ -371,7 +371,7 @@ def test_honest_twin_of_the_attacks(python: PythonToolchain) -> None:
 def test_no_attack_passes(python: PythonToolchain, name: str) -> None:
     began = time.monotonic()
     verdict = judge(python, NUMBERS, ATTACKS[name])
-    assert time.monotonic() - began < 12
+    assert time.monotonic() - began < 120
     assert verdict.outcome not in (Outcome.PASSED, Outcome.ERROR), verdict
     passed = {t.id.rpartition("::")[2] for t in verdict.tests if t.outcome is Outcome.PASSED}
     assert passed <= {"test_raises"}, passed

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.errors import StropError, UserError
@@ -44,7 +44,6 @@ TASKS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     first=TASKS,
     second=TASKS,

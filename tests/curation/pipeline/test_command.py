@@ -1,5 +1,6 @@
 """`strop curate` as it is typed: what it prints, what it refuses, and what is left when it is killed at any moment."""
 
+import contextlib
 import json
 import os
 import random
@@ -164,31 +165,37 @@ def test_terminal_codes_in_data_are_not_sent_on(tmp_path: Path) -> None:
     assert "\x1b" not in said and "no task is left" in said
 
 
+def written(folder: Path) -> int:
+    """Bytes of its work so far."""
+    sizes = 0
+    for path in (folder / ".work").rglob("*"):
+        with contextlib.suppress(OSError):
+            sizes += path.stat().st_size if path.is_file() else 0
+    return sizes
+
+
 @pytest.mark.soak(9)
 def test_killed_anywhere_and_run_again(tmp_path: Path, source: Path) -> None:
     """Killed with its whole group at many moments, then run to the end: the bytes of an unbroken run."""
     steps = "[min-tests: {at_least: 4}, verify: {runs: 3}, filter-tests: {at_most: 3}, shuffle, sample: {share: 0.9}]"
     file = pipeline(tmp_path, f"source: {source}\nsteps: {steps}\n")
-    began = time.monotonic()
     assert curate(file, "-o", tmp_path / "whole", "--workers", 1).returncode == 0
-    seconds = time.monotonic() - began
     kills = 0
     for number in range(8):
         run = subprocess.Popen(
             [*COMMAND, str(file), "-o", str(tmp_path / "torn"), "--workers", "1"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
-        try:
-            run.wait(seconds * random.Random(number).uniform(0.3, 0.8))
+        # When it has written so many bytes more; the first is far from its end.
+        enough = written(tmp_path / "torn") + random.Random(number).randrange(1, 8_000 if number else 2)
+        while run.poll() is None and written(tmp_path / "torn") < enough:
+            time.sleep(0.005)
+        if run.poll() is not None:
             break
-        except subprocess.TimeoutExpired:
-            kills += 1
-            if number == 3:
-                os.killpg(run.pid, signal.SIGINT)
-                assert run.wait(DEADLINE) == 130
-            else:
-                os.killpg(run.pid, signal.SIGKILL)
-                run.wait(DEADLINE)
+        kills += 1
+        os.killpg(run.pid, signal.SIGKILL if number else signal.SIGINT)
+        status = run.wait(DEADLINE)
+        assert number or status == 130
     assert kills
     assert curate(file, "-o", tmp_path / "torn", "--workers", 1).returncode == 0
     assert results(tmp_path / "torn") == results(tmp_path / "whole")
