@@ -164,3 +164,28 @@ def test_which_file():
         applied(block("", "b\n"), {"x": "a\n"})
     assert applied(block("", "b\n"), {"x": ""}) == {"x": "b\n"}
     assert applied(block("a\n", ""), {"x": "a\n"}) == {"x": ""}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# b.py\n", "## `b.py`\n", "File: b.py\n", "**b.py**:\n", "// b.py\n", "<!-- b.py -->\n", "In b.py:\n",
+        "```python b.py\n", "```b.py\n", "```python:b.py\n", '```python title="b.py"\n', "# b.py\n\nSome words.\n\n",
+    ],
+)  # fmt: skip
+def test_a_heading_of_another_form_names_the_file_of_its_block(heading):
+    text = "### a.py\n```\n" + block("x\n", "y\n") + "```\n" + heading + block("x\n", "z\n")
+    assert FORM.apply(FORM.parse(text), {"a.py": "x\n", "b.py": "x\n"}) == {"a.py": "y\n", "b.py": "z\n"}
+
+
+@pytest.mark.parametrize("prose", ["Second, the other place:\n", "## Step 2\n", "It uses self.value now.\n"])
+def test_prose_between_blocks_keeps_the_file(prose):
+    text = "### a.py\n```\n" + block("x\n", "y\n") + "```\n" + prose + "```\n" + block("u\n", "v\n") + "```\n"
+    assert [change.path for change in FORM.parse(text).changes] == ["a.py", "a.py"]
+
+
+def test_swe_rl_makes_a_file_with_an_empty_line_to_search():
+    text = "```python\n### new.py\n" + block("\n", "X = 1\n") + "```\n"
+    assert FORM.apply(FORM.parse(text), {"a.py": "x\n"}) == {"a.py": "x\n", "new.py": "X = 1\n"}
+    with pytest.raises(EditError):
+        FORM.apply(FORM.parse(text.replace("new.py", "a.py")), {"a.py": "x\n"})

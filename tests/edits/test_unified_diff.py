@@ -125,3 +125,35 @@ def test_what_is_refused(text, code):
     with pytest.raises(EditError) as caught:
         applied(text, {"f.txt": "a\n"}, LENIENT)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "-- \n2.39.5\n",
+        "--\n2.39.5\n",
+        "---\n",
+        "- why this is right\n",
+        " and so on\n",
+        "+ tests\n",
+        "-----\nNext\n",
+    ],
+)
+def test_a_hunk_with_right_counts_ends_where_they_say(tail):
+    text = hunk("@@ -1,3 +1,3 @@", " a", "-b", "+c", " d") + tail
+    assert applied(text, {"f.txt": "a\nb\nd\ne\n"}) == {"f.txt": "a\nc\nd\ne\n"}
+
+
+def test_prefixes_of_git_beside_nowhere():
+    text = (
+        "diff --git c/s/n.py i/s/n.py\nnew file mode 100644\n--- /dev/null\n+++ i/s/n.py\n@@ -0,0 +1 @@\n+b\n"
+    )
+    assert applied(text, {}) == {"s/n.py": "b\n"}
+    gone = (
+        "diff --git c/n.py w/n.py\ndeleted file mode 100644\n--- c/n.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"
+    )
+    assert applied(gone, {"n.py": "b\n", "m.py": ""}) == {"m.py": ""}
+    literal = (
+        "diff --git a/i/n.py b/i/n.py\nnew file mode 100644\n--- /dev/null\n+++ b/i/n.py\n@@ -0,0 +1 @@\n+b\n"
+    )
+    assert applied(literal, {}) == {"i/n.py": "b\n"}

@@ -223,3 +223,27 @@ def test_partial_reasoning_by_hand() -> None:
     }
     for text, value in cases.items():
         assert edit_scores.partial_reasoning(text) == pytest.approx(value), text
+
+
+CASES = {
+    "line ends": ({"m.py": "a = 1\r\nb = 2\r\n"}, {"m.py": "a = 1\nb = 2\n"}),
+    "last line end": ({"m.py": "a = 1\nb = 2"}, {"m.py": "a = 1\nb = 2\n"}),
+    "form feed": ({"m.py": "a = 1\n\x0cb = 2\n"}, {"m.py": "a = 1\n\nb = 2\n"}),
+    "next line": ({"m.py": "a = '\x85'\n"}, {"m.py": "a = '\n'\n"}),
+    "a new empty file": ({"m.py": "a = 1\n"}, {"n/__init__.py": ""}),
+    "an empty file deleted": ({"m.py": "a = 1\n", "e.py": ""}, {"e.py": None}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_changes_that_show_in_no_line_are_changes(name: str) -> None:
+    files, oracle = CASES[name]
+    task = Task(statement="x", check=EditCheck(format="search-replace", files=files, oracle=oracle))
+    after = {path: text for path, text in {**files, **oracle}.items() if text is not None}
+    perfect = f"<answer>\n{FORMATS['search-replace'].render(files, after)}</answer>"
+    assert scores(perfect, task)["edit_similarity"] == 1.0
+    assert scores(perfect, task)["published_unified_diff_similarity"] == 1.0
+    assert scores("", task)["published_unified_diff_similarity"] == 0.0
+    assert scores("", task)["published_swe_rl_unidiff"] == 0.0
+    if "empty file" not in name:  # a file without hunks counts 0 in the published form, whoever changes it
+        assert scores(perfect, task)["published_swe_rl_unidiff"] == 1.0

@@ -113,3 +113,26 @@ def test_hostile_answers_do_not_stop_it():
         "é" * 70_000,
     ):
         assert all(value is None or 0 <= value <= 1 for value in scores(answer).values())
+
+
+def test_the_published_forms_read_the_whole_response():
+    tests = module("assert!(add(1, 2) == 3);\n        assert_eq!(add(0, 0), 0);")
+    said = f"The tests first:\n```rust{tests}```\nand then\n```rust\n{CODE}```\n"
+    found = scores(CODE, said=said)
+    assert (found["published_test_block"], found["published_asserts"]) == (1.0, 0.5)
+    assert found["published_test"] == 1.0
+    assert found["published_non_empty"] == 1.0, "the first block is the code, and holds the tests"
+    assert scores(CODE, said=f"```rust\n{CODE}```\n")["published_test_block"] == 0.0
+
+
+def test_the_published_non_empty_wants_a_function():
+    data = "pub const A: i32 = 1;\npub const B: i32 = 2;\npub const C: i32 = 3;\n"
+    no_function = data + "#[cfg(test)]\nmod tests {\n    use super::*;\n}\n"
+    assert scores(no_function)["published_non_empty"] == 0.0
+    assert scores(no_function + "fn f() {}\n")["published_non_empty"] == 1.0
+
+
+def test_where_the_prompt_began_the_answer_it_is_the_response():
+    answer = CODE + module("assert!(add(1, 2) == 3);")
+    found = scores(answer, said=answer.removeprefix("/// Adds.\npub fn add("))
+    assert found["published_test_block"] == found["published_code_block"] == 1.0

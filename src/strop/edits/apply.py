@@ -109,7 +109,7 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
     if len(edits) == 1:
         if isinstance(only, Whole):
             return only.text
-        if isinstance(only, Create) or (isinstance(only, Replace) and not only.search):
+        if isinstance(only, Create) or (isinstance(only, Replace) and _is_new(only, text)):
             return _created(path, text, only)
         if isinstance(only, Fill) and text is not None:
             return _filled(path, text, only)
@@ -127,6 +127,11 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
         else:
             raise EditError("overlap", f"{path!r} is written as a whole and changed again")
     return _joined(path, source, sorted(spans))
+
+
+def _is_new(change: Replace, text: str | None) -> bool:
+    """Whether a change that searches for nothing makes a file; SWE-RL's blocks write nothing as an empty line."""
+    return not change.search or (not text and change.search in ("\n", "\r\n"))
 
 
 def _created(path: str, text: str | None, change: Create | Replace) -> str:

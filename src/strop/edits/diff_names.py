@@ -46,6 +46,11 @@ def stripped(old: str, new: str) -> tuple[str, str]:
     )
 
 
+def prefixed(name: str, path: str) -> bool:
+    """Whether a name is the path behind one of git's prefixes, those of diff.mnemonicPrefix among them."""
+    return name[1:] == f"/{path}" and name[0] in "abciwo"
+
+
 def git_names(text: str) -> tuple[str, str]:
     """The two names behind `diff --git`; ("", "") where they differ and hold blanks, so that other lines must tell."""
     half, odd = divmod(len(text), 2)

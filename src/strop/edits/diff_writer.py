@@ -1,5 +1,8 @@
 """Writes a unified diff that git apply and patch -p1 take."""
 
+import hashlib
+import re
+
 from strop.edits.changes import Create, Delete, Files, Rename
 from strop.edits.diff_names import NOWHERE, quoted
 from strop.edits.lines import opcodes, split
@@ -8,36 +11,66 @@ from strop.edits.smallest import Hunk, compare, hunks
 _CONTEXT = 3
 _NO_END = "\\ No newline at end of file\n"
 _MODE = "100644"
+_FUNCTION = re.compile(r"[A-Za-z_$]")
+"""git's mark of a line that a hunk is said to belong to, without a driver for the language."""
+_FUNCTION_BYTES = 80
 
 
-def write_diff(before: Files, after: Files) -> str:
-    """The diff of two trees, in the order of paths. Raises EditError as `Format.render` does."""
+def write_diff(before: Files, after: Files, *, full: bool = False) -> str:
+    """The diff of two trees, in the order of paths. Raises EditError as `Format.render` does.
+
+    full: with the lines `index` and the text behind `@@` that `git diff` writes, for rewards that compare texts.
+    """
     moved, changed = compare(before, after)
     texts = {path: (old, new) for path, old, new in changed}
     parts: dict[str, str] = {}
     for move in moved:
         if isinstance(move, Create):
-            head = [_git(move.path, move.path), f"new file mode {_MODE}\n"]
-            parts[move.path] = "".join(head) + _body(NOWHERE, f"b/{move.path}", "", move.text)
+            parts[move.path] = _part(None, move.path, "", move.text, full)
         elif isinstance(move, Delete):
-            head = [_git(move.path, move.path), f"deleted file mode {_MODE}\n"]
-            parts[move.path] = "".join(head) + _body(f"a/{move.path}", NOWHERE, move.text or "", "")
+            parts[move.path] = _part(move.path, None, move.text or "", "", full)
         else:
-            parts[move.to] = _renamed(move, *texts.pop(move.to, ("", "")))
+            parts[move.to] = _renamed(move, *texts.pop(move.to, ("", "")), full)
     for path, (old, new) in texts.items():
-        parts[path] = _git(path, path) + _body(f"a/{path}", f"b/{path}", old, new)
+        parts[path] = _part(path, path, old, new, full)
     return "".join(parts[path] for path in sorted(parts))
+
+
+def _part(old_path: str | None, new_path: str | None, old: str, new: str, full: bool) -> str:
+    """One file's; None = there is no such file on that side."""
+    path = old_path or new_path or ""
+    kind = "new" if old_path is None else "deleted" if new_path is None else ""
+    mode = f"{kind} file mode {_MODE}\n" if kind else ""
+    sides = None if old_path is None else old, None if new_path is None else new
+    blobs = _index(*sides, not kind) if full else ""
+    names = (f"a/{path}" if old_path else NOWHERE), (f"b/{path}" if new_path else NOWHERE)
+    return _git(path, path) + mode + blobs + _body(*names, old, new, full)
+
+
+def _index(old: str | None, new: str | None, mode: bool) -> str:
+    return f"index {_blob(old)}..{_blob(new)}{f' {_MODE}' if mode else ''}\n"
+
+
+def _blob(text: str | None) -> str:
+    """git's id of a file's content, as short as it is shown; zeros where there is no file."""
+    if text is None:
+        return "0" * 7
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()[:7]
 
 
 def _git(old: str, new: str) -> str:
     return f"diff --git {quoted(f'a/{old}')} {quoted(f'b/{new}')}\n"
 
 
-def _renamed(move: Rename, old: str, new: str) -> str:
+def _renamed(move: Rename, old: str, new: str, full: bool) -> str:
     head = _git(move.path, move.to)
     names = f"rename from {quoted(move.path)}\nrename to {quoted(move.to)}\n"
     likeness = f"similarity index {_likeness(old, new)}%\n"
-    return head + likeness + names + (_body(f"a/{move.path}", f"b/{move.to}", old, new) if old != new else "")
+    if old == new:
+        return head + likeness + names
+    blobs = _index(old, new, True) if full else ""
+    return head + likeness + names + blobs + _body(f"a/{move.path}", f"b/{move.to}", old, new, full)
 
 
 def _likeness(old: str, new: str) -> int:
@@ -49,16 +82,24 @@ def _likeness(old: str, new: str) -> int:
     return min(99, 200 * same // (len(old) + len(new)))
 
 
-def _body(old_name: str, new_name: str, old: str, new: str) -> str:
+def _body(old_name: str, new_name: str, old: str, new: str, full: bool) -> str:
     """File names and hunks; nothing where both texts are equal."""
     if old == new:
         return ""
     a, b = split(old), split(new)
     out = [f"--- {_name(old_name)}\n+++ {_name(new_name)}\n"]
     for hunk in hunks(old, new, context=_CONTEXT):
-        out.append(f"@@ -{_range(hunk.first, hunk.last)} +{_range(hunk.new_first, hunk.new_last)} @@\n")
+        head = f"@@ -{_range(hunk.first, hunk.last)} +{_range(hunk.new_first, hunk.new_last)} @@"
+        out.append(f"{head}{_function(a, hunk.first) if full else ''}\n")
         out += _lines(hunk, a, b)
     return "".join(out)
+
+
+def _function(lines: list[str], first: int) -> str:
+    """The text behind `@@`: the nearest line above a hunk that may begin a function."""
+    found = next((line for line in reversed(lines[:first]) if _FUNCTION.match(line)), "")
+    shown = found.encode("utf-8", "surrogatepass")[:_FUNCTION_BYTES].decode("utf-8", "ignore").rstrip()
+    return f" {shown}" if shown else ""
 
 
 def _name(name: str) -> str:

@@ -1,5 +1,6 @@
 """Header lines `### path (notes)` and fenced sections, which three formats share. Grammar: docs/edits.md."""
 
+import re
 from typing import NamedTuple
 
 from strop.edits.changes import MOST_CHANGES, Change, Delete, EditFault, Rename
@@ -7,6 +8,10 @@ from strop.edits.lines import split
 from strop.edits.paths import looks_like_path, read_path, write_path
 
 _MARK = "###"
+_MARKS = re.compile(r"[#*`~<>!\[\](){}\"',;|]+|//|--+")
+_LABELS = frozenset(
+    {"file", "filename", "path", "filepath", "in", "edit", "update", "modify", "title", "code"}
+)
 
 
 class Header(NamedTuple):
@@ -130,6 +135,21 @@ def sure_header(line: str) -> Header | None:
         return header
     quoted = line[len(_MARK) :].lstrip().startswith('"')
     return header if quoted or looks_like_path(header.path) else None
+
+
+def named_file(line: str) -> str | None:
+    """The path that a heading, a label or a fence names in another way than a header does; None where none does.
+
+    `# b.py`, `File: b.py`, `**b.py**`, `// b.py`, ```` ```python b.py ````: one word that is surely a path, and nothing
+    else but marks, a label or a language.
+    """
+    words = _MARKS.sub(" ", line).replace(":", " ").replace("=", " ").split()
+    paths = [word for word in words if looks_like_path(word)]
+    rest = [word for word in words if word not in paths]
+    if len(paths) != 1 or (len(rest) > 1 and not fence_of(line)):
+        return None
+    labelled = not rest or rest[0].lower() in _LABELS or bool(fence_of(line))
+    return paths[0].removeprefix("./") if labelled else None
 
 
 def _closes(line: str, fence: str) -> bool:

@@ -25,7 +25,16 @@ from strop.edits.changes import (
     Tolerance,
     too_many,
 )
-from strop.edits.headers import fence_of, fenced, moved, read_header, renamed_to, sure_header, write_header
+from strop.edits.headers import (
+    fence_of,
+    fenced,
+    moved,
+    named_file,
+    read_header,
+    renamed_to,
+    sure_header,
+    write_header,
+)
 from strop.edits.lines import split
 from strop.edits.paths import looks_like_path
 from strop.edits.smallest import compare, unique_hunks
@@ -186,25 +195,30 @@ class _BlockParser:
                 self._fault("stray-marker", "a block ends here that does not begin", number, fatal=True)
 
     def _take_path(self, first: int, head: int) -> None:
-        """The path from the line above a block, blank lines and a fence between; else it is that of the block before.
+        """The path from the lines above a block, back to the block before; else it is that of the block before.
 
-        Above the fence a header must surely be one: a heading of prose may stand there.
+        The first line that is neither blank nor a fence may be a header, above the fence only if it surely is one: a
+        heading of prose may stand there. Further up, between two blocks, only a line that names a file counts.
         """
-        read = read_header
+        read, near = read_header, True
         for number in range(head - 1, first - 1, -1):
             line = self.lines[number].strip()
             if not line:
                 continue
+            header = (read if near else sure_header)(line)
+            word = line.strip("*`").rstrip(":").strip("*`").removeprefix("./")
+            if header and not fence_of(line):
+                self.path = header.renamed_to or header.path or self.path
+                return
+            if (near and looks_like_path(word)) or (path := named_file(line)):
+                self.path = word if near and looks_like_path(word) else path or ""
+                return
             if fence_of(line):
                 read = sure_header
-                continue
-            header = read(line)
-            word = line.strip("*`").rstrip(":").strip("*`").removeprefix("./")
-            if header:
-                self.path = header.renamed_to or header.path or self.path
-            elif looks_like_path(word):
-                self.path = word
-            return
+            elif not self.changes:
+                return
+            else:
+                near = False
 
     def _block(self, index: int) -> int | None:
         """Reads the block whose head is a marker; its last marker, or None if it is not whole."""

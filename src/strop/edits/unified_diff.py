@@ -24,13 +24,14 @@ from strop.edits.changes import (
     Tolerance,
     too_many,
 )
-from strop.edits.diff_names import NOWHERE, git_names, stripped, unquoted
+from strop.edits.diff_names import NOWHERE, git_names, prefixed, stripped, unquoted
 from strop.edits.diff_writer import write_diff
 from strop.edits.lines import split
 
 _HUNK = re.compile(r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@")
 _BODY = " +-\\"
 _EMPTY = ("\n", "\r\n")
+_RULE = re.compile(r"-{3,}|\*{3,}|_{3,}")
 _OUTSIDE = "-@dnrcGB"
 """First characters of lines that mean something outside of hunks."""
 
@@ -148,6 +149,8 @@ class _DiffParser:
         file.created |= names[0] == NOWHERE
         file.deleted |= names[1] == NOWHERE
         old, new = stripped(*names)
+        if NOWHERE in names and file.new and prefixed(old or new, file.new):
+            old, new = (file.new if old else ""), (file.new if new else "")
         if file.renamed:
             return number + 2
         if old and new and old != new:
@@ -173,7 +176,7 @@ class _DiffParser:
         self.file.hunks.append(hunk)
         if match:
             end = self._counted_end(number + 1, *(int(match[i] or 1) for i in (2, 4)))
-            if end is not None and not self._goes_on(end):
+            if end is not None and (self._changes(number + 1, end) or not self._goes_on(end)):
                 return self._read(hunk, number + 1, end)
             self._fault("hunk-counts", "the hunk does not have as many lines as its header says", number)
         else:
@@ -226,12 +229,17 @@ class _DiffParser:
         return " " if line in _EMPTY else line[0]
 
     def _is_signature(self, number: int) -> bool:
-        """`-- `, which ends a patch sent by mail."""
-        following = self.lines[number + 1][:1] if number + 1 < len(self.lines) else ""
-        return self.lines[number].rstrip("\r\n") == "-- " and (not following or following.isdigit())
+        """`-- `, which ends a patch sent by mail, with git's version below it; or a rule."""
+        following = self.lines[number + 1].strip()[:1] if number + 1 < len(self.lines) else ""
+        line = self.lines[number].rstrip()
+        return (line == "--" and (not following or following.isdigit())) or _RULE.fullmatch(line) is not None
+
+    def _changes(self, number: int, end: int) -> bool:
+        """Whether the counted lines take away or add something; then the counts are right, as git has it."""
+        return any(self._kind(at) in "+-" for at in range(number, end))
 
     def _goes_on(self, number: int) -> bool:
-        """Whether lines of the hunk stand behind its counted end: the counts were too small."""
+        """Whether lines of the hunk follow its counted end: the counts were too small."""
         if number >= len(self.lines) or self._is_file_header(number) or self._is_signature(number):
             return False
         return self.lines[number][0] in _BODY

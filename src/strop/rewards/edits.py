@@ -5,8 +5,8 @@ for any other, and where they need an oracle that the task has not. The executio
 any answer. What each number is stands in docs/rewards.md, `edit_scores.py`, `swe_rl.py` and `code_repair.py`.
 
 Where the prompt ends in `<think>`, the completion is taken as going on from it. The published forms of answers that
-are diffs of a workspace compare what the edit does to the files, as git would show it, but for `index` lines and notes
-on line ends.
+are diffs of a workspace compare what the edit does to the files, as `git diff` shows it (docs/rewards.md says where the
+two differ).
 """
 
 from collections.abc import Callable, Mapping
@@ -17,9 +17,9 @@ from strop.core.protocols import Reward
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.edits import Tolerance
+from strop.edits import EditError, Tolerance
+from strop.edits.diff_writer import write_diff
 from strop.rewards import code_repair, edit_scores, swe_rl
-from strop.rewards.ratio import unified_diff
 
 Score = Callable[[EditCheck, str], float]
 """A number from (check, the whole of what was said)."""
@@ -141,20 +141,11 @@ def _made_diff(check: EditCheck, text: str) -> str:
 
 
 def _git_diff(check: EditCheck, after: Mapping[str, str]) -> str:
-    """What changed, as `git diff` writes it."""
-    return "".join(
-        f"diff --git a/{path} b/{path}\n{_names(path, check.files, after)}\n{hunks}\n"
-        for path in sorted({*check.files, *after})
-        if (hunks := unified_diff(check.files.get(path, ""), after.get(path, "")))
-    )
-
-
-def _names(path: str, before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    if path not in before:
-        return f"new file mode 100644\n--- /dev/null\n+++ b/{path}"
-    if path not in after:
-        return f"deleted file mode 100644\n--- a/{path}\n+++ /dev/null"
-    return f"--- a/{path}\n+++ b/{path}"
+    """What changed, as `git diff` writes it; "" where nothing did."""
+    try:
+        return write_diff(check.files, after, full=True)
+    except EditError:
+        return ""
 
 
 EDITS: dict[str, Reward] = {
