@@ -26,7 +26,8 @@ def test_two_policies_are_compared_on_the_same_tasks(strop, tmp_path, tasks_file
     weak = script(tmp_path / "weak.jsonl", GOOD, BAD, BAD, BAD, BAD)  # four samples, then the greedy one
     strong = script(tmp_path / "strong.jsonl", GOOD, GOOD, BAD, GOOD, GOOD)
     done = strop(
-        "eval", weak, strong, "--engine", "scripted", "--tasks", "jsonl:tasks.jsonl", "-n", "4", "-k", "1", "-k", "4",
+        "eval", weak, strong, "--engine", "scripted", "--style", "continue",
+        "--tasks", "jsonl:tasks.jsonl", "-n", "4", "-k", "1", "-k", "4",
         "-o", "out.json", "evaluation.bootstrap=200",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -87,6 +88,8 @@ def test_a_window_leaves_tasks_out_and_says_so(strop, tmp_path, add, double):
     words = (
         "eval",
         "x",
+        "--style",
+        "continue",
         "--engine",
         "scripted",
         "--tasks",

@@ -114,7 +114,8 @@ def test_models_of_three_engines_stand_in_one_table(strop, serve, tmp_path, task
     served = f"openai:m@{server.url}"
     weak = script(tmp_path / "weak.jsonl", BAD, GOOD, BAD)  # two samples, then the greedy one
     done = strop(
-        "eval", weak, served, "tiny", "--tasks", "tasks.jsonl", "-n", "2", "-k", "1", "--max-tokens", "8",
+        "eval", weak, served, "tiny", "--tasks", "tasks.jsonl", "--style", "continue",
+        "-n", "2", "-k", "1", "--max-tokens", "8",
         "-o", "out.json", "--chart", "chart.svg", "evaluation.bootstrap=200", "policy.concurrency=2",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -145,7 +146,8 @@ def test_a_model_that_fails_takes_nothing_from_the_others(strop, serve, tmp_path
     broken = f"openai:m@{serve(most=1).url}"
     good, bad = script(tmp_path / "good.jsonl", GOOD), script(tmp_path / "bad.jsonl", BAD)
     done = strop(
-        "eval", "torn", good, broken, bad, "--tasks", "tasks.jsonl", "-n", "1", "--no-greedy", "-o", "out.json",
+        "eval", "torn", good, broken, bad, "--tasks", "tasks.jsonl", "--style", "continue",
+        "-n", "1", "--no-greedy", "-o", "out.json",
         "evaluation.bootstrap=200",
     )  # fmt: skip
     assert done.returncode == 1
@@ -167,7 +169,8 @@ def test_what_was_found_before_ctrl_c_is_shown_and_written(start, serve, tmp_pat
     server.hold = threading.Event()
     good = script(tmp_path / "good.jsonl", GOOD)
     process = start(
-        "eval", good, f"openai:m@{server.url}", "--tasks", "tasks.jsonl", "-n", "1", "--no-greedy",
+        "eval", good, f"openai:m@{server.url}", "--tasks", "tasks.jsonl", "--style", "continue",
+        "-n", "1", "--no-greedy",
         "-o", "out.json", "evaluation.bootstrap=200",
     )  # fmt: skip
     assert server.called.wait(60)
@@ -191,7 +194,9 @@ def test_what_is_not_there_is_said_of_all_before_anything_runs(strop, serve, tmp
     (tmp_path / "empty").mkdir()
     good = script(tmp_path / "good.jsonl", GOOD)
     words = [f"openai:m@{url}", f"openai:m@{down.url}", "./nowhere", "empty", "scripted:no.jsonl"]
-    done = strop("eval", good, *words, "--tasks", "tasks.jsonl", "-n", "1", "-o", "out.json")
+    done = strop(
+        "eval", good, *words, "--tasks", "tasks.jsonl", "--style", "continue", "-n", "1", "-o", "out.json"
+    )
     assert (done.returncode, done.stdout) == (2, "")
     faults = done.stderr.splitlines()
     assert [fault.removeprefix("error: ").split(": ")[0] for fault in faults] == words

@@ -3,11 +3,13 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from strop.cli.options import grouped
 
 if TYPE_CHECKING:
     from strop.attacks.bench import Row
@@ -20,23 +22,31 @@ _WIDTH = 160
 """Columns of the tables where there is no terminal."""
 
 
-def attack(
-    language: Annotated[str | None, typer.Option(help="only attacks in this language")] = None,
-    family: Annotated[str | None, typer.Option(help="only attacks of this family")] = None,
-    name: Annotated[str | None, typer.Option(help="only the attack with this name")] = None,
+@dataclass(frozen=True)
+class Chosen:
+    """Which attacks are tried, and in which jails."""
+
+    language: Annotated[str | None, typer.Option(help="only attacks in this language")] = None
+    family: Annotated[str | None, typer.Option(help="only attacks of this family")] = None
+    name: Annotated[str | None, typer.Option(help="only the attack with this name")] = None
     jail: Annotated[
         list[str] | None,
         typer.Option(help="jail configuration, may be repeated; default: all that work here"),
-    ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="file for counts and rows")] = None,
-    table_file: Annotated[Path | None, typer.Option("--table", help="file for a Markdown table")] = None,
+    ] = None
     answers: Annotated[
         Path | None, typer.Option(help="folder of *.jsonl with other tasks and hostile answers")
-    ] = None,
+    ] = None
     grader: Annotated[
         str | None, typer.Option(metavar="MODULE:CALLABLE", help="compare with another grader")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="let the other grader run hostile code")] = False,
+    ] = None
+    yes: Annotated[bool, typer.Option("--yes", help="let the other grader run hostile code")] = False
+
+
+@grouped
+def attack(
+    wanted: Chosen,
+    json_file: Annotated[Path | None, typer.Option("--json", help="file for counts and rows")] = None,
+    table_file: Annotated[Path | None, typer.Option("--table", help="file for a Markdown table")] = None,
     listing: Annotated[bool, typer.Option("--list", help="list the attacks without running them")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="one line for every attack")] = False,
 ) -> None:
@@ -47,13 +57,14 @@ def attack(
     from strop.attacks.canary import Canaries
     from strop.attacks.suite import choose, load_suite
 
-    chosen = [] if answers else choose(load_suite(), language=language, family=family, name=name)
+    only = {"language": wanted.language, "family": wanted.family, "name": wanted.name}
+    chosen = [] if wanted.answers else choose(load_suite(), **only)
     if listing:
         return _list(chosen)
-    _refuse_early(grader, yes, [f for f in (json_file, table_file) if f])
-    jails = _jails(jail)
+    _refuse_early(wanted, [f for f in (json_file, table_file) if f])
+    jails, grader = _jails(wanted.jail), wanted.grader
     with Canaries() as canaries:
-        trials = _trials(canaries, chosen, answers, language, name)
+        trials = _trials(canaries, chosen, wanted)
         if grader is not None:
             rows = _against(grader, trials, canaries, jails[-1])
         else:
@@ -63,31 +74,26 @@ def attack(
     _report(rows, ours, verbose)
 
 
-def _refuse_early(grader: str | None, yes: bool, files: Sequence[Path]) -> None:
+def _refuse_early(wanted: Chosen, files: Sequence[Path]) -> None:
     from strop.core.errors import UserError
 
     for path in files:
         if not path.parent.is_dir() or path.is_dir():
             raise UserError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
-    if grader is not None and not yes:
+    if wanted.grader is not None and not wanted.yes:
         raise UserError(
-            f"--grader {grader} runs hostile code with your rights, without a jail; only attacks marked harmless are "
-            "run, but a mistake in one can still do harm: use a disposable machine, and add --yes"
+            f"--grader {wanted.grader} runs hostile code with your rights, without a jail; only attacks marked "
+            "harmless are run, but a mistake in one can still do harm: use a disposable machine, and add --yes"
         )
 
 
-def _trials(
-    canaries: "Canaries",
-    chosen: "Sequence[Attack]",
-    answers: Path | None,
-    language: str | None,
-    name: str | None,
-) -> "list[Trial]":
+def _trials(canaries: "Canaries", chosen: "Sequence[Attack]", wanted: Chosen) -> "list[Trial]":
     from strop.attacks.answers import load_answers
     from strop.attacks.suite import trial
     from strop.attacks.tasks import build
     from strop.core.errors import UserError
 
+    answers, language, name = wanted.answers, wanted.language, wanted.name
     if answers is None:
         tasks, facts = build(canaries.secret), canaries.facts
         return [trial(one, tasks, facts) for one in chosen]

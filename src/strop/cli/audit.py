@@ -152,7 +152,7 @@ def _resumed(journal: "Journal | None", number: int) -> bool:
 
 def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[Task]":
     """The tasks of the source; a row that makes none is a line on stderr, and counted."""
-    from strop.cli.tasks_options import columns_of
+    from strop.cli.options import columns_of
     from strop.core.text import printable
     from strop.tasks.sources import iter_tasks
 

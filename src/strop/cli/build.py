@@ -77,7 +77,7 @@ def rust(
 
     After a kill or an interrupt, the same command resumes and pays for no call twice. See docs/build.md.
     """
-    from strop.cli.tasks_options import columns_of
+    from strop.cli.options import columns_of
     from strop.curation.rust_build import Settings, estimate
     from strop.curation.rust_build import build as run
     from strop.curation.rust_build.cost import Prices, Usage

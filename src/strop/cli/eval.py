@@ -3,10 +3,13 @@
 import gc
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from strop.cli.options import EngineOptions, grouped, of_recipe
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -15,6 +18,73 @@ if TYPE_CHECKING:
     from strop.evaluation.result import Evaluation
 
 
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """What is asked. An option that is not given is as the recipe has it."""
+
+    tasks: Annotated[
+        str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
+    ] = None
+    split: Annotated[Literal["all", "train", "held-out"], typer.Option(help="side of the split to use")] = (
+        "all"
+    )
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="use at most this many tasks, chosen by their ids")
+    ] = None
+    first_day: Annotated[
+        str | None,
+        typer.Option("--from", metavar="YYYY-MM-DD", help="only tasks published on or after this day"),
+    ] = None
+    last_day: Annotated[
+        str | None,
+        typer.Option("--to", metavar="YYYY-MM-DD", help="only tasks published on or before this day"),
+    ] = None
+    trained_on: Annotated[
+        str | None,
+        typer.Option(
+            help="task set the models were trained on, to count near-duplicates; runs know their own"
+        ),
+    ] = None
+    samples: Annotated[
+        int | None, of_recipe("evaluation.samples", "--samples", "-n", min=0, help="sampled answers per task")
+    ] = None
+    temperature: Annotated[
+        float | None,
+        of_recipe("evaluation.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
+    ] = None
+    k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
+        None
+    )
+    greedy: Annotated[bool | None, of_recipe("evaluation.greedy", help="also one greedy answer per task")] = (
+        None
+    )
+    style: Annotated[
+        str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
+    ] = None
+    max_tokens: Annotated[
+        int | None, of_recipe("sampling.max_tokens", min=1, help="longest answer in tokens")
+    ] = None
+    seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
+
+    def overrides(self) -> list[str]:
+        """The options that were given, as overrides of a recipe."""
+        ks = self.k or (None if self.samples is None else sorted({1, self.samples} - {0}) or [1])
+        given = {
+            "seed": self.seed,
+            "tasks.style": self.style,
+            "tasks.source": self.tasks,
+            "sampling.max_tokens": self.max_tokens,
+            "evaluation.samples": self.samples,
+            "evaluation.temperature": self.temperature,
+            "evaluation.k": ks,
+            "evaluation.greedy": None if self.greedy is None else str(self.greedy).lower(),
+            "evaluation.window.from": self.first_day and f"'{self.first_day}'",
+            "evaluation.window.to": self.last_day and f"'{self.last_day}'",
+        }
+        return [f"{key}={value}" for key, value in given.items() if value is not None]
+
+
+@grouped
 def evaluate(
     models: Annotated[
         list[str],
@@ -24,46 +94,8 @@ def evaluate(
             "openai:NAME@http://HOST:PORT/v1 is a model on a server; then recipe overrides",
         ),
     ],
-    tasks: Annotated[str, typer.Option(help="task set, written like tasks.source in a recipe")] = "humaneval",
-    split: Annotated[
-        Literal["all", "train", "held-out"], typer.Option(help="side of the split to use")
-    ] = "all",
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="use at most this many tasks, chosen by their ids")
-    ] = None,
-    first_day: Annotated[
-        str | None,
-        typer.Option("--from", metavar="YYYY-MM-DD", help="only tasks published on or after this day"),
-    ] = None,
-    last_day: Annotated[
-        str | None,
-        typer.Option("--to", metavar="YYYY-MM-DD", help="only tasks published on or before this day"),
-    ] = None,
-    trained_on: Annotated[
-        str | None,
-        typer.Option(
-            help="task set the models were trained on, to count near-duplicates; runs know their own"
-        ),
-    ] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=0, help="sampled answers per task")] = 8,
-    temperature: Annotated[
-        float, typer.Option("--temperature", "-t", min=0.001, help="sampling temperature")
-    ] = 0.8,
-    k: Annotated[list[int] | None, typer.Option("-k", min=1, help="pass@k; may be repeated")] = None,
-    greedy: Annotated[bool, typer.Option(help="also one greedy answer per task")] = True,
-    style: Annotated[str, typer.Option(help="prompt style, as tasks.style in a recipe")] = "continue",
-    max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 512,
-    engine: Annotated[
-        Literal["transformers", "vllm", "openai", "scripted"],
-        typer.Option(
-            help="engine for models that name none; for openai, MODEL is the name on the server, for "
-            "scripted a file of answers"
-        ),
-    ] = "transformers",
-    base_url: Annotated[
-        str | None, typer.Option(help="server address for openai models that name none")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="seed of every random choice")] = 0,
+    asked: EvaluationOptions,
+    answering: EngineOptions,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the numbers")] = None,
     chart: Annotated[Path | None, typer.Option(help="chart of the rates: a .svg or .html file")] = None,
 ) -> None:
@@ -85,29 +117,24 @@ def evaluate(
     if chart is not None and chart.suffix not in (".svg", ".html"):
         raise UserError(f"--chart {chart}: the name must end in .svg or .html")
     words, overrides = split_words(models)
-    options = [
-        f"seed={seed}", f"tasks.style={style}", f"tasks.source={tasks}", f"sampling.max_tokens={max_tokens}",
-        *(f"evaluation.window.from='{day}'" for day in [first_day] if day is not None),
-        *(f"evaluation.window.to='{day}'" for day in [last_day] if day is not None),
-    ]  # fmt: skip
-    recipes = recipes_of(read_models(words, engine, base_url), options, overrides)
-    asked, window = chosen_tasks(next(iter(recipes.values())), split, limit)
-    ks = k or sorted({1, samples} - {0}) or [1]
-    check(asked, samples, ks, greedy)
+    named = read_models(words, answering.engine, answering.base_url)
+    recipes = recipes_of(named, asked.overrides(), overrides)
+    first = next(iter(recipes.values()))
+    tasks, window = chosen_tasks(first, asked.split, asked.limit)
+    check(tasks, first.evaluation.samples, first.evaluation.k, first.evaluation.greedy)
     check_there(recipes)
 
     def say(text: str) -> None:
         print(f"note: {printable(text)}", file=sys.stderr)
 
-    seen = seen_by(recipes, asked, trained_on, say)
+    seen = seen_by(recipes, tasks, asked.trained_on, say)
     for name, recipe in recipes.items():
         if trained := other_prompts(recipe, recipe.model.name):
             say(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
-    head = {"tasks": tasks, "style": style, "seed": seed, **({"window": window} if window else {})}
-    report = _Report(head, asked, output, chart)
-    plan = {"samples": samples, "temperature": temperature, "k": ks, "greedy": greedy}
+    head = {"tasks": first.tasks.source, "style": first.tasks.style, "seed": first.seed}
+    report = _Report({**head, **({"window": window} if window else {})}, tasks, output, chart)
     try:
-        _all(recipes, asked, plan, seen, report)
+        _all(recipes, tasks, seen, report)
     finally:
         report.show()
     if report.failed:
@@ -189,7 +216,6 @@ class _Report:
 def _all(
     recipes: "Mapping[str, Recipe]",
     tasks: "list[Task]",
-    plan: Mapping[str, Any],
     seen: "Mapping[str, Contamination | None]",
     report: _Report,
 ) -> None:
@@ -200,7 +226,7 @@ def _all(
 
     for name, recipe in recipes.items():
         try:
-            result = _evaluate(name, recipe, tasks, {**plan, "contamination": seen[name]})
+            result = _evaluate(name, recipe, tasks, seen[name])
         except Exception as error:
             if len(recipes) == 1:
                 raise
@@ -213,11 +239,8 @@ def _all(
         release_memory()
 
 
-def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", plan: Mapping[str, Any]) -> "Evaluation":
-    """Loads a model, evaluates it and lets it go again. The verifier is its own: another's cached verdicts would make
-
-    it look fast.
-    """
+def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamination | None") -> "Evaluation":
+    """Loads a model, evaluates it and lets it go again. Its verifier holds no verdicts of another's: they look fast."""
     from contextlib import ExitStack
 
     from strop.evaluation.evaluate import evaluate as measure
@@ -226,6 +249,7 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", plan: Mapping[st
     from strop.rollouts.player import Player
     from strop.training.setup import environments, verifier_of
 
+    config = recipe.evaluation
     with ExitStack() as stack:
         verifier = verifier_of(recipe)
         stack.callback(verifier.close)
@@ -236,18 +260,22 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", plan: Mapping[st
         stack.callback(getattr(policy, "close", lambda: None))
         player = Player(policy, verifier, environment, max_prompt_tokens=recipe.tasks.max_prompt_tokens)
         player.check_prompts(tasks)
-        answers = len(tasks) * (plan["samples"] + plan["greedy"])
+        answers = len(tasks) * (config.samples + config.greedy)
         progress = stack.enter_context(Progress(f"evaluating {name}", answers))
         return measure(
             lambda some, each, params, tag: player.play(
                 some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
             ),
             tasks,
-            **plan,
+            samples=config.samples,
+            temperature=config.temperature,
+            k=config.k,
+            greedy=config.greedy,
             max_tokens=recipe.sampling.max_tokens,
             stop=recipe.sampling.stop or (),
-            resamples=recipe.evaluation.bootstrap,
-            confidence=recipe.evaluation.confidence,
+            resamples=config.bootstrap,
+            confidence=config.confidence,
             max_error_rate=recipe.limits.max_error_rate,
+            contamination=seen,
             on_rollout=lambda rollout: progress.step(bool(rollout.verdict and rollout.verdict.passed)),
         )

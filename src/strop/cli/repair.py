@@ -3,10 +3,13 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from strop.cli.options import EngineOptions, grouped
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -17,74 +20,89 @@ if TYPE_CHECKING:
     from strop.repair.testing import ProjectUnderTest
 
 
-def repair(
-    repository: Annotated[
-        Path, typer.Argument(metavar="REPO", help="folder of the repository; it is not changed")
-    ],
-    overrides: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as for strop eval")
-    ] = None,
-    issue: Annotated[str, typer.Option(help="file with the text of the issue; - reads stdin")] = "",
-    model: Annotated[
-        str,
-        typer.Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL"),
-    ] = "",
-    engine: Annotated[
-        Literal["transformers", "vllm", "openai", "scripted"],
-        typer.Option(
-            help="engine for a model that names none; for scripted, MODEL is a file of answers whose "
-            "task_id is a stage: files, lines, edits or tests"
-        ),
-    ] = "transformers",
-    base_url: Annotated[str | None, typer.Option(help="server address for openai models")] = None,
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="edits to sample")] = 16,
+@dataclass(frozen=True)
+class PlanOptions:
+    """What a repair does; see `RepairPlan`."""
+
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="edits to sample")] = 16
     temperature: Annotated[
         float, typer.Option("--temperature", "-t", min=0, help="temperature of all samples; 0 is greedy")
-    ] = 1.0,
+    ] = 1.0
     localise: Annotated[
         Literal["model", "lexical", "both"],
         typer.Option(
             help="what finds the files: the model, the words of the issue (BM25), or first one, then the other"
         ),
-    ] = "model",
-    file: Annotated[
-        list[str] | None, typer.Option("--file", help="a file to edit, instead of localising; repeatable")
-    ] = None,
-    most_files: Annotated[int, typer.Option(min=1, help="maximum number of files to edit")] = 3,
+    ] = "model"
+    most_files: Annotated[int, typer.Option(min=1, help="maximum number of files to edit")] = 3
     format: Annotated[
         Literal["search-replace", "unified-diff", "whole-file", "line-range"],
         typer.Option(help="edit format that the model is asked for"),
-    ] = "search-replace",
-    exact: Annotated[bool, typer.Option("--exact", help="edits must match the files exactly")] = False,
-    locating: Annotated[int, typer.Option(min=1, help="samples for each localisation, which vote")] = 4,
-    reproductions: Annotated[int, typer.Option(min=0, help="reproduction tests to sample; 0: none")] = 8,
-    tests: Annotated[bool, typer.Option("--tests/--no-tests", help="run tests to rerank the edits")] = True,
-    test_seconds: Annotated[float, typer.Option(min=1, help="seconds for the tests of all edits")] = 900.0,
+    ] = "search-replace"
+    exact: Annotated[bool, typer.Option("--exact", help="edits must match the files exactly")] = False
+    locating: Annotated[int, typer.Option(min=1, help="samples for each localisation, which vote")] = 4
+    reproductions: Annotated[int, typer.Option(min=0, help="reproduction tests to sample; 0: none")] = 8
+    test_seconds: Annotated[float, typer.Option(min=1, help="seconds for the tests of all edits")] = 900.0
+    max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 2000
+    seed: Annotated[int, typer.Option(min=0, help="seed of every random choice")] = 0
+
+    def plan(self) -> "RepairPlan":
+        """The same for `strop.repair`."""
+        from strop.repair.pipeline import RepairPlan
+
+        values = vars(self).copy()
+        return RepairPlan(by=values.pop("localise"), **values)
+
+
+@dataclass(frozen=True)
+class AskingOptions:
+    """How the model is asked, and whether tests are run."""
+
+    model: Annotated[
+        str,
+        typer.Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL"),
+    ] = ""
     style: Annotated[
         Literal["chat", "continue"],
         typer.Option(help="continue: one text, for models without a chat template"),
-    ] = "chat",
-    max_prompt_tokens: Annotated[int, typer.Option(min=256, help="longest prompt in tokens")] = 6000,
-    max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="seed of every random choice")] = 0,
+    ] = "chat"
+    max_prompt_tokens: Annotated[int, typer.Option(min=256, help="longest prompt in tokens")] = 6000
+    tests: Annotated[bool, typer.Option("--tests/--no-tests", help="run tests to rerank the edits")] = True
+    allow_unsafe: Annotated[
+        bool, typer.Option("--allow-unsafe", help="run tests without a jail if none is available")
+    ] = False
+
+
+@grouped
+def repair(
+    repository: Annotated[
+        Path, typer.Argument(metavar="REPO", help="folder of the repository; it is not changed")
+    ],
+    planned: PlanOptions,
+    asking: AskingOptions,
+    engine: EngineOptions,
+    overrides: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as for strop eval")
+    ] = None,
+    issue: Annotated[str, typer.Option(help="file with the text of the issue; - reads stdin")] = "",
+    file: Annotated[
+        list[str] | None, typer.Option("--file", help="a file to edit, instead of localising; repeatable")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="file for the diff, instead of stdout")
     ] = None,
     json: Annotated[
         Path | None, typer.Option("--json", help="file for every candidate with its scores")
     ] = None,
-    allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run tests without a jail if none is available")
-    ] = False,
 ) -> None:
     """Look for an edit that fixes an issue, and print it as a diff that git apply accepts.
 
     Files and lines are localised, then edits are sampled and reranked by regression tests, by reproduction tests that
-    the model writes, and by majority. stdout holds the diff and nothing else; progress goes to stderr. Exit code 1
+    the model writes, and by majority. stdout holds the diff and nothing else; progress goes to stderr. With the
+    scripted engine, MODEL is a file of answers whose task_id is a stage: files, lines, edits or tests. Exit code 1
     if no edit applies. See docs/repair.md.
     """
     from strop.core.errors import StropError
-    from strop.repair.pipeline import RepairPlan
     from strop.repair.pipeline import repair as look
     from strop.repair.repository import read_repository
     from strop.reports import files
@@ -94,25 +112,17 @@ def repair(
     text = _issue(issue)
     repo = read_repository(repository)
     given = _given(file or [], repo)
-    plan = RepairPlan(
-        samples=samples, locating=locating, reproductions=reproductions, temperature=temperature,
-        max_tokens=max_tokens, most_files=most_files, by=localise, format=format, exact=exact,
-        test_seconds=test_seconds, seed=seed,
-    )  # fmt: skip
-    options = [
-        f"seed={seed}", f"tasks.max_prompt_tokens={max_prompt_tokens}", f"sampling.max_tokens={max_tokens}",
-        *(["sandbox.allow_unsafe=true"] if allow_unsafe else []),
-    ]  # fmt: skip
-    recipe = _recipe(model, engine, base_url, options, overrides or [])
+    plan = planned.plan()
+    recipe = _recipe(asking, engine, plan, overrides or [])
     with ExitStack() as stack:
-        runner = _tests(recipe, repository, repo, stack) if tests else None
-        asker = _asker(recipe, style, plan, stack)
+        runner = _tests(recipe, repository, repo, stack) if asking.tests else None
+        asker = _asker(recipe, asking.style, plan, stack)
         report = look(repo, text, asker, plan, watch=_Watch(), tests=runner, given=given)
     if json is not None:
         files.write_json(json, report.model_dump(mode="json"))
     if not report.diff:
         raise StropError(
-            f"none of the {samples} sampled edits applies; raise --samples or name another model"
+            f"none of the {plan.samples} sampled edits applies; raise --samples or name another model"
         )
     _give(report, output)
 
@@ -174,14 +184,21 @@ def _given(names: list[str], repository: "RepositoryTexts") -> list[str]:
 
 
 def _recipe(
-    model: str, engine: str, base_url: str | None, options: list[str], overrides: list[str]
+    asking: AskingOptions, engine: EngineOptions, plan: "RepairPlan", overrides: list[str]
 ) -> "Recipe":
     from strop.cli.models import check_there, read_models, recipes_of
     from strop.core.errors import UserError
 
-    if not model:
+    if not asking.model:
         raise UserError("--model is missing: name a model, such as openai:NAME@http://HOST:PORT/v1")
-    recipes = recipes_of(read_models([model], engine, base_url), options, overrides)
+    options = [
+        f"seed={plan.seed}",
+        f"tasks.max_prompt_tokens={asking.max_prompt_tokens}",
+        f"sampling.max_tokens={plan.max_tokens}",
+        *(["sandbox.allow_unsafe=true"] if asking.allow_unsafe else []),
+    ]
+    models = read_models([asking.model], engine.engine, engine.base_url)
+    recipes = recipes_of(models, options, overrides)
     check_there(recipes)
     return next(iter(recipes.values()))
 

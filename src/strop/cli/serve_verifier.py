@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from strop.cli.options import recipe_of
+
 if TYPE_CHECKING:
     from strop.config.tasks import SandboxConfig
 
@@ -39,7 +41,7 @@ def serve_verifier(
     from strop.verification.remote.protocol import read_token
 
     token = read_token(token_file, os.environ)
-    box = _sandbox(recipe or [], workers)
+    box = recipe_of(recipe or [], [] if workers is None else [f"sandbox.workers={workers}"]).sandbox
     try:
         from strop.verification.remote.server import listen
     except ImportError as error:
@@ -70,15 +72,6 @@ def _serve(box: "SandboxConfig", token: str, socket: object, url: str) -> None:
         app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict))
         print(f"listening on {url} with {pool.stats()['workers']} workers", flush=True)
         Server(app).run(sockets=[socket])
-
-
-def _sandbox(words: list[str], workers: int | None) -> "SandboxConfig":
-    from strop.config.load import load_recipe
-
-    overrides = [word for word in words if "=" in word]
-    if workers is not None:
-        overrides.append(f"sandbox.workers={workers}")
-    return load_recipe([Path(word) for word in words if "=" not in word], overrides).sandbox
 
 
 def _loopback(host: str) -> bool:

@@ -1,9 +1,12 @@
 """`strop show`: a run's headline numbers, and its rollouts in the terminal."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from strop.cli.options import grouped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -11,24 +14,42 @@ if TYPE_CHECKING:
     from strop.reports.terminal.find import FoundRollout, RolloutFinder
 
 
-def show(
-    run: Annotated[Path, typer.Argument(help="run folder")],
+@dataclass(frozen=True)
+class Wanted:
+    """Which rollouts are shown, and how much of them."""
+
     task: Annotated[
         str | None, typer.Option(help="history of a task over training; the beginning of its id is enough")
-    ] = None,
-    step: Annotated[int | None, typer.Option(min=1, help="rollouts of this step")] = None,
-    group: Annotated[int | None, typer.Option(min=0, help="rollouts of this group of the step")] = None,
+    ] = None
+    step: Annotated[int | None, typer.Option(min=1, help="rollouts of this step")] = None
+    group: Annotated[int | None, typer.Option(min=0, help="rollouts of this group of the step")] = None
     evaluation: Annotated[
         str | None, typer.Option(help="rollouts of an evaluation: before, after, step-000010, ...")
-    ] = None,
+    ] = None
     id: Annotated[
         str | None, typer.Option("--id", help="one rollout: t.STEP.GROUP.INDEX or e.EVALUATION.TASK.INDEX")
-    ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="only answers that did not pass")] = False,
-    passed: Annotated[bool, typer.Option("--passed", help="only answers that passed")] = False,
-    limit: Annotated[int, typer.Option(min=1, help="maximum number of answers to show")] = 5,
-    full: Annotated[bool, typer.Option("--full", help="show every prompt, output and test in full")] = False,
-) -> None:
+    ] = None
+    failed: Annotated[bool, typer.Option("--failed", help="only answers that did not pass")] = False
+    passed: Annotated[bool, typer.Option("--passed", help="only answers that passed")] = False
+    limit: Annotated[int, typer.Option(min=1, help="maximum number of answers to show")] = 5
+    full: Annotated[bool, typer.Option("--full", help="show every prompt, output and test in full")] = False
+
+    def check(self) -> None:
+        """Raises UserError for options that do not go together."""
+        from strop.core.errors import UserError
+
+        if self.failed and self.passed:
+            raise UserError("--failed and --passed leave nothing to show; leave one of them out")
+        if self.group is not None and self.step is None:
+            raise UserError(f"--group {self.group} needs --step: groups are numbered within their step")
+        if self.evaluation is not None and self.step is not None:
+            raise UserError("--evaluation and --step exclude each other; an evaluation is not part of a step")
+        if self.id is not None and any(o is not None for o in (self.task, self.step, self.evaluation)):
+            raise UserError("--id names one rollout; leave out --task, --step, --group and --evaluation")
+
+
+@grouped
+def show(run: Annotated[Path, typer.Argument(help="run folder")], wanted: Wanted) -> None:
     """Show a run's headline numbers; with options, its rollouts: prompt, answer, verdict by stage, scores, advantage.
 
     --failed and --passed alone look at the newest step. Works for runs in progress and for stopped or damaged runs.
@@ -38,89 +59,57 @@ def show(
     from strop.reports.terminal.find import RolloutFinder
 
     check_run(run)
-    _check(task, step, group, evaluation, id, failed and passed)
+    wanted.check()
     out, finder = console(), RolloutFinder(run)
-    if id is not None:
-        _one(out, finder, finder.by_id(id))
-    elif task is not None:
-        _task(out, finder, task, step, evaluation, (failed, passed), limit, full)
-    elif evaluation is not None:
-        _some(out, finder, finder.of_evaluation(evaluation), (failed, passed), limit, full)
-    elif step is not None or failed or passed:
-        chosen = step if step is not None else max(finder.steps(), default=1)
-        _some(out, finder, finder.of_step(chosen, group), (failed, passed), limit, full)
+    if wanted.id is not None:
+        _print(out, finder, finder.by_id(wanted.id), full=True)
+    elif wanted.task is not None:
+        _task(out, finder, wanted.task, wanted)
+    elif wanted.evaluation is not None:
+        _some(out, finder, finder.of_evaluation(wanted.evaluation), wanted)
+    elif wanted.step is not None or wanted.failed or wanted.passed:
+        step = wanted.step if wanted.step is not None else max(finder.steps(), default=1)
+        _some(out, finder, finder.of_step(step, wanted.group), wanted)
     else:
         _overview(out, finder)
     for problem in finder.unreadable:
         _note(out, problem)
 
 
-def _check(
-    task: str | None, step: int | None, group: int | None, evaluation: str | None, id: str | None, both: bool
-) -> None:
-    """Raises UserError for options that do not go together."""
-    from strop.core.errors import UserError
-
-    if both:
-        raise UserError("--failed and --passed leave nothing to show; leave one of them out")
-    if group is not None and step is None:
-        raise UserError(f"--group {group} needs --step: groups are numbered within their step")
-    if evaluation is not None and step is not None:
-        raise UserError("--evaluation and --step exclude each other; an evaluation is not part of a step")
-    if id is not None and any(option is not None for option in (task, step, evaluation)):
-        raise UserError("--id names one rollout; leave out --task, --step, --group and --evaluation")
-
-
-def _one(out: "Console", finder: "RolloutFinder", found: "FoundRollout") -> None:
+def _print(out: "Console", finder: "RolloutFinder", found: "FoundRollout", *, full: bool) -> None:
     from strop.reports.page.rollout_data import detail_of, task_of
     from strop.reports.terminal import rollouts as terminal
-    from strop.reports.terminal.rollouts import doubt_of
 
     language = task_of(found.line)["language"]
-    detail = detail_of(found.line, found.place, finder.vocabulary(), language, colours=False)
-    out.print(*terminal.rollout(found.row, detail, full=True, doubt=doubt_of(found.line)), sep="\n")
+    vocabulary = finder.vocabulary if full else []
+    detail = detail_of(found.line, found.place, vocabulary, language, colours=False)
+    doubt = terminal.doubt_of(found.line)
+    out.print(*terminal.rollout(found.row, detail, full=full, doubt=doubt), sep="\n")
 
 
 def _some(
     out: "Console",
     finder: "RolloutFinder",
     found: "list[FoundRollout]",
-    only: tuple[bool, bool],
-    limit: int,
-    full: bool,
+    wanted: Wanted,
     *,
     newest: bool = False,
 ) -> None:
-    """Up to `limit` of the rollouts that `only` (failed, passed) lets through."""
-    from strop.reports.page.rollout_data import detail_of, task_of
-    from strop.reports.terminal import rollouts as terminal
-    from strop.reports.terminal.rollouts import doubt_of
-
-    failed, passed = only
-    left = [f for f in found if (f.row["outcome"] == "passed") is passed] if failed or passed else found
-    shown = left[-limit:] if newest else left[:limit]
-    vocabulary = finder.vocabulary() if full else []
+    """Up to `limit` of the rollouts, of those that `failed` and `passed` let through."""
+    left = found
+    if wanted.failed or wanted.passed:
+        left = [f for f in found if (f.row["outcome"] == "passed") is wanted.passed]
+    shown = left[-wanted.limit :] if newest else left[: wanted.limit]
     for one in shown:
-        language = task_of(one.line)["language"]
-        detail = detail_of(one.line, one.place, vocabulary, language, colours=False)
-        out.print(*terminal.rollout(one.row, detail, full=full, doubt=doubt_of(one.line)), sep="\n")
+        _print(out, finder, one, full=wanted.full)
         out.print()
-    kind = " that passed" if passed else " that did not pass" if failed else ""
+    kind = " that passed" if wanted.passed else " that did not pass" if wanted.failed else ""
     which = "the newest " if newest and len(shown) < len(left) else ""
     more = f"; --limit {len(left)} shows all" if len(shown) < len(left) else ""
     _note(out, f"{which}{len(shown)} of {len(left)} rollouts{kind}{more}")
 
 
-def _task(
-    out: "Console",
-    finder: "RolloutFinder",
-    word: str,
-    step: int | None,
-    evaluation: str | None,
-    only: tuple[bool, bool],
-    limit: int,
-    full: bool,
-) -> None:
+def _task(out: "Console", finder: "RolloutFinder", word: str, wanted: Wanted) -> None:
     """The task's history, one line per group, then its newest answers."""
     from rich.text import Text
 
@@ -129,12 +118,12 @@ def _task(
     from strop.reports.page.rollout_data import task_of
     from strop.reports.terminal.rollouts import history
 
-    places = finder.places()
+    places, step, evaluation = finder.places(), wanted.step, wanted.evaluation
     if step is not None or evaluation is not None:
         places = [p for p in places if (p.step, p.evaluation) == (step, evaluation or "")]
         if not places:
-            wanted = f"of step {step}" if step is not None else f"of an evaluation {evaluation!r}"
-            raise UserError(printable(f"{finder.folder} has no rollouts {wanted}"))
+            which = f"of step {step}" if step is not None else f"of an evaluation {evaluation!r}"
+            raise UserError(printable(f"{finder.folder} has no rollouts {which}"))
     found = finder.of_task(word, places)
     task = found[0].row["task"] if found else word
     label = task_of(found[0].line)["label"] if found else ""
@@ -142,7 +131,7 @@ def _task(
     for line in history([one.row for one in found]):
         out.print(line)
     out.print()
-    _some(out, finder, found, only, limit, full, newest=True)
+    _some(out, finder, found, wanted, newest=True)
 
 
 def _overview(out: "Console", finder: "RolloutFinder") -> None:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from strop.cli.options import Column, Side, Source, TaskFilters, columns_of, grouped
 from strop.cli.tasks_import import chosen, convert_command, formats_command, import_command
-from strop.cli.tasks_options import Column, Level, Limit, Side, Source, Topic, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,22 +19,27 @@ app.command("formats")(formats_command)
 
 
 @app.command("list")
+@grouped
 def list_command(
+    filters: TaskFilters,
     source: Source = "python-functions",
-    column: Column = None,
-    topic: Topic = None,
-    level: Level = None,
     split: Side = None,
-    limit: Limit = None,
 ) -> None:
     """List tasks, one per line: id, split (- if not assigned yet), level, number of tests, topic, source."""
     from strop.cli.tasks_import import Log, tell
 
     log = Log(verbose=False)
     if split:
-        tasks: Iterable[Task] = _load(source, column, topics=topic, levels=level, split=split, limit=limit)
+        tasks: Iterable[Task] = _load(
+            source,
+            filters.column,
+            topics=filters.topic,
+            levels=filters.level,
+            split=split,
+            limit=filters.limit,
+        )
     else:
-        tasks = chosen(_stream(source, column, log, tell), topic, level, limit)
+        tasks = chosen(_stream(source, filters.column, log, tell), filters)
     for task in tasks:
         first = (task.statement.strip().splitlines() or [""])[0]
         cells = (

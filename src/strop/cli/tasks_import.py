@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strop.cli.tasks_options import Column, Level, Limit, Source, Topic, columns_of
+from strop.cli.options import Source, TaskFilters, grouped
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -16,11 +17,18 @@ SHOWN = 20
 """Lines printed about rows that are left out, unless all are asked for."""
 _EVERY = 10_000
 
-Output = Annotated[
-    Path, typer.Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")
-]
-Strict = Annotated[bool, typer.Option("--strict", help="exit code 1 if anything was left out")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="one line for everything that is left out")]
+
+@dataclass(frozen=True)
+class Written:
+    """The file, and what is said of rows that make no task."""
+
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")
+    ]
+    strict: Annotated[bool, typer.Option("--strict", help="exit code 1 if anything was left out")] = False
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="one line for everything that is left out")
+    ] = False
 
 
 class Log:
@@ -42,33 +50,25 @@ class Log:
             tell(f"... and {self.count - SHOWN} more (--verbose prints all)")
 
 
+@grouped
 def import_command(
     source: Source,
-    output: Output,
-    column: Column = None,
-    topic: Topic = None,
-    level: Level = None,
-    limit: Limit = None,
-    strict: Strict = False,
-    verbose: Verbose = False,
+    written: Written,
+    filters: TaskFilters,
 ) -> None:
     """Write the tasks of any source as Strop's task lines (docs/formats.md, docs/data-sets.md).
 
     Rows that make no task are reported on stderr and left out. Exit code 2 if no task came through.
     """
-    _run(source, "strop", output, column, topic, level, limit, strict, verbose)
+    _run(source, "strop", written, filters)
 
 
+@grouped
 def convert_command(
     source: Source,
-    output: Output,
+    written: Written,
     to: Annotated[str, typer.Option("--to", help="format to write, see `strop tasks formats`")],
-    column: Column = None,
-    topic: Topic = None,
-    level: Level = None,
-    limit: Limit = None,
-    strict: Strict = False,
-    verbose: Verbose = False,
+    filters: TaskFilters,
 ) -> None:
     """Write the tasks of any source in another format: JSON lines, parquet or a folder, depending on the format.
 
@@ -78,7 +78,7 @@ def convert_command(
 
     if to == "strop":
         raise UserError("strop is the format of `strop tasks import`: use that")
-    _run(source, to, output, column, topic, level, limit, strict, verbose)
+    _run(source, to, written, filters)
 
 
 def formats_command() -> None:
@@ -97,30 +97,20 @@ def tell(line: str) -> None:
     print(printable(" ".join(line.split("\n"))), file=sys.stderr)
 
 
-def _run(
-    source: str,
-    to: str,
-    output: Path,
-    column: list[str] | None,
-    topics: list[str] | None,
-    levels: list[int] | None,
-    limit: int | None,
-    strict: bool,
-    verbose: bool,
-) -> None:
+def _run(source: str, to: str, written: Written, filters: TaskFilters) -> None:
     from strop.tasks.formats import adapter_named, write_format
     from strop.tasks.sources import iter_tasks
 
     adapter = adapter_named(to)
-    log = Log(verbose)
-    tasks = iter_tasks(source, columns=columns_of(column), on_bad=log, on_guess=tell)
-    wanted = chosen(_distinct(tasks, log), topics, levels, limit)
+    log = Log(written.verbose)
+    tasks = iter_tasks(source, columns=filters.columns, on_bad=log, on_guess=tell)
+    wanted = chosen(_distinct(tasks, log), filters)
     try:
-        count = write_format(adapter, _counted(_at_least_one(wanted, source, log)), output, log)
+        count = write_format(adapter, _counted(_at_least_one(wanted, source, log)), written.output, log)
     finally:
         log.close()
-    typer.echo(f"{count} tasks, {log.count} rows left out: {output}")
-    if strict and log.count:
+    typer.echo(f"{count} tasks, {log.count} rows left out: {written.output}")
+    if written.strict and log.count:
         raise typer.Exit(1)
 
 
@@ -138,14 +128,13 @@ def _distinct(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
         yield task
 
 
-def chosen(
-    tasks: "Iterable[Task]", topics: list[str] | None, levels: list[int] | None, limit: int | None
-) -> "Iterator[Task]":
-    """The first `limit` tasks of those topics and levels."""
+def chosen(tasks: "Iterable[Task]", filters: TaskFilters) -> "Iterator[Task]":
+    """The first `filters.limit` tasks of those topics and levels."""
     from itertools import islice
 
+    topics, levels = filters.topic, filters.level
     kept = (t for t in tasks if (not topics or t.topic in topics) and (not levels or t.level in levels))
-    return islice(kept, limit)
+    return islice(kept, filters.limit)
 
 
 def _at_least_one(tasks: "Iterator[Task]", source: str, log: Log) -> "Iterator[Task]":

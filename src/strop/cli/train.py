@@ -2,9 +2,14 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from strop.cli.options import Plain, recipe_of
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
 
 
 def train(
@@ -22,7 +27,7 @@ def train(
         bool,
         typer.Option("--dry-run", help="check everything that does not need the model, then stop"),
     ] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="one line per step, no live view")] = False,
+    plain: Plain = False,
 ) -> None:
     """Train a model by GRPO on verdicts from executing its code."""
     from strop.core.errors import UserError
@@ -33,12 +38,11 @@ def train(
             raise UserError("--resume uses the recipe in the run folder; leave out recipes and overrides")
         _run(resume, None, plain)
         return
-    from strop.config.load import dump_recipe, load_recipe
+    from strop.config.load import dump_recipe
 
-    files = [Path(word) for word in words if "=" not in word]
-    if not files and not words:
+    if not words:
         raise UserError("no recipe given; try: strop train recipes/demo.yaml")
-    resolved = load_recipe(files, [word for word in words if "=" in word])
+    resolved = recipe_of(words)
     if print_config:
         print(dump_recipe(resolved), end="")
         return
@@ -48,15 +52,13 @@ def train(
     _run(resolved.run.folder, resolved, plain)
 
 
-def _check(recipe: object) -> None:
-    from strop.config.schema import Recipe
+def _check(recipe: "Recipe") -> None:
     from strop.reports.run_folder import RunFolder
     from strop.rewards.rubric import WeightedRubric
     from strop.training.sinks import check_sinks
     from strop.training.stages import stages_of
     from strop.training.tasks import split_tasks
 
-    assert isinstance(recipe, Recipe)
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     check_sinks(recipe)
     WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
@@ -69,18 +71,16 @@ def _check(recipe: object) -> None:
         print(stage)
 
 
-def _run(folder: Path, recipe: object, plain: bool) -> None:
+def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
     from strop.config.load import load_recipe
-    from strop.config.schema import Recipe
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
     from strop.training.sinks import check_sinks
 
     if recipe is None:
         RunFolder.read(folder)
-        settings = load_recipe([folder / "recipe.yaml"], [])
+        settings = load_recipe([folder / "recipe.yaml"])
     else:
-        assert isinstance(recipe, Recipe)
         RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
         settings = recipe
     check_sinks(settings)
@@ -89,10 +89,8 @@ def _run(folder: Path, recipe: object, plain: bool) -> None:
         from strop.training.run import resume, train
 
         try:
-            if isinstance(recipe, Recipe):
-                summary = train(recipe, say=view.note, show=view.update, status=view.status)
-            else:
-                summary = resume(folder, say=view.note, show=view.update, status=view.status)
+            said: dict[str, Any] = {"say": view.note, "show": view.update, "status": view.status}
+            summary = resume(folder, **said) if recipe is None else train(recipe, **said)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"resume with: strop train --resume {folder}") from None
     _report(folder, summary)

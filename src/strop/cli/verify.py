@@ -4,10 +4,13 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+from strop.cli.options import grouped
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -22,29 +25,74 @@ IN_FLIGHT = 512
 MAX_ERROR_RATE = 0.05
 
 
+@dataclass(frozen=True)
+class VerifierOptions:
+    """Where answers are judged, and within what limits."""
+
+    workers: Annotated[int | None, typer.Option(min=1, help="answers at a time; one per core by default")] = (
+        None
+    )
+    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU seconds for one answer")] = None
+    wall_seconds: Annotated[
+        float | None, typer.Option(min=0.01, help="wall-clock seconds for one answer")
+    ] = None
+    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory for one answer, in MiB")] = None
+    jail: Annotated[str, typer.Option(help="jail configuration; `strop doctor` lists them")] = "auto"
+    allow_unsafe: Annotated[bool, typer.Option(help="run without a jail if none is available")] = False
+    rust_verdict: Annotated[
+        str, typer.Option(help="strict: no forged passes; cargo: cargo's exit statuses")
+    ] = "strict"
+    url: Annotated[
+        list[str] | None,
+        typer.Option(help="a `strop serve-verifier` to use instead of this machine; repeatable"),
+    ] = None
+
+    def open(self) -> "OpenVerifier":
+        """The verifier here, or at `url`; those servers set the limits unless some are given here. Raises UserError."""
+        from strop.core.errors import UserError
+        from strop.verification import open_remote, open_verifier
+        from strop.verification.settings import fingerprint
+
+        limits = self._limits()
+        if self.rust_verdict not in ("strict", "cargo"):
+            raise UserError(f"--rust-verdict {self.rust_verdict!r} is neither strict nor cargo")
+        rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
+        if self.url:
+            return open_remote(
+                self.url, settings=fingerprint(limits, rust) if limits else {"rust_verdict": rust}
+            )
+        return open_verifier(
+            workers=self.workers,
+            limits=limits,
+            jail=self.jail,
+            allow_unsafe=self.allow_unsafe,
+            rust_verdict=rust,
+        )
+
+    def _limits(self) -> "Limits | None":
+        """The limits given on the command line; None if there are none."""
+        from strop.core.errors import UserError
+        from strop.sandbox import Limits
+
+        if (self.cpu_seconds, self.wall_seconds, self.memory_mb) == (None, None, None):
+            return None
+        usual = Limits()
+        cpu = self.cpu_seconds or usual.cpu_seconds
+        wall = self.wall_seconds or max(usual.wall_seconds, 4 * (self.cpu_seconds or 0))
+        if wall < cpu:
+            raise UserError(f"--wall-seconds {wall:g} is below --cpu-seconds {cpu:g}; raise it")
+        memory = usual.memory_bytes if self.memory_mb is None else self.memory_mb * 2**20
+        return replace(usual, cpu_seconds=cpu, wall_seconds=wall, memory_bytes=memory)
+
+
+@grouped
 def verify(
     tasks: Annotated[
         str, typer.Argument(metavar="TASKS", help="file of task lines, or a name such as humaneval")
     ],
     answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help='file of {"task_id", "answer"} lines')],
     output: Annotated[Path, typer.Option("--output", "-o", help="file for the verdict lines")],
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="answers at a time; one per core by default")
-    ] = None,
-    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU seconds for one answer")] = None,
-    wall_seconds: Annotated[
-        float | None, typer.Option(min=0.01, help="wall-clock seconds for one answer")
-    ] = None,
-    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory for one answer, in MiB")] = None,
-    jail: Annotated[str, typer.Option(help="jail configuration; `strop doctor` lists them")] = "auto",
-    allow_unsafe: Annotated[bool, typer.Option(help="run without a jail if none is available")] = False,
-    rust_verdict: Annotated[
-        str, typer.Option(help="strict: no forged passes; cargo: cargo's exit statuses")
-    ] = "strict",
-    url: Annotated[
-        list[str] | None,
-        typer.Option(help="a `strop serve-verifier` to use instead of this machine; repeatable"),
-    ] = None,
+    options: VerifierOptions,
 ) -> None:
     """Verify answers and write one verdict line for each, in the same order.
 
@@ -58,10 +106,9 @@ def verify(
     outcomes: Counter[str] = Counter()
     cause = ""
     started = time.monotonic()
-    limits = _limits(cpu_seconds, wall_seconds, memory_mb)
     with (
         files.atomic(output) as file,
-        _open(url, workers, limits, jail, allow_unsafe, rust_verdict) as verifier,
+        options.open() as verifier,
         Progress("verified", total) as progress,
     ):
         pending: deque[tuple[str, Future[Verdict]]] = deque()
@@ -82,30 +129,6 @@ def verify(
             pending.append((task.id, verifier.submit(task, code)))
         write(0)
     _summarise(outcomes, time.monotonic() - started, cause)
-
-
-def _open(
-    urls: list[str] | None,
-    workers: int | None,
-    limits: "Limits | None",
-    jail: str,
-    allow_unsafe: bool,
-    rust_verdict: str,
-) -> "OpenVerifier":
-    """The verifier here, or at `urls`; those servers set the limits unless some are given here."""
-    from strop.core.errors import UserError
-    from strop.verification import open_remote, open_verifier
-    from strop.verification.settings import fingerprint
-
-    if rust_verdict not in ("strict", "cargo"):
-        raise UserError(f"--rust-verdict {rust_verdict!r} is neither strict nor cargo")
-    rust: Literal["strict", "cargo"] = "cargo" if rust_verdict == "cargo" else "strict"
-    if urls:
-        wanted = fingerprint(limits, rust_verdict) if limits else {"rust_verdict": rust_verdict}
-        return open_remote(urls, settings=wanted)
-    return open_verifier(
-        workers=workers, limits=limits, jail=jail, allow_unsafe=allow_unsafe, rust_verdict=rust
-    )
 
 
 def verdict_line(task_id: str, verdict: "Verdict") -> dict[str, object]:
@@ -140,31 +163,6 @@ def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[
         yield task, answer_in(row["answer"], task)
     if empty:
         raise UserError(f"{path}: the file is empty: it holds no answer")
-
-
-def _limits(cpu_seconds: float | None, wall_seconds: float | None, memory_mb: int | None) -> "Limits | None":
-    """The limits given on the command line; None if there are none."""
-    from dataclasses import replace
-
-    from strop.core.errors import UserError
-    from strop.sandbox import Limits
-
-    if (cpu_seconds, wall_seconds, memory_mb) == (None, None, None):
-        return None
-    limits = Limits()
-    if cpu_seconds is not None:
-        limits = replace(
-            limits, cpu_seconds=cpu_seconds, wall_seconds=max(limits.wall_seconds, 4 * cpu_seconds)
-        )
-    if wall_seconds is not None:
-        limits = replace(limits, wall_seconds=wall_seconds)
-    if memory_mb is not None:
-        limits = replace(limits, memory_bytes=memory_mb * 2**20)
-    if limits.wall_seconds < limits.cpu_seconds:
-        raise UserError(
-            f"--wall-seconds {limits.wall_seconds:g} is below --cpu-seconds {limits.cpu_seconds:g}; raise it"
-        )
-    return limits
 
 
 def _summarise(outcomes: Counter[str], seconds: float, cause: str) -> None:

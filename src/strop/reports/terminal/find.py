@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,7 @@ class RolloutFinder:
             rest = f"{pick(task, tasks, f'task of evaluation {name}')}.{index}"
         return members[pick(rest, set(members), f"rollout of evaluation {name}")]
 
+    @cached_property
     def vocabulary(self) -> list[str]:
         """The text of each token id, empty when the run has none."""
         return load_vocabulary(self.folder)

@@ -1,0 +1,141 @@
+"""Options that commands share: single ones as aliases, and groups of them as frozen dataclasses.
+
+A command under `@grouped` takes a group as one parameter; on the command line its fields are options like any others.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+import typer
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with each parameter that is a dataclass spread out into the dataclass's fields."""
+    groups: dict[str, Any] = {}
+    spread: list[inspect.Parameter] = []
+    hints = get_type_hints(command, include_extras=True)
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if is_dataclass(kind) and isinstance(kind, type):
+            groups[name] = kind
+            inner = get_type_hints(kind, include_extras=True)
+            spread += [_keyword(f.name, f.default, inner[f.name]) for f in fields(kind)]
+        else:
+            spread.append(_keyword(name, parameter.default, hints[name]))
+
+    def called(**given: Any) -> None:
+        built = {
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            for name, kind in groups.items()
+        }
+        command(**given, **built)
+
+    called.__doc__, called.__name__ = command.__doc__, command.__name__
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
+    called.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
+    return called
+
+
+def _keyword(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    empty = inspect.Parameter.empty if default is MISSING else default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=empty, annotation=annotation)
+
+
+class RecipeDefault(str):
+    """A recipe's key, such as "evaluation.samples", that a help text shows as its default: looked up when printed."""
+
+    def __str__(self) -> str:
+        from functools import reduce
+
+        from strop.config.schema import Recipe
+
+        value: object = reduce(getattr, self.split("."), Recipe())
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def of_recipe(key: str, *names: str, help: str, **more: Any) -> Any:
+    """An option that sets a recipe's key where it is given; the default is the recipe's."""
+    return typer.Option(*names, help=help, show_default=RecipeDefault(key), **more)
+
+
+Recipes = Annotated[
+    list[str], typer.Argument(metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
+]
+Source = Annotated[
+    str,
+    typer.Argument(
+        help="python-functions, rust-functions, humaneval, a file or folder, hub:ID[@SPLIT], or FORMAT:PLACE"
+    ),
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", "-c", help="PART=COLUMN for the columns of another data set, e.g. tests=test_list"
+    ),
+]
+Side = Annotated[
+    Literal["train", "held-out"] | None, typer.Option("--split", help="only this side of the split")
+]
+AllowUnsafe = Annotated[bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")]
+Plain = Annotated[bool, typer.Option("--plain", help="one line per step, no live view")]
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What answers for a model whose word names no engine."""
+
+    engine: Annotated[
+        Literal["transformers", "vllm", "openai", "scripted"],
+        typer.Option(
+            help="engine for models that name none; for openai, MODEL is the name on the server, for "
+            "scripted a file of answers"
+        ),
+    ] = "transformers"
+    base_url: Annotated[str | None, typer.Option(help="server address for openai models that name none")] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class TaskFilters:
+    """Which tasks of a source are taken."""
+
+    column: Column = None
+    topic: Annotated[list[str] | None, typer.Option("--topic", help="only this topic; may be repeated")] = (
+        None
+    )
+    level: Annotated[list[int] | None, typer.Option("--level", help="only this level; may be repeated")] = (
+        None
+    )
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="stop after this many tasks")] = None
+
+    @property
+    def columns(self) -> dict[str, str] | None:
+        """The column mapping, None when there is none. Raises UserError."""
+        return columns_of(self.column)
+
+
+def columns_of(pairs: list[str] | None) -> dict[str, str] | None:
+    """The column mapping of `PART=COLUMN` options, None when there are none. Raises UserError."""
+    from strop.core.errors import UserError
+
+    columns: dict[str, str] = {}
+    for pair in pairs or []:
+        part, equals, column = pair.partition("=")
+        if not (part and equals and column):
+            raise UserError(f"bad --column {pair!r}: write PART=COLUMN, such as statement=prompt")
+        columns[part] = column
+    return columns or None
+
+
+def recipe_of(words: list[str], more: Sequence[str] = ()) -> "Recipe":
+    """The recipe that a command's words name: files, then KEY=VALUE overrides, then `more` of these."""
+    from strop.config.load import load_recipe
+
+    files = [word for word in words if "=" not in word]
+    return load_recipe(files, [*(word for word in words if "=" in word), *more])
