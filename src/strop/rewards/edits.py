@@ -159,6 +159,8 @@ EDITS: dict[str, Reward] = {
         published_unified_diff_similarity,
     )
 }
+BY_DIFFLIB = frozenset(EDITS) - {"edit_similarity"}
+"""The rewards that are difflib's numbers; they need the extra `similarity`."""
 EDITS |= {
     score.__name__: of_edits(score, oracle=False)
     for score in (edit_applies, edit_format, published_sr_diff_format)

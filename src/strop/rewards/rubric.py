@@ -12,6 +12,8 @@ from strop.core.rollout import Rollout, Score
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.rewards.builtin import BUILTIN
+from strop.rewards.edits import BY_DIFFLIB
+from strop.rewards.ratio import PACKAGES, library
 
 
 class WeightedRubric:
@@ -47,6 +49,9 @@ def total(scores: Sequence[Score]) -> float | None:
 def find_reward(name: str) -> Reward:
     """A built-in reward, or the function of a user's file. Raises UserError with a remedy."""
     if ":" not in name:
+        if name in BY_DIFFLIB:
+            for needed in PACKAGES:
+                library(needed, f"the reward {name!r}")
         if name in BUILTIN:
             return BUILTIN[name]
         close = difflib.get_close_matches(name, BUILTIN, n=1)

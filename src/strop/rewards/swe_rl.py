@@ -22,11 +22,13 @@ Deviations:
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-
-from unidiff.patch import PatchedFile, PatchSet
+from typing import TYPE_CHECKING
 
 from strop.core.errors import StropError
-from strop.rewards.ratio import ratio, unified_diff
+from strop.rewards.ratio import library, ratio, unified_diff
+
+if TYPE_CHECKING:
+    from unidiff.patch import PatchedFile
 
 BAD_FORMAT = -1.0
 MAX_GROWTH = 2_000_000
@@ -148,15 +150,16 @@ def _file_patches(patch: str) -> dict[str, str]:
     """Path to patch of each file of a unified diff, as the published form writes it for comparison."""
     if _SLOW.search(patch):
         return {}
+    read = library("unidiff", "SWE-RL's reward of unified diffs").PatchSet
     try:
-        return dict(_file_patch(file) for file in PatchSet(patch) if not file.is_binary_file)
+        return dict(_file_patch(file) for file in read(patch) if not file.is_binary_file)
     except (
         Exception
     ):  # on hostile text unidiff raises more than its own errors; the published form reads no patch
         return {}
 
 
-def _file_patch(file: PatchedFile) -> tuple[str, str]:
+def _file_patch(file: "PatchedFile") -> tuple[str, str]:
     body = "\n".join(str(hunk).strip() for hunk in file)
     if not file.is_rename:
         return str(file.path), body.strip()

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.tasks.bounded import plain_row
 from strop.tasks.lines import Report, fail
-from strop.tasks.optional import require
 
 
 def read_rows(name: str, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -13,9 +13,9 @@ from typing import Any
 
 from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
+from strop.core.optional import require
 from strop.core.task import Task
 from strop.tasks import jsonl
-from strop.tasks.optional import require
 
 
 def load() -> list[Task]:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.tasks import jsonl
 from strop.tasks.bounded import MAX_ROW, plain_row, size
 from strop.tasks.lines import Report, fail
-from strop.tasks.optional import require
 from strop.tasks.output import whole_file
 
 BATCH = 256

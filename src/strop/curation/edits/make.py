@@ -1,5 +1,6 @@
 """Tasks out of files before and after: `edit_task`, and where the files come from: commits, or rows with a patch."""
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,6 @@ from strop.curation.edits.history import MOST_LINES, mended_programs, names_a_bu
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.edits.tally import LeftOut, Tally, Wish
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
-from strop.rewards.ratio import unified_diff
 from strop.tasks.adapters.swe_patch import language_of
 from strop.tasks.edit_prompts import reference
 from strop.tasks.edit_tasks import TOLERANCE
@@ -138,6 +138,11 @@ def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], wish
     )
 
 
+def _hunks(before: str, after: str) -> str:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="")
+    return "\n".join(list(lines)[2:])
+
+
 def _shown(
     repository: Repository,
     commit: str,
@@ -150,7 +155,7 @@ def _shown(
 ) -> Task:
     """The task, with files beside those that change. Raises LeftOut for what is empty or too large."""
     patch = "".join(
-        f"+++ b/{p}\n{unified_diff(before.get(p, ''), t or '')}\n" for p, t in sorted(after.items())
+        f"+++ b/{path}\n{_hunks(before.get(path, ''), text or '')}\n" for path, text in sorted(after.items())
     )
     lines = sum(line[:1] in "+-" and line[:4] != "+++ " for line in patch.split("\n") if line)
     if not lines:

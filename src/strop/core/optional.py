@@ -1,4 +1,4 @@
-"""Packages that only some sources need."""
+"""Packages of an extra, which only some parts need."""
 
 import importlib
 from typing import Any

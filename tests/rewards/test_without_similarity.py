@@ -1,0 +1,57 @@
+"""Without the extra `similarity` everything works but the published rewards, which say what to install."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.without import without
+
+from strop.rewards.edits import BY_DIFFLIB, EDITS
+from strop.rewards.ratio import PACKAGES
+
+
+def python(tmp_path: Path, code: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", code], env=without(tmp_path / "site", *PACKAGES),
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def test_the_names_are_those_that_use_difflib() -> None:
+    assert set(EDITS) > BY_DIFFLIB
+    assert {
+        "sr_diff_similarity", "published_swe_rl", "published_swe_rl_unidiff", "published_sr_diff_similarity",
+        "published_unified_diff_similarity",
+    } == BY_DIFFLIB  # fmt: skip
+
+
+def test_other_rewards_need_nothing(tmp_path: Path) -> None:
+    code = (
+        "from strop.rewards.builtin import BUILTIN\nfrom strop.rewards.edits import BY_DIFFLIB\n"
+        "from strop.rewards.rubric import WeightedRubric\nimport strop.curation.edits.make\n"
+        "WeightedRubric.from_names([(n, 1.0) for n in BUILTIN if n not in BY_DIFFLIB])\n"
+        "from strop.rewards.edit_scores import similarity\n"
+        "from strop.rewards.swe_rl import search_replace_reward\n"
+        "print(similarity('x = 2\\n', {'a': 'x = 1\\n'}, {'a': 'x = 2\\n'}, 'whole-file'))"
+    )
+    done = python(tmp_path, code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(BY_DIFFLIB))
+def test_a_published_reward_says_what_to_install(name: str, tmp_path: Path) -> None:
+    code = (
+        "from strop.core.errors import UserError\nfrom strop.rewards.rubric import find_reward\n"
+        f"try: find_reward({name!r})\nexcept UserError as error: print(error)"
+    )
+    done = python(tmp_path, code)
+    assert done.stdout == (
+        f"the reward '{name}' needs the package 'cydifflib', which is not installed: pip install 'strop[similarity]'\n"
+    ), done.stderr
+
+
+def test_a_number_asked_for_in_python_says_it_too(tmp_path: Path) -> None:
+    done = python(tmp_path, "from strop.rewards.ratio import ratio\nratio('a', 'b', autojunk=False)")
+    assert "difflib's ratio needs the package 'difflib-fast'" in done.stderr
+    assert "pip install 'strop[similarity]'" in done.stderr
