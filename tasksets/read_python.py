@@ -15,6 +15,7 @@ from typing import Any
 from strop.code.python import source as pysource
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
+from tasksets import doctests as docs
 
 PACKAGE = "tasksets.python_functions"
 FLOAT_TOLERANCE = 1e-9
@@ -63,7 +64,7 @@ class _Topic:
 
     def _source(self, node: ast.stmt) -> str:
         if isinstance(node, pysource.Function):
-            return pysource.without_docstring(self.lines, node)
+            return docs.without_docstring(self.lines, node)
         return pysource.segment(self.lines, node)
 
 
@@ -79,7 +80,7 @@ def _topic_tasks(name: str) -> Iterator[Task]:
 
 def _task(topic: _Topic, node: ast.FunctionDef) -> Task:
     function = getattr(topic.module, node.name)
-    prose, doctests = pysource.split_doctests(ast.get_docstring(node) or "")
+    prose, doctests = docs.split_doctests(ast.get_docstring(node) or "")
     cases = _cases(function, node.name, doctests)
     outside = pysource.used_names(node.args, node.returns)
     above = topic.needed(node, outside, imports_only=True)
@@ -87,11 +88,11 @@ def _task(topic: _Topic, node: ast.FunctionDef) -> Task:
     return Task(
         statement=prose,
         signature=_below(above, pysource.header(topic.lines, node)),
-        reference=_below(parts, pysource.without_docstring(topic.lines, node)) + "\n",
+        reference=_below(parts, docs.without_docstring(topic.lines, node)) + "\n",
         check=CasesCheck(
             entry_point=node.name,
             cases=cases,
-            tolerance=FLOAT_TOLERANCE if any(pysource.has_float(c.expected) for c in cases) else 0.0,
+            tolerance=FLOAT_TOLERANCE if any(docs.has_float(c.expected) for c in cases) else 0.0,
         ),
         topic=topic.name,
         level=function.level,
@@ -101,13 +102,13 @@ def _task(topic: _Topic, node: ast.FunctionDef) -> Task:
 
 def _cases(function: Any, name: str, doctests: list[tuple[str, str]]) -> list[Case]:
     """The doctests as shown cases, checked against the reference, then the hidden ones."""
-    shown = [pysource.doctest_case(call, expected, name) for call, expected in doctests]
+    shown = [docs.doctest_case(call, expected, name) for call, expected in doctests]
     for case in shown:
         if _call(function, case.args, case.kwargs) != case.expected:
             raise ValueError(f"the reference does not give what the doctest with {case.args} says")
     hidden = [Case(args=list(args), expected=_call(function, list(args), {})) for args in function.hidden]
     for case in shown + hidden:
-        if not pysource.is_json([case.args, case.kwargs, case.expected]):
+        if not docs.is_json([case.args, case.kwargs, case.expected]):
             raise ValueError(f"the case {case.args!r} -> {case.expected!r} holds more than JSON values")
     return shown + hidden
 

@@ -3,8 +3,8 @@
 import ast
 
 import pytest
+from tasksets.doctests import is_json
 
-from strop.code.python.source import is_json
 from strop.core.checks import CasesCheck
 from strop.core.task import Task
 from strop.tasks import load_tasks, render

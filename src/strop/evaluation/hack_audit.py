@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strop.code.rust.functions import attributes, functions_of
+from strop.code.rust.items import attributes, functions_of
 from strop.code.trees import Node, parse, text_of, walk
 from strop.core.checks import RustCheck
 from strop.core.rollout import Rollout

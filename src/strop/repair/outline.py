@@ -2,10 +2,10 @@
 
 import ast
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from strop.code.python.functions import UNPARSABLE, tree_of
 from strop.edits.lines import split
 
 WINDOW = 40
@@ -34,12 +34,10 @@ def parsed(text: str) -> ast.Module | None:
     """The tree of Python source, None where it cannot be read. Never raises."""
     if len(text) > _LONGEST_PARSED:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    try:
+        return tree_of(text)
+    except UNPARSABLE:
+        return None
 
 
 def pieces(path: str, text: str) -> list[Piece]:

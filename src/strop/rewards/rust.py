@@ -17,7 +17,7 @@ the answer, which is the last fenced block, where the original builds the first.
 
 import re
 
-from strop.code.rust.functions import functions_of
+from strop.code.rust.items import functions_of
 from strop.code.trees import Node, text_of, walk
 from strop.core.protocols import Reward
 from strop.core.rollout import Rollout

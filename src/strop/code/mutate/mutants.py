@@ -77,11 +77,7 @@ def _ranked(sites: list[Change], source: Source, seed: int) -> Iterator[Change]:
     while pool:
         best = min(
             pool,
-            key=lambda s: (
-                operators[s.operator] + places[s.unit],
-                lines[by_line[s]],
-                preference[s.operator],
-            ),
+            key=lambda s: (operators[s.operator] + places[s.unit], lines[by_line[s]], preference[s.operator]),
         )
         pool.remove(best)
         operators[best.operator] += 1

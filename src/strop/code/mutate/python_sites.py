@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from strop.code.functions import Function
 from strop.code.mutate.operators import Change
 from strop.code.mutate.sites import Finder, reachable
-from strop.code.python.items import Function, PythonItems
+from strop.code.python.items import PythonItems
 from strop.code.trees import Node, Regions, Source, span
 
 _COMPARISONS: dict[str, tuple[str, str]] = {
@@ -39,7 +40,7 @@ def sites(source: Source) -> Iterator[Change]:
 def _leads_to(function: Function, wanted: set[str]) -> bool:
     """By its name; to special methods through their class."""
     return function.name in wanted or (
-        function.name.startswith("__") and not wanted.isdisjoint(function.classes)
+        function.name.startswith("__") and not wanted.isdisjoint(function.path)
     )
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from strop.code.functions import Function
 from strop.code.mutate.operators import Change
 from strop.code.mutate.rust_values import default_value, other_constant
 from strop.code.mutate.sites import Finder, reachable
-from strop.code.rust.items import Function, RustItems
+from strop.code.rust.items import RustItems
 from strop.code.trees import Node, Regions, Source, span
 
 _BINARY: dict[str, tuple[str, str]] = {

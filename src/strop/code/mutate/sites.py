@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar
 
+from strop.code.functions import Function
 from strop.code.mutate.operators import Change
 from strop.code.trees import Node, Regions, Source, span
 
@@ -11,26 +12,14 @@ _MOST_SITES = 400
 _DEEPEST_CALL = 50
 """Calls between a test and the code that is changed."""
 
-OPERATORS = (
-    "return value", "negated condition", "boundary", "comparison", "arithmetic", "constant", "boolean", "range",
-    "deletion",
-)  # fmt: skip
+OPERATORS = ("return value", "negated condition", "boundary", "comparison", "arithmetic", "constant", "boolean",
+             "range", "deletion")  # fmt: skip
 """In the order in which they are preferred."""
 
 
-class Function(Protocol):
-    """A function that may be changed."""
-
-    node: Node
-    body: Node
-
-
-F = TypeVar("F", bound=Function)
-
-
 def reachable(
-    source: Source, left: Iterable[F], wanted: set[str], leads: Callable[[F, set[str]], bool]
-) -> list[F]:
+    source: Source, left: Iterable[Function], wanted: set[str], leads: Callable[[Function, set[str]], bool]
+) -> list[Function]:
     """Those of the functions that the names in `wanted` lead to, or the names in what these lead to; by position."""
     left, reached = list(left), []
     for _ in range(_DEEPEST_CALL):

@@ -6,7 +6,8 @@ decorators, imports (what they bind is called by its origin), `pass`, the guard 
 """
 
 import ast
-import warnings
+
+from strop.code.python.functions import UNPARSABLE, tree_of
 
 _SKIPPED = frozenset(
     {"annotation", "returns", "decorator_list", "ctx", "type_comment", "type_ignores", "kind"}
@@ -19,11 +20,9 @@ _NAMED = (*_FUNCTIONS, ast.ExceptHandler)
 def labels(source: str) -> list[str] | None:
     """Labels of the tree, parents first; None where it is no Python of this version. Constants begin with `=`."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+        tree = tree_of(source)
         return _Form(tree).labels(tree)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         return None
 
 

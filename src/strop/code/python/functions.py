@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-Node = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Fields in which statements hold statements."""
 
@@ -19,15 +19,38 @@ class Unreadable(Exception):
 class Function:
     """One function of a file; lines count from 1."""
 
-    node: Node
+    node: Definition
     name: str
     qualified_name: str
     """With the classes and functions that it stands in: `Stack.push`."""
-    docstring: str
-    """As `inspect.getdoc` shows it; empty = none."""
-    first: int
-    """First line, decorators included."""
-    last: int
+    outermost: bool
+    """Whether no function is around it."""
+
+    @property
+    def docstring(self) -> str:
+        """As `inspect.getdoc` shows it; empty = none."""
+        return ast.get_docstring(self.node) or ""
+
+    @property
+    def first(self) -> int:
+        """First line, decorators included."""
+        return min([self.node.lineno, *(decorator.lineno for decorator in self.node.decorator_list)])
+
+    @property
+    def last(self) -> int:
+        """Its last line."""
+        return self.node.end_lineno or self.node.lineno
+
+
+UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What `ast.parse` and `compile` raise for texts."""
+
+
+def tree_of(text: str) -> ast.Module:
+    """The syntax tree of a source text, without warnings. Raises what is `UNPARSABLE`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def parse(text: str) -> ast.Module:
@@ -38,9 +61,7 @@ def parse(text: str) -> ast.Module:
     if re.search(r"\r(?!\n)", text):
         raise Unreadable("a lone carriage return")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text.removeprefix("\ufeff"))
+        return tree_of(text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError) as error:
         raise Unreadable("syntax error") from error
     except (RecursionError, MemoryError) as error:
@@ -53,22 +74,11 @@ def functions(tree: ast.Module) -> list[Function]:
 
 
 def _found(tree: ast.Module) -> Iterator[Function]:
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    stack: list[tuple[ast.AST, str, bool]] = [(tree, "", True)]
     while stack:
-        node, scope = stack.pop()
-        if isinstance(node, Node):
-            yield _function(node, scope)
-        inner = scope + node.name + "." if isinstance(node, Node | ast.ClassDef) else scope
-        stack += [(child, inner) for name in _BLOCKS for child in getattr(node, name, ())]
-
-
-def _function(node: Node, scope: str) -> Function:
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return Function(
-        node=node,
-        name=node.name,
-        qualified_name=scope + node.name,
-        docstring=ast.get_docstring(node) or "",
-        first=first,
-        last=node.end_lineno or node.lineno,
-    )
+        node, scope, outermost = stack.pop()
+        if isinstance(node, Definition):
+            yield Function(node, node.name, scope + node.name, outermost)
+            outermost = False
+        inner = scope + node.name + "." if isinstance(node, Definition | ast.ClassDef) else scope
+        stack += [(child, inner, outermost) for name in _BLOCKS for child in getattr(node, name, ())]

@@ -1,46 +1,18 @@
 """The functions of a Python file with their decorators, classes and place: test code or code under test."""
 
 import sys
-from dataclasses import dataclass
 
-from strop.code.trees import Node, Regions, Source, Span, span
+from strop.code.functions import Function, Items
+from strop.code.trees import Node, Source, Span, span
 
 _SKIPS = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
-_FIXTURES = frozenset(
-    {
-        "setUp",
-        "tearDown",
-        "setUpClass",
-        "tearDownClass",
-        "setup_method",
-        "setup",
-        "setup_class",
-        "setup_module",
-    }
-)
+_FIXTURES = frozenset({"setUp", "tearDown", "setUpClass", "tearDownClass", "setup_method", "setup", "setup_class",
+                       "setup_module"})  # fmt: skip
 _HELPER_PREFIXES = ("check", "assert", "verify", "expect")
 _TOOLS = frozenset({"pytest", "hypothesis", "unittest", "numpy", "mock"})
 
 
-@dataclass(slots=True)
-class Function:
-    """One `def`."""
-
-    name: str
-    node: Node
-    body: Node
-    classes: list[str]
-    """The classes around it, outermost first."""
-    decorators: set[str]
-    """Identifiers in its decorators."""
-    nested: bool
-    """Whether it stands inside another function."""
-    is_test: bool = False
-    ignored: bool = False
-    in_tests: bool = False
-
-
-class PythonItems:
+class PythonItems(Items):
     """Functions and test regions of one file. Tests are what pytest collects."""
 
     def __init__(self, source: Source) -> None:
@@ -59,9 +31,7 @@ class PythonItems:
         for node in source.all("if_statement"):
             if "__name__" in source.tokens(node.child_by_field_name("condition")):
                 regions.append(span(node))
-        self.regions = Regions(regions)
-        for function in self.functions:
-            function.in_tests = self.regions.hold(function.node)
+        self._mark(regions)
 
     def _is_test_class(self, node: Node) -> bool:
         bases = self.source.names(node.child_by_field_name("superclasses"))
@@ -70,7 +40,7 @@ class PythonItems:
 
     def _serves_tests(self, function: Function) -> bool:
         """Fixtures, and helpers: functions named so that assert something."""
-        if "fixture" in function.decorators or function.name in _FIXTURES:
+        if "fixture" in self._decorators(function.node) or function.name in _FIXTURES:
             return True
         named = function.name.lstrip("_").startswith(_HELPER_PREFIXES)
         return named and bool(self.source.inner(function.body, "assert_statement"))
@@ -79,8 +49,9 @@ class PythonItems:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None:
             return None
-        classes, decorators, nested, inner_most = [], self._decorators(node), False, True
+        classes, nested, inner_most = [], False, True
         ignored = "async" in {child.type for child in node.children[:1]}
+        ignored = ignored or not self._decorators(node).isdisjoint(_SKIPS)
         found = all_tests = True
         for outer in self.source.ancestors(node):
             if outer.type == "function_definition":
@@ -93,10 +64,9 @@ class PythonItems:
                 inner_most = False
             elif outer.type in ("if_statement", "try_statement", "with_statement", "while_statement"):
                 found = found and outer.type != "while_statement"
-        function = Function(self.source.string(name), node, body, classes[::-1], decorators, nested)
-        function.is_test = function.name.startswith("test") and not nested and all_tests and found
-        function.ignored = ignored or not decorators.isdisjoint(_SKIPS)
-        return function
+        called = self.source.string(name)
+        is_test = called.startswith("test") and not nested and all_tests and found
+        return Function(called, node, body, classes[::-1], nested, is_test, ignored)
 
     def _decorators(self, node: Node) -> set[str]:
         around = self.source.parent(node)

@@ -7,23 +7,22 @@ byte for byte.
 import ast
 import re
 import warnings
-from collections.abc import Iterator
 from functools import cached_property
 
-from strop.code.trees import Node, Regions, Source, Span, span
+from strop.code.python.functions import UNPARSABLE, Definition, functions, tree_of
+from strop.code.trees import Node, Regions, Source, span
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 """Lines as Python's parser counts them."""
 _WRAP = "if 1:\n"
 """What a function that is indented stands under."""
 _UNTOUCHED = ("decorator", "type", "import_statement", "import_from_statement")
-_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Routine:
     """One function or method with what is nested in it. Positions are bytes of `source.data`."""
 
-    def __init__(self, name: str, first: int, lines: list[str], node: _DEFINITIONS) -> None:
+    def __init__(self, name: str, first: int, lines: list[str], node: Definition) -> None:
         self.name = name
         """Dotted, from the top of the file: `Class.method`."""
         self.first = first
@@ -93,18 +92,18 @@ class Routine:
 def routines(text: str) -> list[Routine]:
     """The outermost functions and methods of a file, in order; empty for a text that does not parse."""
     try:
-        tree = parsed(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = functions(parsed(text))
+    except UNPARSABLE:
         return []
     lines = _lines(text)
-    return [Routine(name, node.lineno, lines, node) for name, node in _outermost(tree)]
+    return [Routine(f.qualified_name, f.node.lineno, lines, f.node) for f in found if f.outermost]
 
 
 def parsed(text: str) -> ast.Module:
     """The tree of a text that compiles; SyntaxError and ValueError for any other. Warnings are not shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(text)
+        tree = tree_of(text)
         compile(tree, "<code>", "exec", dont_inherit=True)
     return tree
 
@@ -114,20 +113,5 @@ def shape(tree: ast.AST) -> str:
     return ast.dump(tree, annotate_fields=False)
 
 
-def _outermost(tree: ast.Module) -> Iterator[tuple[str, _DEFINITIONS]]:
-    waiting: list[tuple[str, ast.AST]] = [("", node) for node in reversed(tree.body)]
-    while waiting:
-        prefix, node = waiting.pop()
-        if isinstance(node, _DEFINITIONS):
-            yield f"{prefix}{node.name}", node
-            continue
-        inner = f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else prefix
-        below = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.stmt | ast.ExceptHandler)]
-        waiting += [(inner, child) for child in reversed(below)]
-
-
 def _lines(text: str) -> list[str]:
     return _LINE.findall(text)
-
-
-__all__ = ["Routine", "Span", "parsed", "routines", "shape"]

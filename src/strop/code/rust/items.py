@@ -1,9 +1,8 @@
 """The functions of a Rust file with their attributes, modules and place: test code or code under test."""
 
-from dataclasses import dataclass
-
+from strop.code.functions import Function, Items
 from strop.code.tokens import split
-from strop.code.trees import Node, Regions, Source, span
+from strop.code.trees import MOST_BYTES, Node, Source, parse, span, text_of, walk
 
 Attribute = list[str]
 """The tokens of an attribute: ["cfg", "(", "test", ")"]."""
@@ -26,46 +25,11 @@ _DEEPEST_CFG = 300
 """Tokens of a predicate that are read; a longer one is "not known"."""
 
 
-@dataclass(slots=True)
-class Function:
-    """One `fn` with a body."""
+class RustItems(Items):
+    """Functions, test regions and attributes of one file.
 
-    name: str
-    node: Node
-    body: Node
-    path: list[str]
-    """The modules around it, outermost first."""
-    own: list[Attribute]
-    around: list[Attribute]
-    """Attributes of the modules around it and of the file."""
-    nested: bool
-    """Whether it stands inside another function."""
-    in_tests: bool = False
-    """Whether it stands in test code."""
-
-    @property
-    def is_test(self) -> bool:
-        """Whether a test attribute stands on it, where the test runner finds it."""
-        return not self.nested and any(_last_segment(a) in _TEST_ATTRIBUTES for a in self.own)
-
-    @property
-    def ignored(self) -> bool:
-        """`#[ignore]`, with or without a reason."""
-        return any(a[:1] == ["ignore"] for a in self.own)
-
-    @property
-    def should_panic(self) -> bool:
-        """`#[should_panic]`, with or without an expected message."""
-        return any(a[:1] == ["should_panic"] for a in self.own)
-
-    @property
-    def removed(self) -> bool:
-        """Whether a `cfg` takes it out of a test build, or is not known to leave it in."""
-        return any(a[:1] == ["cfg"] and evaluate_cfg(a[2:-1]) is not True for a in (*self.own, *self.around))
-
-
-class RustItems:
-    """Functions, test regions and attributes of one file. Positions in bytes."""
+    Test code is test functions, modules named tests, whatever `#[cfg(test)]` stands on.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -80,10 +44,7 @@ class RustItems:
         for identity, attributes in self._attributes.items():
             if any(_only_in_tests(a) for a in attributes):
                 regions.append(span(self._items[identity]))
-        self.regions = Regions(regions)
-        """Test code: test functions, modules named tests, whatever `#[cfg(test)]` stands on."""
-        for function in self.functions:
-            function.in_tests = self.regions.hold(function.node)
+        self._mark(regions)
 
     @property
     def attributes(self) -> list[Attribute]:
@@ -121,7 +82,17 @@ class RustItems:
             if outer.type == "mod_item":
                 path.append(self.source.string(outer.child_by_field_name("name")))
         own = self._attributes.get(node.id, [])
-        return Function(self.source.string(name), node, body, path[::-1], own, around, nested)
+        return Function(
+            self.source.string(name),
+            node,
+            body,
+            path[::-1],
+            nested,
+            is_test=not nested and any(_last_segment(a) in _TEST_ATTRIBUTES for a in own),
+            ignored=any(a[:1] == ["ignore"] for a in own),
+            should_panic=any(a[:1] == ["should_panic"] for a in own),
+            removed=any(a[:1] == ["cfg"] and evaluate_cfg(a[2:-1]) is not True for a in (*own, *around)),
+        )
 
 
 def _last_segment(attribute: Attribute) -> str:
@@ -163,3 +134,32 @@ def differs(tokens: list[str]) -> bool:
         and "test" in tokens
         and evaluate_cfg(tokens) is not True
     )
+
+
+def attributes(node: Node) -> list[str]:
+    """The attributes above an item, such as "#[test]", white space left out; comments may stand between."""
+    found = []
+    above = node.prev_named_sibling
+    while above is not None and above.type in ("attribute_item", "line_comment", "block_comment"):
+        if above.type == "attribute_item":
+            found.append("".join(text_of(above).split()))
+        above = above.prev_named_sibling
+    return found
+
+
+def functions_of(text: str) -> tuple[list[Node], list[Node]]:
+    """(functions with a body outside of test modules, test functions); both empty where the text is too long."""
+    code: list[Node] = []
+    tests: list[Node] = []
+    if len(text) > MOST_BYTES:
+        return code, tests
+    testing: list[Node] = []
+    for node in walk(parse(text)):
+        if node.type == "mod_item" and "#[cfg(test)]" in attributes(node):
+            testing.append(node)
+        elif node.type == "function_item" and node.child_by_field_name("body") is not None:
+            if "#[test]" in attributes(node):
+                tests.append(node)
+            elif not any(m.start_byte <= node.start_byte < m.end_byte for m in testing):
+                code.append(node)
+    return code, tests

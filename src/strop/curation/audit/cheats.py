@@ -6,7 +6,7 @@ The verifier is built against all of them (docs/attacks.md); a task's own test c
 import ast
 from collections.abc import Iterator
 
-from strop.code.rust.functions import functions_of
+from strop.code.rust.items import functions_of
 from strop.core.task import Task
 from strop.curation.audit.record import Probe
 

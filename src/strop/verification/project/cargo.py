@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from strop.code.rust.functions import attributes
+from strop.code.rust.items import attributes
 from strop.code.trees import parse, text_of, walk
 from strop.core.errors import VerificationError
 from strop.core.verdict import Outcome, TestResult

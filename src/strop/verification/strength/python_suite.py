@@ -6,8 +6,9 @@ what stands in comments, strings, `if False`, after a `return` or `skip()`, in a
 asserts of a tuple, a literal or a bare function; asserts at module level.
 """
 
+from strop.code.functions import Function
 from strop.code.python.flow import dead_spans, flows
-from strop.code.python.items import Function, PythonItems
+from strop.code.python.items import PythonItems
 from strop.code.tokens import always_true
 from strop.code.trees import Node, Regions, Source, span
 from strop.verification.strength.suite import Claim, Scope, Suite, Test
@@ -74,7 +75,7 @@ class _Reader:
         """The scope of one function, without the functions nested in it."""
         source, test = self.source, None
         if function.is_test:
-            name = "::".join([*function.classes, function.name])
+            name = "::".join([*function.path, function.name])
             place = source.characters(*span(function.node))
             test = Test(name, place, source.line(function.node.start_byte), function.ignored)
         parameters = source.names(function.node.child_by_field_name("parameters")) - _SELF

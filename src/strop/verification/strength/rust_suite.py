@@ -8,8 +8,9 @@ comments, strings, macro definitions, `if false`, after a `return`, in a loop ov
 
 from itertools import pairwise
 
+from strop.code.functions import Function
 from strop.code.rust.flow import dead_spans, flows
-from strop.code.rust.items import Function, RustItems, differs
+from strop.code.rust.items import RustItems, differs
 from strop.code.tokens import always_true, split
 from strop.code.trees import Node, Regions, Source, span
 from strop.verification.strength.suite import Claim, Scope, Suite, Test

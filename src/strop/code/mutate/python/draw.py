@@ -6,6 +6,7 @@ from random import Random
 from strop.code.mutate.draw import Fault, Pool, in_turns
 from strop.code.mutate.operators import Change, applied
 from strop.code.mutate.python import OPERATORS
+from strop.code.python.functions import UNPARSABLE
 from strop.code.python.routines import Routine, parsed, routines, shape
 from strop.core.ids import rng
 
@@ -78,7 +79,7 @@ def _made(routine: Routine, chosen: list[Change]) -> Fault | None:
     data = applied(routine.data, chosen)
     try:
         spelt = shape(parsed(data.decode("utf-8", "surrogatepass")))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         return None
     if spelt == routine.shape:
         return None
