@@ -87,6 +87,14 @@ def text_of(node: Node | None) -> str:
     return (node.text or b"").decode(errors="replace") if node is not None else ""
 
 
+def having(nodes: Iterable[Node], *fields: str) -> Iterator[tuple[Node, ...]]:
+    """(node, its fields) of the nodes that have all of these fields."""
+    for node in nodes:
+        found = [node.child_by_field_name(field) for field in fields]
+        if None not in found:
+            yield (node, *filter(None, found))
+
+
 def well_formed(data: bytes, language: str) -> bool:
     """Whether `data` parses without an error."""
     return not _parser(language).parse(data).root_node.has_error

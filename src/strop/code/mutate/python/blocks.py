@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, indent_of, line_span, replace, swapped
 from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
-from strop.code.trees import Node
+from strop.code.trees import Node, having
 
 _AUGMENTED = {
     "+=": ("-=", "="), "-=": ("+=", "="), "*=": ("+=", "="), "/=": ("*=", "//="), "//=": ("/=", "%="),
@@ -18,10 +18,9 @@ _DROPPED = frozenset({"call", "augmented_assignment", "await", "yield"})
 @PYTHON.add("augmented")
 def _augmented(routine: Routine) -> Iterator[Edit]:
     """`a += b` as `a -= b` or `a = b`."""
-    for node in routine.all("augmented_assignment"):
-        sign = node.child_by_field_name("operator")
-        for other in _AUGMENTED.get(sign.type, ()) if sign is not None else ():
-            yield replace(sign, other)  # type: ignore[arg-type]
+    for _, sign in having(routine.all("augmented_assignment"), "operator"):
+        for other in _AUGMENTED.get(sign.type, ()):
+            yield replace(sign, other)
 
 
 @PYTHON.add("not-augmented")
@@ -31,16 +30,9 @@ def _not_augmented(routine: Routine) -> Iterator[Edit]:
         routine.string(n.child_by_field_name("left"))
         for n in routine.all("assignment", "augmented_assignment")
     ]
-    for node in routine.all("assignment"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if (
-            left is None
-            or right is None
-            or left.type != "identifier"
-            or bound.count(routine.string(left)) < 2
-        ):
-            continue
-        if "type" not in [child.type for child in node.named_children]:
+    for node, left, right in having(routine.all("assignment"), "left", "right"):
+        again = left.type == "identifier" and bound.count(routine.string(left)) > 1
+        if again and "type" not in [child.type for child in node.named_children]:
             yield left.end_byte, right.start_byte, " += "
 
 
@@ -73,9 +65,8 @@ def _dropped_guard(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("always")
 def _always(routine: Routine) -> Iterator[Edit]:
     """`if a: b` as `b`: the condition is forgotten."""
-    for node in routine.all("if_statement"):
-        body = node.child_by_field_name("consequence")
-        if body is None or node.children_by_field_name("alternative") or _rows(node) != _rows(body) + 1:
+    for node, body in having(routine.all("if_statement"), "consequence"):
+        if node.children_by_field_name("alternative") or _rows(node) != _rows(body) + 1:
             continue
         shift = len(_line_indent(routine, body)) - len(indent_of(routine.source, node))
         if _rows(body) == 1 and shift > 0:
@@ -103,14 +94,14 @@ def _if_for_elif(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("swapped-branches")
 def _swapped_branches(routine: Routine) -> Iterator[Edit]:
     """`if a: b else: c` as `if a: c else: b`."""
-    for node in routine.all("if_statement"):
-        body, others = node.child_by_field_name("consequence"), node.children_by_field_name("alternative")
+    for node, body in having(routine.all("if_statement"), "consequence"):
+        others = node.children_by_field_name("alternative")
         other = (
             others[0].child_by_field_name("body") or others[0].child_by_field_name("consequence")
             if others
             else None
         )
-        if body is not None and other is not None:
+        if other is not None:
             yield swapped(routine.source, body, other)
 
 

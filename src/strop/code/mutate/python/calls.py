@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, replace, swapped
 from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
-from strop.code.trees import Node
+from strop.code.trees import Node, having
 
 _FUNCTIONS = {
     "min": ("max",), "max": ("min",), "any": ("all",), "all": ("any",), "sum": ("max", "len"), "len": ("sum",),
@@ -40,9 +40,8 @@ _PLAIN = ("keyword_argument", "list_splat", "dictionary_splat")
 
 def _calls(routine: Routine) -> Iterator[tuple[Node, Node, list[Node]]]:
     """(call, what is called, its arguments without comments)."""
-    for node in routine.all("call"):
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is not None and arguments is not None and arguments.type == "argument_list":
+    for node, function, arguments in having(routine.all("call"), "function", "arguments"):
+        if arguments.type == "argument_list":
             yield node, function, [n for n in arguments.named_children if n.type != "comment"]
 
 
@@ -57,10 +56,10 @@ def _wrong_function(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("wrong-method")
 def _wrong_method(routine: Routine) -> Iterator[Edit]:
     """`a.append(b)` as `a.extend(b)`."""
-    for _, function, _ in _calls(routine):
-        name = function.child_by_field_name("attribute") if function.type == "attribute" else None
-        for other in _METHODS.get(routine.string(name), ()) if name is not None else ():
-            yield replace(name, other)  # type: ignore[arg-type]
+    called = (function for _, function, _ in _calls(routine) if function.type == "attribute")
+    for _, name in having(called, "attribute"):
+        for other in _METHODS.get(routine.string(name), ()):
+            yield replace(name, other)
 
 
 @PYTHON.add("swapped-arguments")

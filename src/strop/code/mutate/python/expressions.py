@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, replace, swapped
 from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
-from strop.code.trees import Node
+from strop.code.trees import Node, having
 
 _BOUNDARY = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -46,20 +46,15 @@ def _opposite_comparison(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("arithmetic")
 def _arithmetic(routine: Routine) -> Iterator[Edit]:
     """`a + b` as `a - b`."""
-    for node in routine.all("binary_operator"):
-        sign = node.child_by_field_name("operator")
-        for other in _ARITHMETIC.get(sign.type, ()) if sign is not None else ():
-            yield replace(sign, other)  # type: ignore[arg-type]
+    for _, sign in having(routine.all("binary_operator"), "operator"):
+        for other in _ARITHMETIC.get(sign.type, ()):
+            yield replace(sign, other)
 
 
 @PYTHON.add("swapped-operands")
 def _swapped_operands(routine: Routine) -> Iterator[Edit]:
     """`a - b` as `b - a`."""
-    for node in routine.all("binary_operator"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
-        if left is None or right is None or sign is None:
-            continue
+    for _, left, sign, right in having(routine.all("binary_operator"), "left", "operator", "right"):
         text = left.type in ("string", "concatenated_string") or right.type == "string"
         if sign.type not in _UNORDERED or (sign.type == "+" and text):
             yield swapped(routine.source, left, right)
@@ -68,10 +63,7 @@ def _swapped_operands(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("lost-operand")
 def _lost_operand(routine: Routine) -> Iterator[Edit]:
     """`a + 1` as `a`, `a and b` as `a` or as `b`."""
-    for node in routine.all("binary_operator", "boolean_operator"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None:
-            continue
+    for node, left, right in having(routine.all("binary_operator", "boolean_operator"), "left", "right"):
         yield left.end_byte, node.end_byte, ""
         if node.type == "boolean_operator":
             yield node.start_byte, right.start_byte, ""
@@ -80,10 +72,8 @@ def _lost_operand(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("boolean")
 def _boolean(routine: Routine) -> Iterator[Edit]:
     """`a and b` as `a or b`."""
-    for node in routine.all("boolean_operator"):
-        sign = node.child_by_field_name("operator")
-        if sign is not None:
-            yield replace(sign, "or" if sign.type == "and" else "and")
+    for _, sign in having(routine.all("boolean_operator"), "operator"):
+        yield replace(sign, "or" if sign.type == "and" else "and")
 
 
 @PYTHON.add("negated-condition")
@@ -100,18 +90,15 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("lost-not")
 def _lost_not(routine: Routine) -> Iterator[Edit]:
     """`not a` as `a`."""
-    for node in routine.all("not_operator"):
-        argument = node.child_by_field_name("argument")
-        if argument is not None:
-            yield node.start_byte, argument.start_byte, ""
+    for node, argument in having(routine.all("not_operator"), "argument"):
+        yield node.start_byte, argument.start_byte, ""
 
 
 @PYTHON.add("lost-minus")
 def _lost_minus(routine: Routine) -> Iterator[Edit]:
     """`-a` as `a`."""
-    for node in routine.all("unary_operator"):
-        argument = node.child_by_field_name("argument")
-        if argument is not None and node.children[0].type in ("-", "~"):
+    for node, argument in having(routine.all("unary_operator"), "argument"):
+        if node.children[0].type in ("-", "~"):
             yield node.start_byte, argument.start_byte, ""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, replace
 from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
+from strop.code.trees import having
 
 _MOST_NAMES = 8
 """Other variables that are tried in one place."""
@@ -36,11 +37,10 @@ def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
     """`self.a` as `self.b`, another attribute of the same thing."""
     attributes: dict[str, set[str]] = defaultdict(set)
     found = []
-    for node in routine.all("attribute"):
-        name, owner = node.child_by_field_name("attribute"), node.child_by_field_name("object")
+    for node, name, owner in having(routine.all("attribute"), "attribute", "object"):
         around = routine.source.parent(node)
         called = around is not None and around.type == "call" and around.children[0] == node
-        if name is not None and owner is not None and owner.type == "identifier" and not called:
+        if owner.type == "identifier" and not called:
             attributes[routine.string(owner)].add(routine.string(name))
             found.append((owner, name))
     for owner, name in found:

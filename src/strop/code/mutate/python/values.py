@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, replace
 from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
-from strop.code.trees import Node
+from strop.code.trees import Node, having
 
 _LARGEST = 10**6
 _SIMPLE = frozenset({"identifier", "integer", "call", "attribute", "subscript", "parenthesized_expression"})
@@ -67,18 +67,16 @@ def _other_text(routine: Routine) -> Iterator[Edit]:
 @PYTHON.add("other-default")
 def _other_default(routine: Routine) -> Iterator[Edit]:
     """`def f(a=0)` as `def f(a=1)`."""
-    for node in routine.all("default_parameter", "typed_default_parameter"):
-        value = node.child_by_field_name("value")
-        for after in _FIRST.get(routine.string(value), ()) if value is not None else ():
-            yield replace(value, after)  # type: ignore[arg-type]
+    for _, value in having(routine.all("default_parameter", "typed_default_parameter"), "value"):
+        for after in _FIRST.get(routine.string(value), ()):
+            yield replace(value, after)
 
 
 @PYTHON.add("other-first-value")
 def _other_first_value(routine: Routine) -> Iterator[Edit]:
     """`best = 0` as `best = 1`."""
-    for node in routine.all("assignment"):
-        value, target = node.child_by_field_name("right"), node.child_by_field_name("left")
-        if value is None or target is None or target.type != "identifier":
+    for _, target, value in having(routine.all("assignment"), "left", "right"):
+        if target.type != "identifier":
             continue
         for after in _FIRST.get(routine.string(value), ()):
             yield replace(value, after)
@@ -154,9 +152,8 @@ def _counted(routine: Routine) -> set[str]:
 
 def _ranges(routine: Routine) -> Iterator[list[Node]]:
     """The arguments of each `range`, plain ones only."""
-    for node in routine.all("call"):
-        arguments = node.child_by_field_name("arguments")
-        if routine.string(node.child_by_field_name("function")) != "range" or arguments is None:
+    for _, function, arguments in having(routine.all("call"), "function", "arguments"):
+        if routine.string(function) != "range":
             continue
         given = [n for n in arguments.named_children if n.type != "comment"]
         if 1 <= len(given) <= 3 and not any(n.type in ("list_splat", "generator_expression") for n in given):

@@ -7,7 +7,7 @@ from strop.code.mutate.edits import Edit, line_span, replace, swapped
 from strop.code.mutate.operators import RUST, Change, Kind
 from strop.code.mutate.rust.nodes import methods
 from strop.code.mutate.rust_sites import sites
-from strop.code.trees import Source
+from strop.code.trees import Source, having
 
 _NAMED = ("function_item", "struct_item", "enum_item", "trait_item")
 _STRUCTURAL = frozenset({"array_type", "field_expression", "match_pattern", "range_pattern"})
@@ -70,10 +70,8 @@ def _one_more_or_less(source: Source) -> Iterator[Edit]:
 @RUST.add("whole-length", "off-by-one")
 def _whole_length(source: Source) -> Iterator[Edit]:
     """`x.len() - 1` and `i + 1` without the one."""
-    for node in source.all("binary_expression"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
-        if left is not None and sign is not None and sign.type in "+-" and source.string(right) == "1":
+    for node, left, sign, right in having(source.all("binary_expression"), "left", "operator", "right"):
+        if sign.type in "+-" and source.string(right) == "1":
             yield replace(node, source.string(left))
 
 
@@ -87,12 +85,8 @@ def _opposite_method(source: Source) -> Iterator[Edit]:
 @RUST.add("swap-operands", "logic")
 def _swap_operands(source: Source) -> Iterator[Edit]:
     """`a - b` as `b - a`."""
-    for node in source.all("binary_expression"):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        sign = node.child_by_field_name("operator")
-        if left is None or right is None or sign is None or sign.type not in ("-", "/", "%"):
-            continue
-        if left.type in _SIMPLE and right.type in _SIMPLE:
+    for _, left, sign, right in having(source.all("binary_expression"), "left", "operator", "right"):
+        if sign.type in ("-", "/", "%") and left.type in _SIMPLE and right.type in _SIMPLE:
             yield swapped(source, left, right)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, indent_of, replace
 from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import methods, tails
-from strop.code.trees import Source
+from strop.code.trees import Source, having
 
 _FRESH = ("to_string", "to_lowercase", "to_uppercase", "replace", "to_owned", "repeat", "to_ascii_lowercase",
           "to_ascii_uppercase")  # fmt: skip
@@ -14,9 +14,8 @@ _FRESH = ("to_string", "to_lowercase", "to_uppercase", "replace", "to_owned", "r
 @RUST.add("short-lived-temporary", "borrows", "types")
 def _short_lived_temporary(source: Source) -> Iterator[Edit]:
     """`let s = x.to_lowercase();` as `let s = x.to_lowercase().as_str();`."""
-    for node in source.all("let_declaration"):
-        value = node.child_by_field_name("value")
-        if value is None or node.child_by_field_name("type") is not None:
+    for node, value in having(source.all("let_declaration"), "value"):
+        if node.child_by_field_name("type") is not None:
             continue
         made = next((m for m in methods(source, *_FRESH) if m.node.id == value.id), None)
         formatted = value.type == "macro_invocation" and source.string(value).startswith("format!")
@@ -29,13 +28,12 @@ def _short_lived_temporary(source: Source) -> Iterator[Edit]:
 @RUST.add("borrow-of-inner", "borrows")
 def _borrow_of_inner(source: Source) -> Iterator[Edit]:
     """`let v = make();` as `let v = { let inner = make(); &inner };`."""
-    for node in source.all("let_declaration"):
-        value, name = node.child_by_field_name("value"), node.child_by_field_name("pattern")
+    for node, value, name in having(source.all("let_declaration"), "value", "pattern"):
         typed, mutable = (
             node.child_by_field_name("type"),
             any(c.type == "mutable_specifier" for c in node.children),
         )
-        if value is None or name is None or typed is not None or mutable or name.type != "identifier":
+        if typed is not None or mutable or name.type != "identifier":
             continue
         if value.type in ("call_expression", "macro_invocation"):
             margin = indent_of(source, node)
@@ -58,12 +56,11 @@ def _drop_lifetime(source: Source) -> Iterator[Edit]:
 @RUST.add("borrowed-result", "lifetimes", "types")
 def _borrowed_result(source: Source) -> Iterator[Edit]:
     """`-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`."""
-    for function in source.all("function_item"):
-        kind = function.child_by_field_name("return_type")
+    for _, kind in having(source.all("function_item"), "return_type"):
         text = source.string(kind)
-        if kind is not None and text == "String":
+        if text == "String":
             yield replace(kind, "&str")
-        elif kind is not None and text.startswith("Vec<"):
+        elif text.startswith("Vec<"):
             yield replace(kind, f"&[{text[4:-1]}]")
 
 

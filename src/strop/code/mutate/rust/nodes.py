@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from strop.code.trees import Node, Source
+from strop.code.trees import Node, Source, having
 
 _BLOCKS = frozenset({"if_expression", "match_expression", "block", "loop_expression", "unsafe_block"})
 
@@ -19,35 +19,24 @@ class Method(NamedTuple):
 
 def methods(source: Source, *names: str) -> Iterator[Method]:
     """Calls of methods with one of these names; of all methods without names."""
-    for node in source.all("call_expression"):
-        function = node.child_by_field_name("function")
-        if function is not None and function.type == "generic_function":
-            function = function.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
-        if function is None or arguments is None or function.type != "field_expression":
-            continue
-        receiver, name = function.child_by_field_name("value"), function.child_by_field_name("field")
-        if receiver is None or name is None or (names and source.string(name) not in names):
-            continue
-        yield Method(node, receiver, name, arguments.named_children)
+    for node, function, arguments in having(source.all("call_expression"), "function", "arguments"):
+        inner = function.child_by_field_name("function") if function.type == "generic_function" else function
+        called = [inner] if inner is not None and inner.type == "field_expression" else []
+        for _, receiver, name in having(called, "value", "field"):
+            if not names or source.string(name) in names:
+                yield Method(node, receiver, name, arguments.named_children)
 
 
 def calls(source: Source, *names: str) -> Iterator[tuple[Node, list[Node]]]:
     """Calls of functions, `Some` and `Ok` among them, by their last name: (node, arguments)."""
-    for node in source.all("call_expression"):
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is None or arguments is None or function.type == "field_expression":
-            continue
-        if not names or source.string(function) in names:
+    for node, function, arguments in having(source.all("call_expression"), "function", "arguments"):
+        if function.type != "field_expression" and (not names or source.string(function) in names):
             yield node, arguments.named_children
 
 
 def tails(source: Source) -> Iterator[tuple[Node, Node]]:
     """(function, the expression that its body ends in) of every function that returns something."""
-    for function in source.all("function_item"):
-        body = function.child_by_field_name("body")
-        if body is None or function.child_by_field_name("return_type") is None:
-            continue
+    for function, body, _ in having(source.all("function_item"), "body", "return_type"):
         tail = tail_of(body)
         if tail is not None:
             yield function, tail
@@ -65,16 +54,13 @@ def tail_of(block: Node) -> Node | None:
     return last
 
 
-def parameters(source: Source) -> Iterator[tuple[Node, Node, str, str]]:
-    """(function, parameter, name, type) of every plain parameter of a function with a body."""
-    for function in source.all("function_item"):
-        listed = function.child_by_field_name("parameters")
-        for parameter in listed.named_children if listed is not None else ():
-            if parameter.type != "parameter":
-                continue
-            name, kind = parameter.child_by_field_name("pattern"), parameter.child_by_field_name("type")
-            if name is not None and kind is not None and name.type == "identifier":
-                yield function, parameter, source.string(name), source.string(kind)
+def parameters(source: Source) -> Iterator[tuple[Node, str, str]]:
+    """(body of the function, name, type) of every plain parameter of a function with a body."""
+    for _, body, listed in having(source.all("function_item"), "body", "parameters"):
+        plain = (child for child in listed.named_children if child.type == "parameter")
+        for _, name, kind in having(plain, "pattern", "type"):
+            if name.type == "identifier":
+                yield body, source.string(name), source.string(kind)
 
 
 def statements_with(source: Source, block: Node, name: str) -> list[Node]:

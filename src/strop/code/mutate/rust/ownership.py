@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, indent_of, replace
 from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import methods, parameters, statements_with
-from strop.code.trees import Node, Source
+from strop.code.trees import Node, Source, having
 
 _OWNED = (
     "String",
@@ -86,9 +86,8 @@ def _use_after_move(source: Source) -> Iterator[Edit]:
 @RUST.add("move-out-of-borrow", "moves")
 def _move_out_of_borrow(source: Source) -> Iterator[Edit]:
     """`let kept = *x;` of a reference to what cannot be copied."""
-    for function, _, name, kind in parameters(source):
-        body = function.child_by_field_name("body")
-        if body is not None and kind.startswith("&") and re.sub(r"^&(mut )?", "", kind).startswith(_OWNED):
+    for body, name, kind in parameters(source):
+        if kind.startswith("&") and re.sub(r"^&(mut )?", "", kind).startswith(_OWNED):
             for node in statements_with(source, body, name):
                 yield node.start_byte, node.start_byte, f"let kept = *{name};\n{indent_of(source, node)}"
 
@@ -151,16 +150,12 @@ def _drop_move(source: Source) -> Iterator[Edit]:
 
 def _uses(source: Source) -> Iterator[tuple[Node, str]]:
     """Statements that use what a function owns and cannot copy: a parameter or a local value. (statement, name)."""
-    for function, _, name, kind in parameters(source):
-        body = function.child_by_field_name("body")
-        if body is not None and (kind.startswith(_OWNED) or kind == "T"):
+    for body, name, kind in parameters(source):
+        if kind.startswith(_OWNED) or kind == "T":
             yield from ((node, name) for node in statements_with(source, body, name))
-    for made in source.all("let_declaration"):
-        pattern, value = made.child_by_field_name("pattern"), made.child_by_field_name("value")
+    for made, pattern, value in having(source.all("let_declaration"), "pattern", "value"):
         block = source.parent(made)
-        if pattern is None or block is None or pattern.type != "identifier":
-            continue
-        if value is not None and _MADE.search(source.string(value)):
+        if block is not None and pattern.type == "identifier" and _MADE.search(source.string(value)):
             name = source.string(pattern)
             later = (
                 node for node in statements_with(source, block, name) if node.start_byte > made.start_byte

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from strop.code.mutate.edits import Edit, line_span, replace
 from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import calls, methods, tail_of, tails
-from strop.code.trees import Node, Source
+from strop.code.trees import Node, Source, having
 
 _FOREIGN = {
     "len": "length", "to_uppercase": "upper", "to_lowercase": "lower", "is_empty": "empty", "trim": "strip",
@@ -29,17 +29,16 @@ def _drop_use(source: Source) -> Iterator[Edit]:
 @RUST.add("drop-let", "names")
 def _drop_let(source: Source) -> Iterator[Edit]:
     """`let mut x = 0;` as `x = 0;`."""
-    for node in source.all("let_declaration"):
-        name, value = node.child_by_field_name("pattern"), node.child_by_field_name("value")
-        if name is not None and value is not None and name.type == "identifier":
+    for node, name, value in having(source.all("let_declaration"), "pattern", "value"):
+        if name.type == "identifier":
             yield node.start_byte, value.start_byte, f"{source.string(name)} = "
 
 
 @RUST.add("misspelt-name", "names")
 def _misspelt_name(source: Source) -> Iterator[Edit]:
     """A variable with two letters the wrong way round."""
-    for body in (f.child_by_field_name("body") for f in source.all("function_item")):
-        for node in source.inner(body, "identifier") if body is not None else ():
+    for _, body in having(source.all("function_item"), "body"):
+        for node in source.inner(body, "identifier"):
             text, parent = source.string(node), source.parent(node)
             bound = parent is not None and parent.type in _NOT_A_USE
             if len(text) >= _SHORTEST and text[0].islower() and not bound:
@@ -56,10 +55,9 @@ def _foreign_method(source: Source) -> Iterator[Edit]:
 @RUST.add("drop-path", "names")
 def _drop_path(source: Source) -> Iterator[Edit]:
     """`i32::MAX` as `MAX`, `Shape::Square` as `Square`."""
-    for node in source.all("scoped_identifier", "scoped_type_identifier"):
-        name, parent = node.child_by_field_name("name"), source.parent(node)
-        inside = parent is not None and parent.type in ("scoped_identifier", "use_declaration", "use_list")
-        if name is not None and not inside:
+    for node, name in having(source.all("scoped_identifier", "scoped_type_identifier"), "name"):
+        parent = source.parent(node)
+        if parent is None or parent.type not in ("scoped_identifier", "use_declaration", "use_list"):
             yield replace(node, source.string(name))
 
 

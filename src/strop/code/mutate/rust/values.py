@@ -7,7 +7,7 @@ from itertools import pairwise
 from strop.code.mutate.edits import Edit, replace, swapped
 from strop.code.mutate.operators import RUST
 from strop.code.mutate.rust.nodes import calls, methods
-from strop.code.trees import Source
+from strop.code.trees import Source, having
 
 _OTHER_TYPE = {
     "i32": "i64", "i64": "i32", "u32": "i32", "u64": "u32", "usize": "i32", "u8": "char", "f64": "f32",
@@ -19,10 +19,8 @@ _OTHER_TYPE = {
 @RUST.add("drop-reference", "types", "moves")
 def _drop_reference(source: Source) -> Iterator[Edit]:
     """`f(&x)` as `f(x)`."""
-    for node in source.all("reference_expression"):
-        value = node.child_by_field_name("value")
-        if value is not None:
-            yield replace(node, source.string(value))
+    for node, value in having(source.all("reference_expression"), "value"):
+        yield replace(node, source.string(value))
 
 
 @RUST.add("add-reference", "types")
@@ -37,9 +35,8 @@ def _add_reference(source: Source) -> Iterator[Edit]:
 @RUST.add("shared-argument", "types", "mutability")
 def _shared_argument(source: Source) -> Iterator[Edit]:
     """`f(&mut x)` as `f(&x)`."""
-    for node in source.all("reference_expression"):
-        value = node.child_by_field_name("value")
-        if value is not None and any(c.type == "mutable_specifier" for c in node.children):
+    for node, value in having(source.all("reference_expression"), "value"):
+        if any(c.type == "mutable_specifier" for c in node.children):
             yield replace(node, f"&{source.string(value)}")
 
 
@@ -54,28 +51,22 @@ def _drop_dereference(source: Source) -> Iterator[Edit]:
 @RUST.add("drop-cast", "types")
 def _drop_cast(source: Source) -> Iterator[Edit]:
     """`x as usize` as `x`."""
-    for node in source.all("type_cast_expression"):
-        value = node.child_by_field_name("value")
-        if value is not None:
-            yield value.end_byte, node.end_byte, ""
+    for node, value in having(source.all("type_cast_expression"), "value"):
+        yield value.end_byte, node.end_byte, ""
 
 
 @RUST.add("other-cast", "types")
 def _other_cast(source: Source) -> Iterator[Edit]:
     """`x as usize` as `x as i32`."""
-    for node in source.all("type_cast_expression"):
-        kind = node.child_by_field_name("type")
-        if kind is not None and source.string(kind) in _OTHER_TYPE:
+    for _, kind in having(source.all("type_cast_expression"), "type"):
+        if source.string(kind) in _OTHER_TYPE:
             yield replace(kind, _OTHER_TYPE[source.string(kind)])
 
 
 @RUST.add("other-annotation", "types")
 def _other_annotation(source: Source) -> Iterator[Edit]:
     """`let x: Vec<i64>` as `let x: Vec<i32>`, `let x: String` as `let x: &str`."""
-    for node in source.all("let_declaration"):
-        kind = node.child_by_field_name("type")
-        if kind is None:
-            continue
+    for _, kind in having(source.all("let_declaration"), "type"):
         for inner in [kind, *source.inner(kind, "primitive_type", "type_identifier")]:
             text = source.string(inner)
             if text == "String" or (inner.type == "primitive_type" and text in _OTHER_TYPE):
