@@ -78,7 +78,7 @@ def test_answers_of_others(strop, tmp_path) -> None:
     ("arguments", "cause"),
     [
         (("--language", "cobol"), "no attack of language 'cobol'"),
-        (("--jail", "glass"), "--jail 'glass' is not offered"),
+        (("--jail", "glass"), "--jail 'glass' does not work on this machine"),
         (("--answers", "nowhere"), "no such folder"),
         (("--answers", "empty"), "no *.jsonl file"),
         (("--answers", "bad"), "bad.jsonl:2: unknown task_id 'dec'"),

@@ -39,7 +39,7 @@ def test_tasks_and_manifest_are_written_and_are_the_same_again(strop, tmp_path):
         (["python-functions", "-o", "bugs.jsonl", "--rewrite-model", "m"], "add --rewrite-url"),
         (
             ["python-functions", "-o", "bugs.jsonl", "--issue-model", "m", "--rewrite-url", "x"],
-            "begins with http",
+            "must begin with http",
         ),
         (["python-functions", "-o", "bugs.jsonl", "--rewrite-url", "http://x"], "add --rewrite-model"),
         (["python-functions", "-o", "bugs.jsonl", "--rewrite-share", "0.5"], "add --rewrite-model"),

@@ -294,5 +294,5 @@ def test_a_server_without_a_list_of_models_counts_as_there(serve):
         server.status = status
         check_there(recipes)
     server.status = 401
-    with pytest.raises(ConfigError, match="wants a key in OPENAI_API_KEY"):
+    with pytest.raises(ConfigError, match="requires a key in OPENAI_API_KEY"):
         check_there(recipes)

@@ -382,7 +382,10 @@ def test_rows_get_their_files_from_clones(
         "its patch does not apply (not-found)": 1, "no clone of ../someone/sums": 1, "no clone of someone/else": 1,
         "says nothing": 1,
     }  # fmt: skip
-    assert (manifest["tasks"], manifest["considered"]) == (2, 8) and "2 tasks from 8 looked at" in done.stdout
+    assert (manifest["tasks"], manifest["considered"]) == (
+        2,
+        8,
+    ) and "2 tasks from 8 candidates" in done.stdout
     before = (tmp_path / "out.jsonl").read_bytes()
     shutil.move(tmp_path / "clones" / "someone" / "sums", tmp_path / "clones" / "someone__sums")
     assert strop("build", "edits", *words).returncode == 0 and (tmp_path / "out.jsonl").read_bytes() == before

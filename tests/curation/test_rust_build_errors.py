@@ -23,7 +23,7 @@ def refused(outcome: tuple[int, str, str]) -> str:
 def test_settings_that_cannot_work(built, prompts, tmp_path) -> None:
     source, out = prompts(2), tmp_path / "out"
     assert "add --url" in refused(built(source, out, "--url", ""))
-    assert "begins with http" in refused(built(source, out, "--url", "localhost:8000"))
+    assert "must begin with http" in refused(built(source, out, "--url", "localhost:8000"))
     assert "add --model" in refused(built(source, out, "--model", ""))
     assert "name both" in refused(built(source, out, "--price-in", 1))
     assert "needs prices" in refused(built(source, out, "--max-cost", 1))
@@ -91,7 +91,7 @@ def test_a_folder_of_something_else_of_another_build_or_in_use(built, prompts, t
     assert "made with seed 1, this is 2" in refused(built(source, out, "--seed", 2))
     lock = try_lock(out / ".build.lock")
     assert lock is not None
-    assert "another `strop build rust` works in" in refused(built(source, out, "--seed", 1))
+    assert "another `strop build rust` is using" in refused(built(source, out, "--seed", 1))
 
 
 def test_a_dry_run_sends_and_writes_nothing(built, model, prompts, tmp_path) -> None:

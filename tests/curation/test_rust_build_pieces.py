@@ -111,7 +111,7 @@ def test_other_rows_need_a_column_and_task_lines_need_none(tmp_path) -> None:
     with pytest.raises(UserError, match="add --column statement=prompt"):
         list(source.read(path, {}, None))
     assert [p.id for p in source.read(path, {"statement": "prompt", "id": "n"}, 1)] == ["7"]
-    with pytest.raises(UserError, match="no text but int"):
+    with pytest.raises(UserError, match="not text but int"):
         list(source.read(path, {"statement": "n"}, None))
     [prompt] = source.read("python-functions", {}, 1)
     assert prompt.statement.count("Signature:\ndef ") == 1 and ">>> " in prompt.statement and prompt.cases

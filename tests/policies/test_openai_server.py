@@ -188,7 +188,7 @@ def test_a_server_without_logprobs_is_asked_without(server):
         (
             (401, error("no")),
             "",
-            r"127.0.0.1:\d+/v1 wants a key: set the environment variable OPENAI_API_KEY",
+            r"127.0.0.1:\d+/v1 requires a key: set the environment variable OPENAI_API_KEY",
         ),
         ((401, error("no")), "k", r"refuses the key in OPENAI_API_KEY"),
         ((404, error("no such model")), "", r"knows no model 'm'.*set policy.model"),

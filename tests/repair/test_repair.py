@@ -140,7 +140,7 @@ def test_a_repository_without_passing_tests_says_so(folder):
     assert report.decided_by == "reproduction tests" and "/ 100" in report.diff
     assert report.regression == [] and report.edits[0].broken is None
     assert any(
-        n.startswith("regressions are not looked for: the project has no test that passes")
+        n.startswith("not checking for regressions: the project has no test that passes")
         for n in report.notes
     )
 

@@ -169,7 +169,7 @@ def test_a_remote_that_goes_and_comes_back(run: Path, tmp_path: Path) -> None:
         sink.step(4)
         wait_for(lambda: len(said) == 2, "recovery is said")
     assert len(said) == 2, said
-    assert "data.git" in said[0] and "training goes on" in said[0] and "again" in said[1]
+    assert "data.git" in said[0] and "training continues" in said[0] and "again" in said[1]
     assert subjects(remote)[-4:] == ["run: step 3", "run: step 2", "run: step 1", "run: starts"]
     assert "rollouts/step-000004.jsonl.zst" in tree(remote)
 
@@ -364,7 +364,7 @@ def test_remotes_that_cannot_work_are_one_line(tmp_path: Path, monkeypatch: pyte
         check_remote(str(tmp_path / "file"), "run")
     with pytest.raises(UserError, match="empty or a new folder"):
         check_remote(str(tmp_path / "full"), "run")
-    with pytest.raises(UserError, match="no name of a branch"):
+    with pytest.raises(UserError, match="not a valid branch name"):
         check_remote(str(tmp_path / "new"), "a..b")
     check_remote(str(tmp_path / "new"), "run")
     check_remote("git@example.invalid:data.git", "run")  # not asked now

@@ -34,7 +34,7 @@ def test_finished(tmp_path):
 def test_stopped_says_how_to_go_on(run):
     state = state_of(run)
     assert state.kind == "stopped"
-    assert state.text == f"stopped after step 2 of 5; go on with: strop train --resume {run}"
+    assert state.text == f"stopped after step 2 of 5; resume with: strop train --resume {run}"
 
 
 def test_running_while_another_process_writes_and_stopped_after_it_was_killed(run):

@@ -109,6 +109,6 @@ def test_what_was_forgotten_and_written_again_is_another(tmp_path: Path) -> None
 
 def test_bounds_must_be_numbers() -> None:
     for word in ("x", "nan", "1,5", "--1"):
-        with pytest.raises(UserError, match="is no number"):
+        with pytest.raises(UserError, match="is not a number"):
             Filters.of({"min": word})
     assert Filters.of({"min": "-1", "max": " ", "from": "2e0"}) == Filters(low=-1.0, first=2.0)

@@ -84,7 +84,7 @@ def test_names_and_unknown_rewards():
     assert score.__name__ == "tests" and inspect.isfunction(score)
     with pytest.raises(UserError, match="passed"):
         verdict_reward("pased")
-    with pytest.raises(UserError, match="TRL does not tell"):
+    with pytest.raises(UserError, match="TRL does not pass"):
         verdict_reward("finished")
 
 

@@ -38,5 +38,5 @@ def test_without_namespaces_the_jail_is_weaker_and_says_so() -> None:
     assert said == "b" and verdicts == ["passed", "failed"]
     assert "namespaces" in off and "not permitted" in off["namespaces"]
     assert refused.startswith(
-        "SandboxError: sandbox.jail=namespaces is not offered by this host (namespaces: "
+        "SandboxError: sandbox.jail=namespaces does not work on this machine (namespaces: "
     )

@@ -284,7 +284,7 @@ def test_import_counts_names_and_caps_what_is_left_out(tmp_path):
     assert result.exit_code == 0 and result.stdout == f"2 tasks, 31 rows left out: {out}\n"
     said = result.stderr.splitlines()
     assert len(said) == 21 and said[-1] == "... and 11 more (--verbose prints all)"
-    assert sum("the id 'a' is given twice" in line for line in said) == 1
+    assert sum("the id 'a' occurs twice" in line for line in said) == 1
     assert read(out) == (["a", "b"], [])
     assert len(invoke("import", str(file), "-o", str(out), "--verbose").stderr.splitlines()) == 31
     assert invoke("import", str(file), "-o", str(out), "--strict").exit_code == 1

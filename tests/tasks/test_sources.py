@@ -172,7 +172,7 @@ def test_a_bad_file_is_one_clear_line(tmp_path, rows, columns, wanted):
         ("jsonl:/", {}, "cannot read /"),
         ("humaneval", {"columns": {"tests": "t"}}, "takes no column mapping"),
         ("python-functions", {"topics": ["list"]}, r"unknown topic 'list' \(did you mean 'lists'\?\)"),
-        ("python-functions", {"levels": [5]}, "no task of 'python-functions' is left"),
+        ("python-functions", {"levels": [5]}, "tasks in 'python-functions' is left with topics="),
         ("python-functions", {"split": "test"}, "unknown split 'test'"),
     ],
 )

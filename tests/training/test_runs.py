@@ -83,7 +83,7 @@ def test_killed_anywhere_and_resumed_gives_the_same_bits(
     assert weights(tmp_path / "killed") == weights(six_steps)
     assert metrics(tmp_path / "killed") == metrics(six_steps)
     again = strop("train", "--resume", str(tmp_path / "killed"))
-    assert again.returncode == 0 and "finished already" in again.stdout, again
+    assert again.returncode == 0 and "already finished" in again.stdout, again
 
 
 @pytest.mark.train(25)

@@ -218,4 +218,4 @@ def test_a_tracker_that_fails_is_left_out(tmp_path: Path) -> None:
         with Trackers(settings, run, said.append) as sink:
             sink.begin(0)
             sink.measured(line(1))
-    assert len(said) == 1 and "tensorboard failed" in said[0] and "training goes on" in said[0]
+    assert len(said) == 1 and "tensorboard failed" in said[0] and "training continues" in said[0]

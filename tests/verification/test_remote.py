@@ -322,7 +322,7 @@ def test_a_recipe_names_its_servers(
         assert isinstance(remote, RemoteVerifier) and remote.verify(DOUBLE, RIGHT).passed
     with pytest.raises(UserError, match="cpu_seconds is"):
         open_configured(load_recipe([], [f"sandbox.verifier_urls=[{url}]"]).sandbox)
-    with pytest.raises(ConfigError, match="no URL"):
+    with pytest.raises(ConfigError, match="not a URL"):
         load_recipe([], ["sandbox.verifier_urls=[cpu-1:8765]"])
 
 

@@ -37,7 +37,7 @@ def load_answers(folder: Path) -> list[Trial]:
                 known, first = tasks.get(task.id, (task, where))
                 if known != task:
                     raise UserError(
-                        f"{where}: task {task.id!r} is another one than at {first}; ids are unique"
+                        f"{where}: task {task.id!r} differs from the one at {first}; ids must be unique"
                     )
                 tasks[task.id] = (task, where)
             else:

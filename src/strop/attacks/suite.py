@@ -111,7 +111,7 @@ def choose(
         if language in (None, a.language) and family in (None, a.family) and name in (None, a.name, a.id)
     ]
     if not chosen:
-        raise UserError(f"no attack is at once language {language}, family {family} and name {name}")
+        raise UserError(f"no attack has language {language}, family {family} and name {name}")
     return chosen
 
 

@@ -14,7 +14,7 @@ def day_fault(text: str | None) -> str:
         if text is not None and date.fromisoformat(text).isoformat() != text:
             raise ValueError
     except ValueError:
-        return f"{text!r} is no day; write it as YYYY-MM-DD, such as 2024-08-01"
+        return f"{text!r} is not a date; write it as YYYY-MM-DD, such as 2024-08-01"
     return ""
 
 

@@ -140,7 +140,7 @@ def cause(error: ErrorDetails, path: Path, engine: str = "") -> str:
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     shown = shorten(_show(value))
     if value == "???":
-        return "??? stands for a value that is still to be given; give it"
+        return "??? marks a value that is still missing; set it"
     if kind == "extra_forbidden":
         guess = suggest(path, engine)
         extra = f" for engine {engine}" if path[0] == "policy" else ""
@@ -200,5 +200,7 @@ def _remedy(kind: str, value: Any) -> str:
     if kind in ("list_type", "tuple_type") and isinstance(value, str | int | float):
         return f"; write [{value}]"
     return (
-        "; lists are replaced whole, not by index" if kind == "list_type" and isinstance(value, dict) else ""
+        "; a list is replaced as a whole, not by index"
+        if kind == "list_type" and isinstance(value, dict)
+        else ""
     )

@@ -228,5 +228,5 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
     if longest is not None and longest <= recipe.sampling.max_tokens:
         yield (
             "policy.max_model_len",
-            f"{longest} leaves no room for a prompt beside sampling.max_tokens ({recipe.sampling.max_tokens})",
+            f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
         )

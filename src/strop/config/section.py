@@ -21,7 +21,7 @@ class Section(BaseModel):
     @classmethod
     def _refuse_placeholder(cls, value: Any) -> Any:
         if value == "???":
-            raise PydanticCustomError("placeholder", "??? stands for a value that is still to be given")
+            raise PydanticCustomError("placeholder", "??? marks a value that is still missing")
         return value
 
     def complaints(self) -> Iterator[Complaint]:

@@ -93,4 +93,4 @@ class SandboxConfig(Section):
             )
         for url in self.verifier_urls:
             if not url.startswith(("http://", "https://")):
-                yield "verifier_urls", f"{url!r} is no URL; it starts with http:// or https://"
+                yield "verifier_urls", f"{url!r} is not a URL; it must start with http:// or https://"

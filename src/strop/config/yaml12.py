@@ -169,7 +169,7 @@ def _build_mapping(
             raise YamlFault(line, f"key {shown!r} is not text; put it in quotes")
         key = key_node.value
         if key in found:
-            raise YamlFault(line, f"{'.'.join(map(str, (*path, key)))} stands twice; keep one")
+            raise YamlFault(line, f"{'.'.join(map(str, (*path, key)))} occurs twice; keep one")
         found[key] = _build(value_node, (*path, key), on_value, above)
         # The line of the key is where a reader looks, also when its value starts further down.
         on_value((*path, key), line, _number_text(value_node, found[key]))

@@ -154,9 +154,9 @@ class _PlayTally:
 def check(tasks: Sequence[Task], samples: int, k: Sequence[int], greedy: bool) -> None:
     """Raises UserError for what `evaluate` would refuse: to be asked before a model is loaded."""
     if not tasks:
-        raise UserError("there is no task to evaluate on; loosen the filters of the task set")
+        raise UserError("no task is left to evaluate; loosen the filters of the task set")
     if len({task.id for task in tasks}) < len(tasks):
-        raise UserError("two tasks to evaluate on have the same id; each must stand once")
+        raise UserError("two tasks to evaluate have the same id; ids must be unique")
     if not samples and not greedy:
         raise UserError("0 samples and no greedy answer leave nothing to evaluate")
     for one in k if samples else ():

@@ -43,7 +43,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     """
     if not 1 <= k <= n:
         raise ValueError(
-            f"pass@{k} needs at least {k} scored answers a task (and k of at least 1), there are {n}"
+            f"pass@{k} needs at least {k} scored answers per task (and k of at least 1), but there are {n}"
         )
     if not 0 <= c <= n:
         raise ValueError(f"{c} of {n} answers cannot have passed")

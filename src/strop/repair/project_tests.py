@@ -65,7 +65,7 @@ class ProjectTests:
                 run = self._opened().run(files=files, removed=removed, tests=list(tests))
             except WorkerDied as error:
                 self._close_backend()
-                self._say(f"note: a run of tests broke: {error}")
+                self._say(f"note: a test run failed: {error}")
                 continue
             if run.tampered:
                 return {}

@@ -80,7 +80,7 @@ def read_repository(root: Path) -> RepositoryTexts:
         else:
             files[path] = text
     if not files:
-        raise UserError(f"{root}: there is no text file in it; name the folder of a repository")
+        raise UserError(f"{root}: it contains no text file; name the folder of a repository")
     return RepositoryTexts(root, dict(sorted(files.items())), dict(sorted(left_out.items())))
 
 

@@ -54,7 +54,7 @@ class Bench:
         try:
             found = self._tests.passing()
         except UserError as error:
-            self._note(f"regressions are not looked for: {error}")
+            self._note(f"not checking for regressions: {error}")
             return edits
         began = time.monotonic()
         before = self._tests.run({}, found)

@@ -70,7 +70,7 @@ class RunFolder:
         if taken and not overwrite:
             raise UserError(
                 f"run folder {folder} exists and is not empty; choose another run.name or run.dir, replace it with "
-                f"run.overwrite=true, or go on with: strop train --resume {folder}"
+                f"run.overwrite=true, or resume it with: strop train --resume {folder}"
             )
         if taken and not (folder / RECIPE).is_file():
             raise UserError(

@@ -165,7 +165,7 @@ def _said(folder: Path, running: bool, metrics: Metrics, planned: int | None) ->
     if (folder / SUMMARY).is_file():
         return "finished", f"finished after {where}"
     if running and step and planned and step >= planned:
-        return "running", f"running: {where} is done, what follows training is not yet"
+        return "running", f"running: {where} is done, but what follows training is not yet"
     if running:
         return "running", f"running: {where} is done" if step else "running: no step is done yet"
     if step and planned and step >= planned:
@@ -175,8 +175,8 @@ def _said(folder: Path, running: bool, metrics: Metrics, planned: int | None) ->
             return "finished", f"finished after {where}"
         return "stopped", f"stopped after {where}: training is done, what follows it is not"
     if step:
-        return "stopped", f"stopped after {where}; go on with: strop train --resume {folder}"
-    return "empty", f"empty: no step was done; go on with: strop train --resume {folder}"
+        return "stopped", f"stopped after {where}; resume with: strop train --resume {folder}"
+    return "empty", f"empty: no step was done; resume with: strop train --resume {folder}"
 
 
 def said_wrong(name: object, wrong: list[str]) -> str:

@@ -56,7 +56,7 @@ def find_reward(name: str) -> Reward:
             return BUILTIN[name]
         close = difflib.get_close_matches(name, BUILTIN, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"built-in rewards: {', '.join(BUILTIN)}"
-        raise UserError(f"rewards: no reward named {name!r}; {hint} Your own is written file.py:function")
+        raise UserError(f"rewards: no reward named {name!r}; {hint} Write your own as file.py:function")
     path, _, function = name.rpartition(":")
     if not Path(path).is_file():
         raise UserError(

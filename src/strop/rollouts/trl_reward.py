@@ -46,7 +46,7 @@ def verdict_reward(
     """
     if reward in _NEEDS_TOKENS:
         raise UserError(
-            f"reward {reward!r} needs to know how sampling ended, which TRL does not tell a reward function"
+            f"reward {reward!r} needs to know how sampling ended, which TRL does not pass to reward functions"
         )
     rate = find_reward(reward)
     opened = _Opened(verifier)

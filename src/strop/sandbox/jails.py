@@ -86,7 +86,7 @@ def choose(name: str = "auto") -> Jail:
         causes = "; ".join(
             f"{need}: {report.layer(need).detail}" for need in _NEEDS[name] if not report.layer(need).active
         )
-        raise SandboxError(f"sandbox.jail={name} is not offered by this host ({causes})")
+        raise SandboxError(f"sandbox.jail={name} does not work on this machine ({causes})")
     return by_name[name]
 
 

@@ -68,11 +68,11 @@ def require_jail(allow_unsafe: bool, layers: Sequence[str] = ()) -> JailReport:
     lacking = [row for row in report.layers if row.name in layers and not row.active]
     if lacking:
         causes = "; ".join(f"{row.name}: {row.detail}" for row in lacking)
-        raise SandboxError(f"this host lacks what sandbox.require asks for ({causes})")
+        raise SandboxError(f"this machine lacks what sandbox.require asks for ({causes})")
     if report.safe or allow_unsafe:
         return report
     causes = "; ".join(f"{n}: {report.layer(n).detail}" for n in ("landlock", "seccomp"))
     raise SandboxError(
-        f"this host can hold no hostile code ({causes}); use Linux 5.13 or newer on x86-64 or aarch64 with Landlock, "
-        "or ask for the weaker jail by name: sandbox.allow_unsafe=true"
+        f"this machine cannot contain hostile code ({causes}); use Linux 5.13 or newer on x86-64 or aarch64 with "
+        "Landlock, or accept the weaker jail: sandbox.allow_unsafe=true"
     )

@@ -103,8 +103,8 @@ def load_tasks(
     ][:limit]
     if not kept:
         raise UserError(
-            f"no task of {source!r} is left of {len(tasks)} with topics={_listed(topics)}, levels={_listed(levels)}, "
-            f"split={split or 'any'}, limit={limit}: loosen a filter"
+            f"none of the {len(tasks)} tasks in {source!r} is left with topics={_listed(topics)}, "
+            f"levels={_listed(levels)}, split={split or 'any'}, limit={limit}: loosen a filter"
         )
     return kept
 

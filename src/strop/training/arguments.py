@@ -30,7 +30,7 @@ def grpo_arguments(stage: RunStage, output_dir: Path) -> Any:
     share, rest = divmod(grpo.rows_per_step, optim.micro_batch * world * grpo.minibatches)
     if rest or (grpo.tasks_per_step % (world * grpo.minibatches)):
         raise UserError(
-            f"grpo.tasks_per_step={grpo.tasks_per_step} groups cannot be shared out to {world} processes and "
+            f"grpo.tasks_per_step={grpo.tasks_per_step} groups cannot be divided among {world} processes and "
             f"{grpo.minibatches} minibatches in micro-batches of optim.micro_batch={optim.micro_batch} rows; change "
             "one of them"
         )

@@ -41,7 +41,7 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
         state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
     except (OSError, ValueError) as error:
         raise UserError(
-            f"{checkpoint} is not a whole checkpoint ({error}); resume from an older one"
+            f"{checkpoint} is not a complete checkpoint ({error}); resume from an older one"
         ) from error
     return state
 

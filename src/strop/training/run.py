@@ -71,7 +71,7 @@ def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict
         recipe = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
         finished = run.path / "summary.json"
         if finished.is_file():
-            say(f"{folder} is finished already")
+            say(f"{folder} is already finished")
             summary: dict[str, Any] = json.loads(finished.read_text())
             return summary
         checkpoint = checkpoints.latest(run.checkpoints)

@@ -109,7 +109,7 @@ def examples_of(recipe: Recipe, train: list[Task], tokenizer: HubTokenizer) -> l
     examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
     if not examples:
         raise UserError(
-            "sft: none of the tasks has a reference solution to learn from; set sft.source to some that do"
+            "sft: none of the tasks has a reference solution to learn from; set sft.source to tasks that do"
         )
     return examples
 

@@ -43,7 +43,7 @@ def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Ta
     """
     tasks = [task for task in tasks_of(recipe) if split in ("all", task.split)]
     if not tasks:
-        raise UserError(f"no task of {recipe.tasks.source!r} is on the side {split!r}; use --split all")
+        raise UserError(f"no task of {recipe.tasks.source!r} is in the split {split!r}; use --split all")
     window = recipe.evaluation.window
     found = windowed(tasks, window, f"the window of {recipe.tasks.source}:")
     most = recipe.tasks.max_tests

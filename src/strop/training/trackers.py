@@ -45,7 +45,7 @@ def check_trackers(names: Sequence[str]) -> None:
         online = wandb.setup().settings.mode in ("online", "shared")
         if online and not wandb.login(prompt=False, verify=False):
             raise UserError(
-                "run.report_to: wandb has no key of yours; log in with: wandb login, or keep to this machine with: "
+                "run.report_to: wandb has no API key; log in with: wandb login, or stay offline with: "
                 "WANDB_MODE=offline"
             )
 
@@ -110,7 +110,7 @@ class Trackers:
         except Exception as error:
             self._open.pop(name, None)
             cause = " ".join(str(error).split()) or type(error).__name__
-            self._say(f"run.report_to: {name} failed: {cause} (training goes on without it)")
+            self._say(f"run.report_to: {name} failed: {cause} (training continues without it)")
 
 
 class _TensorBoard:

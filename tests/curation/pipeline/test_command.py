@@ -98,13 +98,13 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, source: Path) -> None:
         ("source: t\nsteps:\n  - min-tests: {at_least: five}\n", "steps.0.min-tests.at_least: expected a whole number"),
         ("source: t\nsteps:\n  - min-tests: {at_least: '5'}\n", "write 5 without quotes"),
         ("source: t\nsteps:\n  - min-tests: {at_least: 0}\n", "must be greater than or equal to 1, got 0"),
-        ("source: t\nsteps:\n  - min-tests:\n    at_least: 5\n", "settings stand two spaces deeper than the name"),
+        ("source: t\nsteps:\n  - min-tests:\n    at_least: 5\n", "indent settings two spaces more than the name"),
         ("source: t\nsteps: shuffle\n", "expected a list"),
         ("source: t\nstep: [shuffle]\n", "unknown key; did you mean steps?"),
         ("steps: [shuffle]\n", "a pipeline needs a source"),
         ("source: t\nseed: yes\n", "expected a whole number"),
         ("source: t\nsteps:\n  - split: {parts: {train: 0.5}}\n", "the shares add up to 0.5"),
-        ("source: t\nsteps:\n  - split: {parts: {tasks: 1}}\n", "'tasks' is no name for a part"),
+        ("source: t\nsteps:\n  - split: {parts: {tasks: 1}}\n", "'tasks' is not a name for a part"),
         ("source: t\nsteps:\n  - sample: {n: 5, share: 0.5}\n", "give either n"),
         ("source: t\nsteps:\n  - difficulty: {low: 0.2}\n", "give either scores: FILE or policy"),
         ("source: t\nsteps:\n  - difficulty: {policy: {engine: openai, modle: x}}\n", "did you mean model?"),
@@ -208,7 +208,7 @@ def test_one_run_a_folder(tmp_path: Path, source: Path) -> None:
 
     with (
         opened(tmp_path / "out", {"version": 1}),
-        pytest.raises(UserError, match="another `strop curate` works in"),
+        pytest.raises(UserError, match="another `strop curate` is using"),
         opened(tmp_path / "out", {"version": 1}),
     ):
         pass

@@ -29,14 +29,14 @@ class Asking:
         named = bool(self.rewrite_model or self.issue_model)
         if not named and self.connection.url:
             raise UserError(
-                "--rewrite-url alone asks nothing: add --rewrite-model NAME or --issue-model NAME"
+                "--rewrite-url alone has no effect: add --rewrite-model NAME or --issue-model NAME"
             )
         if named and not self.connection.url:
             raise UserError(
                 "no server named: add --rewrite-url, such as --rewrite-url http://127.0.0.1:8000/v1"
             )
         if self.share != 1.0 and not self.rewrite_model:
-            raise UserError("--rewrite-share is of bugs that a model writes: add --rewrite-model NAME")
+            raise UserError("--rewrite-share applies to bugs that a model writes: add --rewrite-model NAME")
         if named:
             self.connection.check()
 

@@ -44,7 +44,7 @@ class Connection:
         """Raises UserError, one line, for what cannot work."""
         if not self.url.startswith(("http://", "https://")):
             raise UserError(
-                f"--rewrite-url {self.url!r} is no address: it begins with http:// or https://, and ends in /v1"
+                f"--rewrite-url {self.url!r} is not an address: it must begin with http:// or https:// and end in /v1"
             )
         if find_spec("openai") is None:
             raise UserError("asking a model needs openai: pip install 'strop[eval]'")

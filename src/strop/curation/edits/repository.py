@@ -74,7 +74,7 @@ class Repository:
     def commits(self, newest: int, start: str = "HEAD") -> list[Commit]:
         """The newest so many commits that are no merges, newest first."""
         if not self.resolve(start):
-            raise UserError(f"{self.folder}: there is no commit {start!r}")
+            raise UserError(f"{self.folder}: no commit {start!r}")
         text = self._call(
             "log", "-z", "--format=%H%n%P%n%an <%ae>%n%cs%n%B", "--no-merges", "--encoding=UTF-8",
             "--no-show-signature", f"--max-count={newest}", start, "--",

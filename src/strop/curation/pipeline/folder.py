@@ -80,7 +80,7 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
     _refuse_foreign(path, there)
     lock = try_lock(path / _LOCK)
     if lock is None:
-        raise UserError(f"another `strop curate` works in {path}: wait for it, or name another folder")
+        raise UserError(f"another `strop curate` is using {path}: wait for it, or name another folder")
     try:
         before = _identity(folder)
         if overwrite:
@@ -91,7 +91,7 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
         write_whole(folder.work / _PLAN, identity)
         yield folder
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror or error}; run the command again to go on") from error
+        raise UserError(f"{path}: {error.strerror or error}; run the command again to resume") from error
     finally:
         os.close(lock)
 
@@ -128,7 +128,7 @@ def _refuse_other(path: Path, before: dict[str, Any], now: dict[str, Any]) -> No
     remedy = "name another folder, or start over with --overwrite"
     for place, old, new in _differences(before, now, ""):
         raise UserError(
-            f"{path} holds another curation: {place} was {_short(old)}, now {_short(new)}; {remedy}"
+            f"{path} holds another result: {place} was {_short(old)}, now {_short(new)}; {remedy}"
         )
 
 

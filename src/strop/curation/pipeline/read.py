@@ -146,7 +146,7 @@ def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterat
         )
         if not isinstance(name, str):
             what = "expected a step's name, or one name with its settings, such as min-tests: {at_least: 5}"
-            faults.append(line(path, f"{what}; settings stand two spaces deeper than the name", origins))
+            faults.append(line(path, f"{what}; indent settings two spaces more than the name", origins))
         elif name not in names:
             close = get_close_matches(name.replace("_", "-"), names, 1)
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"

@@ -24,15 +24,19 @@ def explain(error: BaseException, settings: dict[str, Any]) -> str:
             f"{url} gave no answer within {settings['timeout']:g} s; raise --timeout or lower --concurrency"
         )
     if isinstance(error, openai.APIConnectionError):
-        return f"cannot reach {url} ({one_line(error.__cause__ or error)}); start the server or mend --url"
+        return f"cannot reach {url} ({one_line(error.__cause__ or error)}); start the server or correct --url"
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         if os.environ.get(name):
             return f"{url} refuses the key in {name} ({said})"
-        return f"{url} wants a key: set the environment variable {name}, or name another with --api-key-env"
+        return (
+            f"{url} requires a key: set the environment variable {name}, or name another with --api-key-env"
+        )
     if isinstance(error, openai.NotFoundError):
-        return f"{url} knows no model {settings['model']!r}, or no such path ({said}); mend --model or --url"
+        return (
+            f"{url} knows no model {settings['model']!r}, or no such path ({said}); correct --model or --url"
+        )
     if isinstance(error, openai.RateLimitError):
-        return f"{url} is too busy or the account is spent ({said}); lower --concurrency, or go on later"
+        return f"{url} is too busy or the account is spent ({said}); lower --concurrency, or resume later"
     if isinstance(error, openai.APIStatusError):
         return f"{url} refused or failed ({said})"
     return f"{url} did not answer like an OpenAI-compatible server ({said}); --url should end in /v1"

@@ -29,7 +29,7 @@ def opened(path: Path, identity: dict[str, Any], say: Callable[[str], None]) -> 
     _check_identity(path, identity)
     own = try_lock(path / ".build.lock")
     if own is None:
-        raise UserError(f"another `strop build rust` works in {path}: wait for it, or name another folder")
+        raise UserError(f"another `strop build rust` is using {path}: wait for it, or name another folder")
     try:
         calls = _wait(path, say)
         try:
@@ -72,7 +72,7 @@ def _wait(path: Path, say: Callable[[str], None]) -> int:
     lock, told = try_lock(path / ".calls.lock"), False
     while lock is None:
         if not told:
-            say("calls of a killed run are still under way; waiting for them, so that none is paid twice")
+            say("calls of a killed run are still in flight; waiting for them, so that none is paid twice")
         told = True
         time.sleep(_LOOK_SECONDS)
         lock = try_lock(path / ".calls.lock")

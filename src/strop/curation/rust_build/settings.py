@@ -53,7 +53,7 @@ class Settings:
             raise UserError("--max-cost needs prices: add --price-in and --price-out, per million tokens")
         if min(self.parts) < 0 or sum(self.parts) == 0:
             raise UserError(
-                f"--parts {','.join(map(str, self.parts))}: three shares, at least one of them above 0"
+                f"--parts {','.join(map(str, self.parts))}: three numbers, at least one of them above 0"
             )
         unused = set(self.columns) - {"statement", "id"}
         if unused:
@@ -65,10 +65,10 @@ class Settings:
             raise UserError("no server named: add --url, such as --url http://127.0.0.1:8000/v1")
         if not self.url.startswith(("http://", "https://")):
             raise UserError(
-                f"--url {self.url!r} is no address: it begins with http:// or https://, and ends in /v1"
+                f"--url {self.url!r} is not an address: it must begin with http:// or https:// and end in /v1"
             )
         if not self.model:
-            raise UserError("no model named: add --model NAME, as the server calls it")
+            raise UserError("no model named: add --model NAME, as the server names it")
 
     def identity(self, templates: str) -> dict[str, Any]:
         """What two runs must have in common to be one build. `templates`: a hash of the texts that ask."""

@@ -89,7 +89,9 @@ def _prompt(number: int, where: str, row: "Row | Task", columns: Mapping[str, st
 
 def _made(number: int, where: str, statement: Any, given: Any) -> Prompt:
     if not isinstance(statement, str):
-        raise UserError(f"{where}: the prompt is no text but {type(statement).__name__}: name another column")
+        raise UserError(
+            f"{where}: the prompt is not text but {type(statement).__name__}: name another column"
+        )
     return Prompt(number, str(given or content_hash(statement)), statement.strip(), where)
 
 

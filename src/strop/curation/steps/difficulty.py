@@ -85,7 +85,7 @@ class Difficulty(Step[Config]):
         """Raises UserError where the file of scores, the script or the template is missing."""
         for path in self.inputs():
             if not path.is_file():
-                raise UserError(f"difficulty: no such file {path}; name one that is there")
+                raise UserError(f"difficulty: no such file {path}; name an existing file")
 
     def inputs(self) -> Sequence[Path]:
         """Scores, the answers of a scripted policy, the prompt template."""

@@ -41,7 +41,7 @@ class Config(Section):
             if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii() or name in RESERVED:
                 yield (
                     "parts",
-                    f"{name!r} is no name for a part: letters, digits, - and _, not {', '.join(RESERVED)}",
+                    f"{name!r} is not a name for a part: use letters, digits, - and _, not {', '.join(RESERVED)}",
                 )
             if share < 0:
                 yield "parts", f"{name}: {share:g} is below 0"

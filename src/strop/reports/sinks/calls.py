@@ -119,7 +119,7 @@ class _Call:
 
 def _decorated(function: Any, name: str, inputs: bool, chars: int) -> Any:
     if name and not _NAME.fullmatch(name):
-        raise UserError(f"log_reward: {name!r} is no file name; use letters, digits and . _ + - only")
+        raise UserError(f"log_reward: {name!r} is not a file name; use only letters, digits and . _ + -")
     if isinstance(function, staticmethod | classmethod):
         return type(function)(_decorated(function.__func__, name, inputs, chars))
     if inspect.isclass(function) or not callable(function):

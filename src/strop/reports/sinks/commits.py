@@ -100,12 +100,12 @@ class DataCommits:
             self._repository.push()
             if self._cause:
                 self._cause = ""
-                self._say(f"run.commit: all of the run's data is in {self._remote} again")
+                self._say(f"run.commit: {self._remote} has all of the run's data again")
             self._repository.tidy()
         except Exception as error:
             self._failed(" ".join(str(error).split()) or type(error).__name__)
 
     def _failed(self, cause: str) -> None:
         if cause != self._cause and not self._closing:
-            self._say(f"run.commit: {cause} (training goes on; the next commit catches up)")
+            self._say(f"run.commit: {cause} (training continues; the next commit catches up)")
         self._cause = cause

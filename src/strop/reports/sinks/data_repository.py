@@ -36,7 +36,7 @@ def check_remote(remote: str, branch: str) -> None:
     try:
         git("check-ref-format", "--branch", branch)
     except GitError as error:
-        raise UserError(f"run.commit.branch={branch!r} is no name of a branch; choose another") from error
+        raise UserError(f"run.commit.branch={branch!r} is not a valid branch name; choose another") from error
     path = local_path(remote)
     if path is None or not path.exists():
         return
@@ -49,7 +49,7 @@ def check_remote(remote: str, branch: str) -> None:
         raise UserError(f"run.commit.remote={remote} cannot be read: {error.strerror}") from error
     except GitError as error:
         raise UserError(
-            f"run.commit.remote={remote} is a folder with files that git does not take for a repository ({error}); "
+            f"run.commit.remote={remote} is a folder with files that git does not recognise as a repository ({error}); "
             "name an empty or a new folder"
         ) from error
 
@@ -202,7 +202,7 @@ class DataRepository:
         body = self._git("show", "--no-patch", "--format=%B", theirs)
         if f"{_TRAILER}: {self._run}" not in body.splitlines():
             raise GitError(
-                f"branch {self._branch} of {self._remote} is not of a run named {self._run}; "
+                f"branch {self._branch} of {self._remote} does not belong to a run named {self._run}; "
                 "choose another run.commit.branch"
             )
         tip = self._tip()

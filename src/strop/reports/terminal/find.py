@@ -108,7 +108,7 @@ class RolloutFinder:
             return self._in_evaluation(word.removeprefix("e."))
         else:
             raise UserError(
-                f"--id {word!r:.80} is no id of a rollout; they look like t.12.3.1 (step, group, index) or "
+                f"--id {word!r:.80} is not a rollout id; ids look like t.12.3.1 (step, group, index) or "
                 "e.before.TASK.0 (evaluation, task, index)"
             )
         same = [found for found in members if found.row["index"] == index]
@@ -199,6 +199,6 @@ def pick(word: str, known: set[str], what: str) -> str:
     shown = ", ".join(fits[:_SHOWN]) + (f" and {len(fits) - _SHOWN} more" if len(fits) > _SHOWN else "")
     if fits:
         raise UserError(
-            printable(f"{word!r:.80} is the beginning of more than one {what}: {shown}; write more of it")
+            printable(f"{word!r:.80} is the beginning of more than one {what}: {shown}; give more of it")
         )
     raise UserError(printable(f"no {what} has an id that begins with {word!r:.80}"))

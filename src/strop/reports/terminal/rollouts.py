@@ -56,7 +56,7 @@ def rollout(
             OUTPUT_LINES,
             full,
         )
-    yield Text("answer (the prompt and what goes on from it)" if goes_on else "answer", style="dim")
+    yield Text("answer (the prompt and its continuation)" if goes_on else "answer", style="dim")
     yield code(answer or _last_text(turns), str(detail["language"]))
     yield from _verdict(detail["verdict"], full)
     yield _scores(detail)

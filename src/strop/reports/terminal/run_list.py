@@ -24,7 +24,7 @@ def find_runs(folders: Sequence[Path]) -> list[Path]:
     for folder in folders:
         if not folder.is_dir():
             raise UserError(
-                f"no such folder: {folder}; `strop train` makes runs in runs/, or name one that holds some"
+                f"no such folder: {folder}; `strop train` writes runs to runs/; name a folder that contains runs"
             )
         for path in [folder] if _is_run(folder) else _inside(folder):
             found[path] = _changed(path)

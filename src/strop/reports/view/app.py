@@ -130,7 +130,7 @@ class ViewApp:
     def _run(self, query: Query) -> FollowedRun:
         run = self.runs.get(query.get("run", "0"))
         if run is None:
-            raise HTTPException(404, f"there is no such run here; there are {len(self.runs)}")
+            raise HTTPException(404, f"no such run here; there are {len(self.runs)}")
         run.look()
         run.index.start()
         return run
@@ -224,5 +224,5 @@ def _count(query: Query, name: str, default: int) -> int:
     if not word:
         return default
     if not (word.isascii() and word.isdigit() and len(word) < 13):
-        raise HTTPException(400, f"{name}={word[:40]!r} is no whole number")
+        raise HTTPException(400, f"{name}={word[:40]!r} is not a whole number")
     return int(word)

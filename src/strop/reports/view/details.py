@@ -26,7 +26,7 @@ class Details:
             return detail_of(line, block.found, self._vocabulary(), language)
         except NO_ROLLOUT as error:
             raise UserError(
-                f"{block.found.path} was changed: a line is no rollout any more ({error!r})"
+                f"{block.found.path} has changed: a line is no longer a rollout ({error!r})"
             ) from error
 
     def _vocabulary(self) -> list[str]:

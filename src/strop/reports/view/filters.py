@@ -81,5 +81,5 @@ def _number(name: str, word: str) -> float:
     except ValueError:
         number = float("nan")
     if number != number:
-        raise UserError(f"{name}={word[:40]!r} is no number")
+        raise UserError(f"{name}={word[:40]!r} is not a number")
     return number

@@ -101,7 +101,7 @@ def _load(folders: str) -> dict[str, Language]:
     found: dict[str, Language] = {}
     for folder in (*filter(None, folders.split(os.pathsep)), str(Path(__file__).parent)):
         if not Path(folder).is_dir():
-            raise UserError(f"{FOLDERS} names {folder!r}, which is no folder")
+            raise UserError(f"{FOLDERS} names {folder!r}, which is not a folder")
         for path in sorted(Path(folder).glob("*.yaml")):
             described = _read(path)
             found.setdefault(described.language, described)

@@ -193,12 +193,12 @@ def _greet(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) ->
         hello = say_hello(response, settings)
     except Refused as error:
         hint = f"; {TOKEN_VARIABLE} must hold the server's token" if error.status == 401 else ""
-        raise UserError(f"verifier {url} refused us: {error}{hint}") from None
+        raise UserError(f"verifier {url} refused the request: {error}{hint}") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(
             f"no verifier answers at {url} ({error}); start one there with `strop serve-verifier`"
         ) from None
     except ValueError as error:
-        raise UserError(f"verifier {url} is not to be used: {error}") from None
+        raise UserError(f"verifier {url} cannot be used: {error}") from None
     workers = hello.get("workers")
     return Remote(url, workers if isinstance(workers, int) and workers > 0 else 1)

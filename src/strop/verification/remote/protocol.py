@@ -139,7 +139,8 @@ def read_token(file: Path | None, environment: Mapping[str, str]) -> str:
         )
     if len(token) < _TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token:
         raise UserError(
-            f"the token in {where} is no good: it takes {_TOKEN_LENGTH} printable ASCII characters or more, no space"
+            f"the token in {where} is not valid: it needs at least {_TOKEN_LENGTH} printable ASCII characters, "
+            "without spaces"
         )
     return token
 
