@@ -88,13 +88,7 @@ def show_command(
     _print(f"[assistant]\n{prompt.prefill}" if prompt.prefill else prompt.text)
     _print(f"\n--- reference ---\n{task.reference or '(none known)'}")
     _print(f"\n--- check ({task.check.kind}) ---")
-    if task.check.kind == "asserts":
-        _print(task.check.code)
-    elif task.check.kind in ("cases", "stdio"):
-        for case in task.check.cases:
-            _print(case.model_dump_json())
-    else:
-        _print(task.check.model_dump_json(indent=2))
+    _print(task.check.readable())
 
 
 def _load(source: str, column: list[str] | None, **filters: Any) -> "list[Task]":

@@ -11,7 +11,6 @@ those passed, whatever became of the extra ones behind them. It is HumanEval bes
 
 from collections.abc import Set
 
-from strop.core.checks import CommandCheck, LabelCheck, RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
@@ -32,15 +31,8 @@ def stages_of(task: Task, seen: Set[str] = frozenset()) -> list[str]:
 
     seen  stages of verdicts on tasks of the same `kind_of`; languages of one's own have a lint stage or not
     """
-    base = {"base"} if base_tests(task) else set()
-    if isinstance(task.check, RustCheck):
-        return [name for name in STAGES if name != "base" or base]
-    if isinstance(task.check, LabelCheck):
-        return ["test"]
-    if isinstance(task.check, CommandCheck):
-        own = {step.stage for step in task.check.steps} | base
-        return [name for name in STAGES if name in own]
-    return [name for name in STAGES if name not in ("lint", "base") or name in seen | base]
+    own = task.check.stages(seen) | ({"base"} if base_tests(task) else set())
+    return [name for name in STAGES if name in own]
 
 
 def base_tests(task: Task) -> int:

@@ -18,7 +18,6 @@ not shown. So citing everything earns twice a small share, and a fixed answer is
 import re
 from typing import NamedTuple
 
-from strop.core.checks import LabelCheck
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.text import without_thinking
@@ -110,7 +109,7 @@ def _near(change: float) -> set[int]:
 def _shown(task: Task) -> Shown | None:
     lines, count = task.metadata.get("lines"), task.metadata.get("code_lines")
     vulnerable = task.metadata.get("vulnerable")
-    if not (isinstance(task.check, LabelCheck) and isinstance(lines, list) and lines):
+    if not (task.check.answer == "label" and isinstance(lines, list) and lines):
         return None
     if not (isinstance(count, int) and isinstance(vulnerable, bool) and all(map(_is_range, lines))):
         return None

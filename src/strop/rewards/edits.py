@@ -30,8 +30,8 @@ def of_edits(score: Score, *, oracle: bool = True) -> Reward:
 
     @wraps(score)
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
-        check = task.check
-        if not isinstance(check, EditCheck) or (oracle and not check.oracle):
+        check = task.edit
+        if check is None or (oracle and not check.oracle):
             return None
         return score(check, said(rollout, task))
 
@@ -44,7 +44,7 @@ def said(rollout: Rollout, task: Task | None = None) -> str:
     For an edit it is the answer: all of the text, with what else of it the prompt has begun.
     """
     text = rollout.turns[-1].completion.text if rollout.turns else rollout.answer
-    if task is not None and isinstance(task.check, EditCheck):
+    if task is not None and task.edit is not None:
         text = rollout.answer or text
     begun = len(rollout.turns) == 1 and rollout.prompt.rstrip().endswith("<think>")
     if begun and not text.startswith("<think>"):

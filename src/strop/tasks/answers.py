@@ -8,7 +8,6 @@ import re
 import warnings
 from typing import NamedTuple
 
-from strop.core.checks import EditCheck, LabelCheck
 from strop.core.task import Task
 from strop.core.text import without_thinking as without_thinking
 
@@ -61,9 +60,9 @@ def answer_in(response: str, task: Task) -> str:
 
     Of an edit it is all of the text: its format says where the edit is.
     """
-    if isinstance(task.check, EditCheck):
+    if task.check.answer == "edit":
         return response
-    if isinstance(task.check, LabelCheck):
+    if task.check.answer == "label":
         return without_thinking(response)
     return extract_code(response, task.language)
 

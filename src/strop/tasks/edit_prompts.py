@@ -11,7 +11,7 @@ is asked for. The prompt depends on the oracle in nothing.
 
 from collections.abc import Callable
 
-from strop.core.checks import EditCheck, ProjectCheck
+from strop.core.checks import EditCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.edits import FORMATS, HOLE, EditError
@@ -90,10 +90,10 @@ def reference(check: EditCheck) -> str:
 
 
 def _check(task: Task) -> EditCheck:
-    if not isinstance(task.check, EditCheck) or task.check.format not in FORMATS:
-        kind = getattr(task.check, "format", task.check.kind)
+    if task.edit is None or task.edit.format not in FORMATS:
+        kind = task.edit.format if task.edit else task.check.kind
         raise UserError(f"task {task.id!r} asks for an edit as {kind!r}: there are {', '.join(FORMATS)}")
-    return task.check
+    return task.edit
 
 
 def _after(check: EditCheck) -> dict[str, str]:
@@ -119,8 +119,7 @@ def _named(task: Task) -> bool:
 def _values(task: Task) -> dict[str, str]:
     """What the placeholders of a template stand for; examples are those that the judge shows."""
     check, named = _check(task), _named(task)
-    is_plain = check.judge is None or isinstance(check.judge, ProjectCheck)
-    shown = task if is_plain else task.model_copy(update={"check": check.judge})
+    shown = task.model_copy(update={"check": check.judged()})
     own = {
         "files": _files(check),
         "header": "### PATH" if named else "",

@@ -13,7 +13,7 @@ What has both: `metadata.broken` beside a reference (QuixBugs, `strop build rust
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from strop.core.checks import AssertsCheck, CasesCheck, Check, EditCheck, LabelCheck
+from strop.core.checks import Check, EditCheck, LabelCheck
 from strop.core.task import Task
 from strop.edits import FORMATS, HOLE
 from strop.tasks.edit_prompts import reference
@@ -67,8 +67,8 @@ def wrapped(tasks: Iterable[Task], format: str | None, report: Report = fail) ->
 
 def as_edit(task: Task, format: str | None = None) -> Task:
     """A task as one whose answer is an edit. Raises Unfit, with the reason."""
-    if isinstance(task.check, EditCheck):
-        return _in_format(task, format)
+    if task.edit is not None:
+        return _in_format(task, task.edit, format)
     hole = _hole(task)
     format = format or ("infill" if hole else "search-replace")
     if hole:
@@ -94,25 +94,21 @@ def as_edit(task: Task, format: str | None = None) -> Task:
         "prompt": None,
         "metadata": {**known, "original": task.id},
     }
-    return _with_reference(task.model_copy(update=update))
+    return _with_reference(task.model_copy(update=update), check)
 
 
-def _in_format(task: Task, format: str | None) -> Task:
+def _in_format(task: Task, check: EditCheck, format: str | None) -> Task:
     """An edit task, written in another format."""
-    check = task.check
-    assert isinstance(check, EditCheck)
     if format is None or format == check.format:
         return task
     if any(HOLE in text for text in check.files.values()) and check.format == "infill":
         raise Unfit(f"its file has a hole, which no edit of format {format!r} is about")
     update = {"format": format, "tolerance": check.tolerance or (TOLERANCE if format in _PLACED else [])}
-    changed = {"id": f"{task.id}:{format}", "check": check.model_copy(update=update)}
-    return _with_reference(task.model_copy(update=changed))
+    changed = check.model_copy(update=update)
+    return _with_reference(task.model_copy(update={"id": f"{task.id}:{format}", "check": changed}), changed)
 
 
-def _with_reference(task: Task) -> Task:
-    check = task.check
-    assert isinstance(check, EditCheck)
+def _with_reference(task: Task, check: EditCheck) -> Task:
     text = reference(check)
     if not text:
         raise Unfit("the known program is the broken one, or no edit leads to it")
@@ -123,7 +119,7 @@ def _repair(task: Task) -> _Change:
     broken = task.metadata.get("broken")
     if not isinstance(broken, str) or not broken.strip():
         raise Unfit("it has no broken program (`metadata.broken`); `strop build bugs` makes some")
-    if not task.reference.strip() or isinstance(task.check, LabelCheck):
+    if not task.reference.strip() or task.check.answer == "label":
         raise Unfit("it has no right program (`reference`)")
     family = "fix-compile" if task.metadata.get("error_code") else "repair"
     path = _path(task)
@@ -139,7 +135,7 @@ def _infilled(task: Task, prefix: str, suffix: str, *, marked: bool) -> _Change:
     before = prefix + (HOLE if marked else "") + suffix
     if HOLE in prefix + suffix:
         raise Unfit(f"its code holds the mark {HOLE}")
-    name = task.check.entry_point if isinstance(task.check, AssertsCheck | CasesCheck) else ""
+    name = task.check.function
     what = f"the function `{name}`" if name else "this code"
     statement = f"Complete {what}." + ("" if marked else " A part of it is missing.")
     before = _ended(before) if suffix else before
@@ -161,10 +157,11 @@ def _at_line_ends(prefix: str, middle: str, suffix: str) -> tuple[str, str]:
 def _fix(task: Task) -> _Change:
     row = task.metadata.get("original")
     texts = _members(row) if isinstance(row, dict) else None
-    if texts is None or not isinstance(task.check, LabelCheck):
+    check = task.check.maybe(LabelCheck)
+    if texts is None or check is None:
         raise Unfit("it holds no function before and after a fix")
-    meaning = (task.metadata.get("choices") or {}).get(task.check.expected, "")
-    weakness = f"{task.check.expected} ({meaning})" if meaning else task.check.expected
+    meaning = (task.metadata.get("choices") or {}).get(check.expected, "")
+    weakness = f"{check.expected} ({meaning})" if meaning else check.expected
     statement = f"This function has a weakness, {weakness}. Mend it."
     return _Change("repair", statement, _path(task), _ended(texts[0]), _ended(texts[1]), None)
 
@@ -180,8 +177,8 @@ def _members(row: dict[str, Any]) -> tuple[str, str] | None:
 
 def _is_fixed_member(task: Task) -> bool:
     """Whether a task is the other half of a pair, of which one edit task is made."""
-    check = task.check
-    return task.family == "vulnerability" and isinstance(check, LabelCheck) and check.expected == "safe"
+    check = task.check.maybe(LabelCheck)
+    return task.family == "vulnerability" and check is not None and check.expected == "safe"
 
 
 def _hole(task: Task) -> tuple[str, str] | None:

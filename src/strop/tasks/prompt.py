@@ -8,7 +8,6 @@ from abc import abstractmethod
 
 from pydantic import Field
 
-from strop.core.checks import AssertsCheck, CasesCheck, LabelCheck, RustCheck, StdioCheck
 from strop.core.records import Record
 from strop.core.rollout import Message
 from strop.core.task import Task
@@ -74,7 +73,7 @@ def values(task: Task) -> dict[str, str]:
         "statement": statement.strip(),
         "signature": task.signature.rstrip(),
         "examples": examples(task),
-        "tests": _tests(task),
+        "tests": task.check.test_code().strip(),
         "stub": str(task.metadata.get("stub") or task.signature).strip("\n"),
         "language": task.language,
         "choices": _choices(task),
@@ -85,22 +84,7 @@ def values(task: Task) -> dict[str, str]:
 
 def examples(task: Task) -> str:
     """The shown cases as doctests, as what a program reads and prints, or as Rust; "" when there are none."""
-    if isinstance(task.check, CasesCheck):
-        name = task.check.entry_point
-        calls = [
-            (", ".join([*map(repr, c.args), *(f"{k}={v!r}" for k, v in c.kwargs.items())]), c.expected)
-            for c in task.check.cases
-            if c.shown
-        ]
-        return "\n".join(
-            f">>> {name}({arguments})" + ("" if e is None else f"\n{e!r}") for arguments, e in calls
-        )
-    if isinstance(task.check, StdioCheck):
-        shown = [c for c in task.check.cases if c.shown]
-        return "\n\n".join(f"Input:\n{c.stdin.rstrip()}\nOutput:\n{c.stdout.rstrip()}" for c in shown)
-    if isinstance(task.check, RustCheck):
-        return "\n".join(task.metadata.get("examples", ()))
-    return ""
+    return task.check.examples(task.metadata.get("examples", ()))
 
 
 def _hole(task: Task) -> str:
@@ -113,16 +97,6 @@ def _hole(task: Task) -> str:
 
 def _choices(task: Task) -> str:
     """One label a line, with what it means where the metadata says so."""
-    if not isinstance(task.check, LabelCheck):
-        return ""
     meanings = task.metadata.get("choices")
     known = meanings if isinstance(meanings, dict) else {}
-    return "\n".join(f"- {c}: {known[c]}" if c in known else f"- {c}" for c in task.check.choices)
-
-
-def _tests(task: Task) -> str:
-    """The trusted test code, for templates that show it."""
-    check = task.check
-    if isinstance(check, RustCheck):
-        return check.tests.strip()
-    return check.code.strip() if isinstance(check, AssertsCheck) else ""
+    return "\n".join(f"- {c}: {known[c]}" if c in known else f"- {c}" for c in task.check.labels())

@@ -4,7 +4,6 @@ import string
 from collections.abc import Callable
 from pathlib import Path
 
-from strop.core.checks import EditCheck, LabelCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import edit_prompts, label_prompts, rust_prompts, templating
@@ -34,9 +33,9 @@ def render(
     if not (task.statement.strip() or task.prompt):
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
     text = None if template is None else templating.load(template)
-    if isinstance(task.check, LabelCheck):
+    if task.check.answer == "label":
         return label_prompts.STYLES[style](task, text)
-    if isinstance(task.check, EditCheck):
+    if task.check.answer == "edit":
         return edit_prompts.STYLES[style](task, text)
     if task.language == "rust":
         return _RUST[style](task, text, answer)
@@ -47,11 +46,11 @@ def render(
 
 def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str:
     """What the model should have answered to the prompt, from the task's reference; "" when there is none that fits."""
-    if isinstance(task.check, EditCheck):
+    if task.check.answer == "edit":
         return edit_prompts.solution(task, prompt)
     if not task.reference.strip():
         return ""
-    if isinstance(task.check, LabelCheck):
+    if task.check.answer == "label":
         return label_prompts.solution(task, prompt)
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)
@@ -84,7 +83,7 @@ def _continue(task: Task, template: str | None) -> Prompt:
 
 def _continued_program(task: Task, template: str | None) -> Prompt:
     """A file that begins with the statement as its docstring; the completion is the whole program."""
-    if not (isinstance(task.check, StdioCheck) and task.language == "python"):
+    if not (task.check.answer == "program" and task.language == "python"):
         raise UserError(f"task {task.id!r} has no signature to continue: use style 'chat'")
     text = templating.fill(template or templating.packaged("continue-program"), _in_docstring(task))
     if template is None and "\\" in text:
@@ -106,7 +105,7 @@ def _chat(task: Task, template: str | None) -> Prompt:
 
 def _chat_prefilled(task: Task, template: str | None) -> Prompt:
     signature = task.signature.rstrip()
-    if not (signature or isinstance(task.check, StdioCheck)):
+    if not (signature or task.check.answer == "program"):
         raise UserError(f"task {task.id!r} has no signature to begin an answer with: use style 'chat'")
     packaged = "chat" if signature else "chat-program"
     messages = templating.messages(template or templating.packaged(packaged), values(task))

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
-from strop.core.checks import RustCheck
 from strop.core.task import Task
 
 _FUNCTION = re.compile(r"^ *(?:pub(?:\([^)]*\))? )?(?:const )?(?:unsafe )?fn \w+", re.M)
@@ -37,10 +36,7 @@ def own_tests(task: Task) -> str:
     """
     if task.metadata.get(_KEPT):
         return str(task.metadata[_KEPT])
-    check = task.check
-    if not isinstance(check, RustCheck):
-        return ""
-    head, _, body = check.tests.partition("mod tests {\n")
+    head, _, body = task.check.test_code().partition("mod tests {\n")
     first = _TEST.search(body)
     if not body or first is None:
         return ""
@@ -52,7 +48,7 @@ def judged_by_own_tests(task: Task) -> Task:
 
     What `own_tests` says of it stays the same.
     """
-    if not isinstance(task.check, RustCheck):
+    check = task.check.without_tests()
+    if check is task.check:
         return task
-    check = task.check.model_copy(update={"tests": "", "crate": ""})
     return task.model_copy(update={"check": check, "metadata": {**task.metadata, _KEPT: own_tests(task)}})
