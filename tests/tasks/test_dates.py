@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strop.core.checks import Case, CasesCheck, RustCheck, StdioCase, StdioCheck
 from strop.core.task import Task
 from strop.tasks.dates import date_of, in_window
-from strop.tasks.max_tests import at_most, input_length
+from strop.tasks.max_tests import at_most
 from strop.tasks.splits import similar_across, similar_pairs
 
 CHECK = CasesCheck(entry_point="f", cases=[Case(args=[1], expected=1)])
@@ -67,7 +67,7 @@ def test_the_longest_inputs_stay_in_their_order_and_shown_ones_before_them(
     kept_hidden = [n for n in kept if n in hidden]
     left = [n for n in hidden if n not in kept]
     assert not kept_hidden or all(
-        min(input_length(cases[n]) for n in kept_hidden) >= input_length(cases[n]) for n in left
+        min(len(cases[n].stdin) for n in kept_hidden) >= len(cases[n].stdin) for n in left
     )
     assert cut.metadata == {"base_tests": sum(n < base for n in kept), "date": "d"}
 

@@ -27,7 +27,7 @@ from strop.verification.edit import MAX_ANSWER, EditToolchain, edited
 from strop.verification.pool.cache import Digests
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.settings import Settings
-from strop.verification.toolchains import build, route
+from strop.verification.toolchains import build
 
 BUGGY = "def inc(x):\n    y = x\n    return y - 1\n"
 FIXED = "def inc(x):\n    y = x\n    return y + 1\n"
@@ -205,11 +205,15 @@ def test_a_project_gets_every_file_of_the_check_as_it_is_after_the_edit() -> Non
 def test_edits_wait_with_those_of_the_same_judge_and_go_together() -> None:
     rust: dict[str, Any] = {"kind": "rust", "tests": "#[test] fn t() {}"}
     as_rust = task(judge=rust).model_copy(update={"language": "rust"})
-    assert [route(t) for t in (task(), as_rust, task(judge=None))] == ["edit:python", "edit:rust", "edit"]
+    assert [t.toolchain() for t in (task(), as_rust, task(judge=None))] == [
+        "edit:python",
+        "edit:rust",
+        "edit",
+    ]
     toolchain = build("edit:rust", Settings())
     assert toolchain.batch == build("rust", Settings()).batch > 1
     with pytest.raises(VerificationError):
-        route(task(judge={"kind": "workspace", "argv": ["true"]}))
+        task(judge={"kind": "workspace", "argv": ["true"]}).toolchain()
 
 
 class Counting:

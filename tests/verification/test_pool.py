@@ -17,7 +17,6 @@ from strop.core.verdict import Outcome, Verdict
 from strop.verification.pool.cache import OVERHEAD, VerdictCache
 from strop.verification.pool.fair import FairQueue
 from strop.verification.pool.pool import PoolBusy, VerifierPool
-from strop.verification.toolchains import route
 
 
 def task_of(name: str = "t", language: str = "python") -> Task:
@@ -84,7 +83,7 @@ class Script:
     def pool(self, **settings: int) -> VerifierPool:
         return VerifierPool(
             workers=settings.pop("workers", 1),
-            route=route,
+            route=Task.toolchain,
             build=lambda name: Scripted(self, self.batch),
             **settings,
         )
@@ -226,7 +225,7 @@ def test_a_toolchain_that_cannot_be_built_is_one_clear_line() -> None:
     def build(name: str) -> Scripted:
         raise VerificationError("rustc was not found; install Rust from rustup.rs")
 
-    with VerifierPool(workers=1, route=route, build=build) as pool:
+    with VerifierPool(workers=1, route=Task.toolchain, build=build) as pool:
         verdict = pool.verify(task_of(), "x")
         assert verdict.outcome is Outcome.ERROR and verdict.detail.startswith("rustc was not found")
 

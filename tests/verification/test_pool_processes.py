@@ -21,7 +21,7 @@ from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.settings import Settings
-from strop.verification.toolchains import build, route
+from strop.verification.toolchains import build
 
 Family = Callable[..., list[int]]
 CASES = Task(
@@ -190,7 +190,10 @@ def test_thousands_of_mixed_checks_leave_everything_flat(family: Family) -> None
     limits = Limits(cpu_seconds=0.2, wall_seconds=10, memory_bytes=256 * 2**20, output_bytes=4096)
     small = 2**20  # full after the first thousand
     with VerifierPool(
-        workers=2, route=route, build=partial(build, settings=Settings(limits=limits)), cache_bytes=small
+        workers=2,
+        route=Task.toolchain,
+        build=partial(build, settings=Settings(limits=limits)),
+        cache_bytes=small,
     ) as pool:
         wrong = run_mixed(pool, 1000, 0)
         before = footprint(family)

@@ -24,7 +24,7 @@ from strop.verification.remote.client import RemoteVerifier
 from strop.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
 from strop.verification.remote.server import Server, VerifierApp, listen
 from strop.verification.settings import Settings, fingerprint
-from strop.verification.toolchains import build, route
+from strop.verification.toolchains import build
 
 TOKEN = "a-token-of-tests-0123456789"
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Strop-Protocol": "1", "Strop-Session": "session-1"}
@@ -42,7 +42,7 @@ def serving(*, port: int = 0, workers: int = 2, capacity: int = 4096) -> Iterato
     pool = VerifierPool(
         workers=workers,
         capacity=capacity,
-        route=route,
+        route=Task.toolchain,
         build=lambda name: build(name, Settings(limits=LIMITS)),
     )
     with pool, listen("127.0.0.1", port) as sock:

@@ -6,7 +6,7 @@ from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from strop.core.checks import CommandCheck, RustCheck
+from strop.core.checks import CommandCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
@@ -80,10 +80,10 @@ class Ours:
     def deadline(self, task: Task) -> float:
         """Wall time of the answer; what is built has the time of its build too."""
         wall = self._limits.wall_seconds
-        if isinstance(task.check, RustCheck):
+        if task.check.answer == "crate":
             return wall + _BUILDS * COMPILE.cpu_seconds
-        if isinstance(task.check, CommandCheck):
-            return wall * len(task.check.steps)
+        if commands := task.check.maybe(CommandCheck):
+            return wall * len(commands.steps)
         return wall * (1 if task.language == "python" else 2)
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """A task: frozen data that says what is asked and how an answer is checked."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -51,6 +52,21 @@ class Task(Record):
     def test_count(self) -> int:
         """How many tests an answer must pass, as far as the task itself says; 0 when it checks nothing."""
         return self.check.test_count()
+
+    def toolchain(self) -> str:
+        """Name of the toolchain that judges answers. Raises VerificationError when there is none."""
+        return self.check.toolchain(self.language)
+
+    def with_tests(self, numbers: Sequence[int]) -> "Task":
+        """The task with these of its single tests, in their order, and nothing else of it changed.
+
+        `metadata["base_tests"]`, how many of the first tests are the base set, follows. Raises ValueError for a check
+        that is not made of single tests.
+        """
+        metadata = self.metadata
+        if isinstance(base := metadata.get("base_tests"), int):
+            metadata = {**metadata, "base_tests": sum(number < base for number in set(numbers))}
+        return self.model_copy(update={"check": self.check.with_tests(numbers), "metadata": metadata})
 
     @property
     def edit(self) -> EditCheck | None:

@@ -43,12 +43,13 @@ def open_verifier(
     from functools import partial
 
     from strop.core.errors import SandboxError
+    from strop.core.task import Task
     from strop.sandbox.jails import choose
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import require_jail
     from strop.verification.pool.pool import VerifierPool
     from strop.verification.settings import Settings
-    from strop.verification.toolchains import build, route
+    from strop.verification.toolchains import build
 
     report = require_jail(allow_unsafe, require)
     choose(jail)
@@ -67,7 +68,9 @@ def open_verifier(
     )
     usable = len(os.sched_getaffinity(0))
     return VerifierPool(
-        workers=workers or min(usable, MOST_WORKERS), route=route, build=partial(build, settings=settings)
+        workers=workers or min(usable, MOST_WORKERS),
+        route=Task.toolchain,
+        build=partial(build, settings=settings),
     )
 
 

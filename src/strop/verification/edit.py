@@ -17,7 +17,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from strop.core.checks import EditCheck, LabelCheck, ProjectCheck, WorkspaceCheck
+from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
@@ -54,9 +54,7 @@ class EditToolchain:
                     verdicts.append(found)
                     continue
                 inner, text = found
-                waiting[inner.check.toolchain(inner.language)].append(
-                    (number, inner, text, time.monotonic() - began)
-                )
+                waiting[inner.toolchain()].append((number, inner, text, time.monotonic() - began))
                 verdicts.append(error_verdict("not judged"))
             except VerificationError as error:
                 verdicts.append(error_verdict(str(error), time.monotonic() - began))
@@ -94,9 +92,7 @@ def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
 
     Raises VerificationError for a task that cannot be judged.
     """
-    began, check = time.monotonic(), task.check
-    if not isinstance(check, EditCheck):
-        raise VerificationError(f"a check of kind {check.kind!r} is no edit")
+    began, check = time.monotonic(), task.check.only(EditCheck)
     tolerance = _tolerance(check)
     if len(answer) > MAX_ANSWER:
         return _refused(Outcome.FAILED, f"the answer is longer than {MAX_ANSWER} characters", began)
@@ -107,8 +103,8 @@ def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
         return _refused(Outcome.NO_ANSWER if nothing else Outcome.FAILED, str(error), began)
     if check.judge is None:
         return _compared(check, after, began)
-    if isinstance(check.judge, ProjectCheck):
-        return _in_project(task, check, check.judge, after, began)
+    if (project := check.judge.maybe(ProjectCheck)) is not None:
+        return _in_project(task, check, project, after, began)
     touched = sorted(p for p in {*check.files, *after} if check.files.get(p) != after.get(p))
     if touched != [check.path]:
         other = next(path for path in touched if path != check.path)
@@ -129,9 +125,9 @@ def _tolerance(check: EditCheck) -> Tolerance:
         raise VerificationError(f"no edit format is called {check.format!r:.40}: there are {known}")
     if check.judge is None and not check.oracle:
         raise VerificationError("the edit check has neither a judge nor an oracle")
-    if isinstance(check.judge, LabelCheck | WorkspaceCheck | EditCheck):
+    if check.judge is not None and not check.judge.judges_edits:
         raise VerificationError(f"what an edit makes is not judged by a check of kind {check.judge.kind!r}")
-    if not isinstance(check.judge, ProjectCheck | None) and check.path not in check.files:
+    if check.judge is not None and check.judge.answer != "patch" and check.path not in check.files:
         raise VerificationError(f"the edit check judges {check.path!r:.80}, which is none of its files")
     try:
         return Tolerance.of(*check.tolerance)

@@ -128,9 +128,7 @@ def _stands_in(text: str, label: str) -> bool:
 
 
 def _judge(task: Task, answer: str) -> Verdict:
-    began, check = time.monotonic(), task.check
-    if not isinstance(check, LabelCheck):
-        raise VerificationError(f"a check of kind {check.kind!r} is not about labels")
+    began, check = time.monotonic(), task.check.only(LabelCheck)
     if check.expected not in check.choices:
         raise VerificationError(f"the label check expects {check.expected!r}, which is none of its choices")
     label, why = label_of(answer, check.choices)

@@ -1,16 +1,10 @@
-"""Which toolchain judges a task, and how each is built. A toolchain's module loads when its first job comes."""
+"""How each toolchain is built. A toolchain's module loads when its first job comes."""
 
 from functools import partial
 
 from strop.core.errors import VerificationError
 from strop.core.protocols import Toolchain
-from strop.core.task import Task
 from strop.verification.settings import Settings
-
-
-def route(task: Task) -> str:
-    """Name of the toolchain for a task. Raises VerificationError when there is none."""
-    return task.check.toolchain(task.language)
 
 
 def build(name: str, settings: Settings) -> Toolchain:

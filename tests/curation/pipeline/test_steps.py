@@ -8,15 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks.base import SingleTest
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.pipeline import task_tests
 from strop.curation.pipeline.scores import pass_rate
-from strop.curation.pipeline.task_tests import TaskTest, with_tests
 from strop.curation.pipeline.verdicts import Errors
 from strop.curation.steps.filter_tests import capped
-from strop.curation.steps.min_tests import different_tests
 from strop.curation.steps.split import with_pairs
 
 from .helpers import function, lines, program, ran, write
@@ -123,14 +121,14 @@ def test_filter_tests_keeps_what_notices_faults(tmp_path: Path) -> None:
 
 @given(
     st.lists(
-        st.builds(TaskTest, st.text(max_size=2), st.integers(0, 9), st.booleans()), min_size=1, max_size=9
+        st.builds(SingleTest, st.text(max_size=2), st.integers(0, 9), st.booleans()), min_size=1, max_size=9
     ),
     st.integers(1, 9),
     st.sampled_from(["longest-input", "kills", "first"]),
     st.lists(st.lists(st.integers(0, 8), max_size=4), max_size=4),
 )
 def test_capped_keeps_order_and_shown_tests(
-    tests: list[TaskTest], at_most: int, by: str, dead: list[list[int]]
+    tests: list[SingleTest], at_most: int, by: str, dead: list[list[int]]
 ) -> None:
     left = list(range(len(tests)))
     found = capped(tests, left, at_most, by, dead)
@@ -150,12 +148,12 @@ def test_asserts_are_single_tests() -> None:
     )
     check = {"kind": "asserts", "entry_point": "f", "code": code}
     task = Task.model_validate({"id": "a", "statement": "s", "reference": INC, "check": check})
-    assert len(task_tests.tests_of(task)) == 3
-    assert task_tests.tests_of(task)[0].given == task_tests.tests_of(task)[2].given
-    cut = with_tests(task, [1])
+    assert len(task.check.single_tests()) == 3
+    assert task.check.single_tests()[0].given == task.check.single_tests()[2].given
+    cut = task.with_tests([1])
     assert "limit = 3" in cut.check.code and "f(1)" not in cut.check.code and "import math" in cut.check.code
     assert cut.id == task.id
-    assert different_tests(task) == 2
+    assert task.check.different_tests() == 2
 
 
 def test_difficulty_from_a_file(tmp_path: Path) -> None:

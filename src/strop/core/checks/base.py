@@ -54,6 +54,8 @@ class CheckBase(Record):
     answer: ClassVar[Answer] = "file"
     toolchains: ClassVar[Mapping[str, str]] = {}
     """Language to name of the toolchain that judges it; empty: such tasks are carried, not played yet."""
+    judges_edits: ClassVar[bool] = True
+    """Whether it can judge the file, or the files, that an edit makes."""
     kind: str
 
     @model_serializer(mode="wrap")

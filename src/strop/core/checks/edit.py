@@ -16,6 +16,7 @@ class EditCheck(CheckBase):
 
     optional: ClassVar[tuple[str, ...]] = ("oracle", "tolerance", "judge", "path")
     answer = "edit"
+    judges_edits = False
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "edit"}
     kind: Literal["edit"] = "edit"
     format: str

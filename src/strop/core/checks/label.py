@@ -11,6 +11,7 @@ class LabelCheck(CheckBase):
     """The answer names one of `choices`; it passes when that is `expected`. Nothing is run."""
 
     answer = "label"
+    judges_edits = False
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "label"}
     kind: Literal["label"] = "label"
     choices: list[str]

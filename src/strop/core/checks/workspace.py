@@ -16,6 +16,7 @@ class WorkspaceCheck(CheckBase):
         "image", "repository", "commit", "patch", "files", "argv", "failing", "passing"
     )  # fmt: skip
     answer = "patch"
+    judges_edits = False
     kind: Literal["workspace"] = "workspace"
     image: str = ""
     """Container image, or the text of a Dockerfile."""

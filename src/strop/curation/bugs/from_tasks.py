@@ -174,8 +174,7 @@ class _Maker:
             self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
         kept: list[Task] = []
         for task in made[: self.wish.per_task]:
-            assert isinstance(task.check, EditCheck)
-            spelt = "".join(task.check.files[PATH].split())
+            spelt = "".join(task.check.only(EditCheck).files[PATH].split())
             if spelt in self.seen:
                 self.tally.drop(tuple(task.metadata["bug"]), "another task has the same program")
                 continue

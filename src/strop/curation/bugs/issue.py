@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from strop.core.checks import Case, CasesCheck
+from strop.core.checks import CasesCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.verification.python.codec import Malformed, decode
@@ -29,12 +29,12 @@ def issue(task: Task, verdict: Verdict, path: str) -> str:
 
 def failing_call(task: Task, verdict: Verdict) -> str:
     """A shown case that fails, as "`f(2)` returns 3, expected 4."; empty when none does or it is long."""
-    check = task.check
-    if not isinstance(check, CasesCheck) or check.checker or len(verdict.tests) != len(check.cases):
+    check = task.check.maybe(CasesCheck)
+    if check is None or check.checker or len(verdict.tests) != len(check.cases):
         return ""
     for case, test in zip(check.cases, verdict.tests, strict=True):
         if case.shown and test.outcome is not Outcome.PASSED:
-            call, expected = _call(check.entry_point, case), repr(case.expected)
+            call, expected = case.call(check.entry_point), repr(case.expected)
             if len(call) <= MOST_CHARACTERS and len(expected) <= MOST_CHARACTERS:
                 return f"`{call}` {_found(test)}, expected {expected}."
     return ""
@@ -47,10 +47,6 @@ def project_issue(name: str, path: str, failing: list[str], message: str) -> str
     said = "\n".join(f"    {line}" for line in steady.splitlines())
     told = f"The test `{failing[0]}` fails" + (f":\n\n{said}" if said.strip() else ".")
     return f"Fix the bug in `{name}` ({path}).\n\n{told}" + (f"\n\n{more.strip()}" if more else "")
-
-
-def _call(name: str, case: Case) -> str:
-    return f"{name}({', '.join([*map(repr, case.args), *(f'{k}={v!r}' for k, v in case.kwargs.items())])})"
 
 
 def _found(test: TestResult) -> str:

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from strop.code.python.routines import routines
-from strop.core.checks import EditCheck, ProjectCheck
+from strop.core.checks import EditCheck
 from strop.core.task import Task
 from strop.curation.bugs.server import AHEAD, Server
 from strop.curation.bugs.tally import Tally
@@ -47,8 +47,7 @@ class IssueWriter:
             yield self._settled(*window.popleft())
 
     def _ask(self, task: Task, purpose: str) -> "Future[Response]":
-        judge = task.check.judge if isinstance(task.check, EditCheck) else None
-        name = task.metadata["original"] if _of_project(task) else getattr(judge, "entry_point", "solution")
+        name = task.metadata["original"] if _of_project(task) else task.check.judged().function or "solution"
         values = {
             "name": str(name),
             "purpose": purpose[:MOST_PURPOSE] or "It is not said.",
@@ -74,8 +73,7 @@ class IssueWriter:
 
 def unfit(text: str, task: Task) -> str:
     """Why a text is no statement of this task; empty for one that is."""
-    check = task.check
-    assert isinstance(check, EditCheck) and check.oracle is not None
+    check = task.check.only(EditCheck)
     if not text:
         return "it is empty"
     if len(text) > MOST_CHARACTERS:
@@ -94,9 +92,8 @@ def unfit(text: str, task: Task) -> str:
 
 def docstring(task: Task) -> str:
     """What the function of a project's task is for, by its docstring; empty where there is none."""
-    check, (path, _, name) = task.check, str(task.metadata["original"]).partition(":")
-    assert isinstance(check, EditCheck) and check.oracle is not None
-    text = check.oracle.get(path) or ""
+    path, _, name = str(task.metadata["original"]).partition(":")
+    text = task.check.only(EditCheck).oracle.get(path) or ""
     if task.language == "rust":
         return _rust_doc(text, int(task.metadata["lines"][0]))
     for routine in routines(text):
@@ -120,4 +117,4 @@ def _rust_doc(text: str, line: int) -> str:
 
 
 def _of_project(task: Task) -> bool:
-    return isinstance(task.check, EditCheck) and isinstance(task.check.judge, ProjectCheck)
+    return task.check.judged().kind == "project"

@@ -104,8 +104,8 @@ def _of_commit(repository: Repository, commit: Commit, family: str, wish: Wish) 
 
 
 def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], wish: Wish) -> Task:
-    check = task.check
-    if not isinstance(check, WorkspaceCheck) or not check.repository or not task.reference.strip():
+    check = task.check.maybe(WorkspaceCheck)
+    if check is None or not check.repository or not task.reference.strip():
         raise LeftOut("no issue of a repository with a patch")
     if not task.statement.strip():
         raise LeftOut("says nothing")

@@ -72,7 +72,7 @@ def judged(
 
 def _reaching(task: Task, reached: Mapping[str, Mapping[int, list[str]]], seed: int) -> list[str]:
     """The tests that run a line of the masked part, at most MOST_TESTS, sorted."""
-    (path,) = _edit(task).files
+    (path,) = task.check.only(EditCheck).files
     lines = range(task.metadata["start_line"], task.metadata["end_line"] + 1)
     tests = sorted({test for line in lines for test in reached.get(path, {}).get(line, ())})
     return sorted(rng("implement-tests", seed, task.id).sample(tests, min(MOST_TESTS, len(tests))))
@@ -80,7 +80,7 @@ def _reaching(task: Task, reached: Mapping[str, Mapping[int, list[str]]], seed: 
 
 def _variants(task: Task) -> list[dict[str, str]]:
     """The texts that tests run on: masked, masked again, and the oracle's."""
-    check = _edit(task)
+    check = task.check.only(EditCheck)
     masked = dict(check.files)
     if check.format == "infill":
         masked = {path: text.replace(HOLE, "# MASKED") for path, text in masked.items()}
@@ -99,12 +99,7 @@ def _check(tests: list[str], runs: list[Mapping[str, TestResult]], place: Place)
 
 def _with(task: Task, judge: ProjectCheck) -> Task:
     """The task with a judge, and so with another id."""
-    (path,) = _edit(task).files
-    check = _edit(task).model_copy(update={"judge": judge, "path": path})
+    edit = task.check.only(EditCheck)
+    (path,) = edit.files
+    check = edit.model_copy(update={"judge": judge, "path": path})
     return Task.model_validate({**task.model_dump(exclude={"id"}), "check": check.model_dump()})
-
-
-def _edit(task: Task) -> EditCheck:
-    if not isinstance(task.check, EditCheck):
-        raise TypeError(f"task {task.id!r} is no edit")
-    return task.check

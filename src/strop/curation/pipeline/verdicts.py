@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from typing import NamedTuple, TypeVar
 
-from strop.core.checks import StdioCheck
 from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier
 from strop.core.task import Task
@@ -33,7 +32,7 @@ def verdicts(jobs: Iterable[tuple[K, Job]], verifier: Verifier) -> Iterator[tupl
     waiting: deque[tuple[K, int, Future[Verdict]]] = deque()
     held = 0
     for key, job in jobs:
-        size = _bytes(job.task)
+        size = job.task.check.bulk()
         while waiting and (len(waiting) >= IN_FLIGHT or held + size > _BYTES):
             held -= waiting[0][1]
             yield _result(waiting)
@@ -46,12 +45,6 @@ def verdicts(jobs: Iterable[tuple[K, Job]], verifier: Verifier) -> Iterator[tupl
 def _result(waiting: deque[tuple[K, int, Future[Verdict]]]) -> tuple[K, Verdict]:
     key, _, future = waiting.popleft()
     return key, future.result()
-
-
-def _bytes(task: Task) -> int:
-    if not isinstance(task.check, StdioCheck):
-        return 0
-    return sum(len(case.stdin) + len(case.stdout) for case in task.check.cases)
 
 
 class Errors:

@@ -97,8 +97,8 @@ def _made(number: int, where: str, statement: Any, given: Any) -> Prompt:
 
 def _from_task(number: int, where: str, task: Task) -> Prompt:
     made = _made(number, task.source or where, _whole_statement(task), task.id)
-    check = task.check
-    if isinstance(check, CasesCheck) and not (check.any_order or check.checker or check.tolerance):
+    check = task.check.maybe(CasesCheck)
+    if check is not None and not (check.decides() or check.tolerance):
         return made._replace(entry_point=check.entry_point, cases=tuple(check.cases))
     return made
 

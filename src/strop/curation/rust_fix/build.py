@@ -216,8 +216,8 @@ def _no_failure(verdict: Verdict) -> str:
 
 
 def _unusable(task: Task) -> str:
-    check = task.check
-    if not isinstance(check, RustCheck):
+    check = task.check.maybe(RustCheck)
+    if check is None:
         return "not a Rust task"
     if not check.tests.strip():
         return "no trusted tests"

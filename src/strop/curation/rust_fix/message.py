@@ -5,7 +5,6 @@ Nothing of a hidden test is told.
 
 import re
 
-from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
@@ -57,8 +56,6 @@ def first_failure(task: Task, verdict: Verdict) -> str:
 
     `task`: the one whose tests gave the verdict.
     """
-    check = task.check
-    assert isinstance(check, RustCheck)
     failed = [test.id.rpartition("::")[2] for test in verdict.tests if test.outcome is not Outcome.PASSED]
     records = _records(verdict.output)
     shown = EXAMPLES in failed and bool(task.metadata.get("examples"))
@@ -68,7 +65,7 @@ def first_failure(task: Task, verdict: Verdict) -> str:
     # Each failing test leaves one record, in the order of their names; more or fewer say nothing.
     record = records[failed.index(EXAMPLES)] if len(records) == len(failed) else ""
     if record.startswith("line "):
-        said = _example(task, check.tests, int(record.removeprefix("line ")))
+        said = _example(task, task.check.test_code(), int(record.removeprefix("line ")))
         return (
             f"It builds. This example does not hold:\n\n{said}"
             if said

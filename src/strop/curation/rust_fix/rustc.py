@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from strop.core.checks import RustCheck
-from strop.core.errors import SandboxError, VerificationError, WorkerDied
+from strop.core.errors import SandboxError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.verification import MOST_WORKERS
@@ -59,9 +59,7 @@ class RustcToolchain:
             box.close()
 
     def _judge(self, task: Task, answer: str) -> Verdict:
-        check = task.check
-        if not isinstance(check, RustCheck):
-            raise VerificationError(f"task {task.id}: a check of kind {check.kind!r} is not Rust")
+        check = task.check.only(RustCheck)
         if self._compiler is None:
             self._compiler = Compiler(find_installation(), exact=True)
         with self._open(self._compiler).work() as work:

@@ -15,7 +15,6 @@ import numpy as np
 
 from strop.code.near import form as code
 from strop.code.near.hashes import Hashes, hash_text, set_of, shared, shingles, words
-from strop.core.checks import AssertsCheck, CasesCheck
 from strop.core.task import Task
 from strop.curation.similar.grams import Grams, Overlap
 from strop.curation.similar.table import numbers_of, prose_of, statement_of
@@ -85,7 +84,7 @@ def searched(task: Task, n: int) -> Item:
 
 def _item(task: Task, n: int, said: str, texts: list[str]) -> Item:
     split = [words(text) for text in dict.fromkeys(texts)]
-    entry = task.check.entry_point if isinstance(task.check, AssertsCheck | CasesCheck) else ""
+    entry = task.check.function
     own = words(said)
     return Item(
         name=task.id,

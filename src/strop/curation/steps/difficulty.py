@@ -15,7 +15,6 @@ from pydantic import Field
 
 from strop.config.model import ModelConfig, PolicyConfig, ScriptedPolicyConfig
 from strop.config.section import Complaint, Section
-from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.pipeline.memory import Memory
@@ -202,7 +201,7 @@ class Difficulty(Step[Config]):
 
     def _unplayable(self, task: Task, environment: Any, policy: "Policy", memory: Memory) -> bool:
         """Whether it cannot be put to the policy; remembers why."""
-        why = "no toolchain plays checks of kind workspace" if isinstance(task.check, WorkspaceCheck) else ""
+        why = "" if task.check.toolchains else f"no toolchain plays checks of kind {task.check.kind}"
         try:
             tokens = 0 if why else len(environment(task).prompt(policy.tokenizer))
         except UserError as error:

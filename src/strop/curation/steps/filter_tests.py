@@ -14,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from strop.config.section import Section
+from strop.core.checks.base import SingleTest
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.audit.record import AuditSettings
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.pipeline.task_tests import TaskTest, tests_of, with_tests
 from strop.curation.pipeline.verdicts import Errors, Job, verdicts, why
 
 _SURE = (Outcome.PASSED, Outcome.FAILED)
@@ -79,12 +79,14 @@ class FilterTests(Step[Config]):
     def _find_failing(self, read: Read, context: Context, memory: Memory) -> None:
         """First all tests at once; where that does not tell, each by itself."""
         errors = Errors(self.config.max_error_rate)
-        unclear = (t for t in read() if _open(memory, t.id) and t.reference.strip() and tests_of(t))
+        unclear = (
+            t for t in read() if _open(memory, t.id) and t.reference.strip() and t.check.single_tests()
+        )
         jobs = ((task, Job(task, task.reference)) for task in unclear)
         for done, (task, verdict) in enumerate(verdicts(jobs, context.verifier()), start=1):
             errors.see(verdict)
             context.progress(done, context.size)
-            count = len(tests_of(task))
+            count = len(task.check.single_tests())
             if not verdict.scored:
                 memory[task.id] = {"error": verdict.detail}
             elif verdict.passed:
@@ -95,7 +97,7 @@ class FilterTests(Step[Config]):
                 memory[task.id] = self._one_by_one(task, count, context)
 
     def _one_by_one(self, task: Task, count: int, context: Context) -> dict[str, Any]:
-        jobs = ((number, Job(with_tests(task, [number]), task.reference)) for number in range(count))
+        jobs = ((number, Job(task.with_tests([number]), task.reference)) for number in range(count))
         found = dict(verdicts(jobs, context.verifier()))
         cause = next((verdict.detail for verdict in found.values() if not verdict.scored), None)
         if cause is not None:
@@ -112,7 +114,7 @@ class FilterTests(Step[Config]):
             context.progress(done, context.size)
             if task.id in known.kills or left is None or len(left) <= (self.config.at_most or 0):
                 continue
-            small = with_tests(task, left)
+            small = task.with_tests(left)
             jobs = ((None, Job(small, text)) for text in faulty_versions(task, settings))
             told = [_told(verdict, len(left)) for _, verdict in verdicts(jobs, context.verifier())]
             known.kills[task.id] = [[left[place] for place in dead] for dead in told if dead]
@@ -126,7 +128,7 @@ class FilterTests(Step[Config]):
             and known.failing.get(task.id, {}).get("failing")
             and (kept := self._kept(task, known))
         )
-        jobs = ((task.id, Job(with_tests(task, kept), task.reference)) for task, kept in changed)
+        jobs = ((task.id, Job(task.with_tests(kept), task.reference)) for task, kept in changed)
         for task_id, verdict in verdicts(jobs, context.verifier()):
             known.confirmed[task_id] = {"why": "" if verdict.passed else why(verdict)} | (
                 {} if verdict.scored else {"error": verdict.detail}
@@ -137,7 +139,7 @@ class FilterTests(Step[Config]):
         found = failing.get(task.id, {"failing": []})
         if "error" in found:
             return None
-        tests = tests_of(task)
+        tests = task.check.single_tests()
         left = [number for number in range(len(tests)) if number not in set(found["failing"])]
         return _first_of_each(tests, left) if self.config.repeated else left
 
@@ -145,10 +147,10 @@ class FilterTests(Step[Config]):
         """Numbers of the tests that stay; none where nothing is known, or nothing is left."""
         unique = self._unique(task, known.failing) or []
         dead = known.kills.get(task.id, [])
-        return capped(tests_of(task), unique, self.config.at_most, self.config.by, dead)
+        return capped(task.check.single_tests(), unique, self.config.at_most, self.config.by, dead)
 
     def _filtered(self, task: Task, known: Known, context: Context) -> Task | Dropped:
-        tests = tests_of(task)
+        tests = task.check.single_tests()
         if not tests:
             context.totals["tasks without single tests"] += 1
             return task
@@ -182,11 +184,11 @@ class FilterTests(Step[Config]):
                 "over the limit": [n for n in unique if n not in kept_set],
             },
         )
-        return with_tests(task, kept)
+        return task.with_tests(kept)
 
 
 def capped(
-    tests: Sequence[TaskTest],
+    tests: Sequence[SingleTest],
     left: Sequence[int],
     at_most: int | None,
     by: str,
@@ -209,7 +211,7 @@ def capped(
 
 
 def _telling(
-    tests: Sequence[TaskTest], hidden: Sequence[int], unseen: list[set[int]], room: int
+    tests: Sequence[SingleTest], hidden: Sequence[int], unseen: list[set[int]], room: int
 ) -> list[int]:
     """One test after the other, always the one that notices most of the faults that no chosen test notices."""
     chosen: list[int] = []
@@ -237,7 +239,7 @@ def _told(verdict: Verdict, count: int) -> list[int] | None:
     return [number for number, result in enumerate(results) if result.outcome is not Outcome.PASSED]
 
 
-def _first_of_each(tests: Sequence[TaskTest], numbers: Sequence[int]) -> list[int]:
+def _first_of_each(tests: Sequence[SingleTest], numbers: Sequence[int]) -> list[int]:
     """One test of those that give the same: a shown one, else the first."""
     best: dict[str, int] = {}
     for number in numbers:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from strop.config.section import Section
-from strop.core.checks import WorkspaceCheck
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.pipeline.memory import Memory
@@ -58,7 +57,7 @@ class Verify(Step[Config]):
         """The runs of each task's answer, the last one marked."""
         for task in read():
             answers = known_answers(task)
-            if number >= len(answers) or isinstance(task.check, WorkspaceCheck):
+            if number >= len(answers) or not task.check.toolchains:
                 continue
             if self._known(number, task.id, memory) or (number and self._passed(number - 1, task.id, memory)):
                 continue
@@ -88,8 +87,8 @@ class Verify(Step[Config]):
 
     def _decide(self, task: Task, memory: Memory) -> Task | Dropped:
         answers = known_answers(task)
-        if isinstance(task.check, WorkspaceCheck):
-            return drop(task, "cannot be verified", "no toolchain plays checks of kind workspace")
+        if not task.check.toolchains:
+            return drop(task, "cannot be verified", f"no toolchain plays checks of kind {task.check.kind}")
         if not answers:
             return drop(task, "no reference")
         tried = [memory[key] for n in range(len(answers)) if (key := f"{n} {task.id}") in memory]

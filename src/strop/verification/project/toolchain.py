@@ -50,9 +50,7 @@ class ProjectToolchain:
             backend.close()
 
     def _judge(self, task: Task) -> Verdict:
-        check = task.check
-        if not isinstance(check, ProjectCheck):
-            raise VerificationError(f"a check of kind {check.kind!r} is no project")
+        check = task.check.only(ProjectCheck)
         if not check.failing and not check.passing:
             raise VerificationError("the project check names no tests")
         base = load(check)

@@ -1,7 +1,6 @@
 """Takes an answer in: what its text says, the task's tests made safe, and faults of the task itself."""
 
 from strop.core.checks import RustCheck
-from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.rust.case import Case
@@ -18,9 +17,7 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> Case:
 
     Raises VerificationError when the task's check is of another kind.
     """
-    check = task.check
-    if not isinstance(check, RustCheck):
-        raise VerificationError(f"task {task.id}: a check of kind {check.kind!r} is not for this toolchain")
+    check = task.check.only(RustCheck)
     answer = answer.encode(errors="replace").decode()
     trusted = None
     if strict and check.tests:
