@@ -122,6 +122,10 @@ class CheckBase(Record):
         """Name of the entry point; "" where it calls none."""
         return next(iter(self.functions()), "")
 
+    def decides(self) -> bool:
+        """Whether it takes other results than the one that is expected: by a checker, or in any order."""
+        return False
+
     def calls(self) -> Iterator[tuple[list[Any], dict[str, Any]]]:
         """Arguments and keywords of the calls that it makes, as far as it says."""
         return iter(())

@@ -93,7 +93,6 @@ class CasesCheck(CheckBase):
         return "\n".join(case.model_dump_json() for case in self.cases)
 
     def decides(self) -> bool:
-        """Whether it takes more than the one value that is expected: by a checker, or in any order."""
         return bool(self.checker or self.any_order)
 
 

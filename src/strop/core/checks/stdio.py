@@ -54,6 +54,9 @@ class StdioCheck(CheckBase):
         shown = (c for c in self.cases if c.shown)
         return "\n\n".join(f"Input:\n{c.stdin.rstrip()}\nOutput:\n{c.stdout.rstrip()}" for c in shown)
 
+    def decides(self) -> bool:
+        return bool(self.checker)
+
     def told(self, text: str) -> Told:
         hidden = [c for c in self.cases if not c.shown]
         told = sum(_run_told(c.stdin, c.stdout, text) for c in hidden)

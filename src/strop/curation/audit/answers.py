@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, RustCheck, StdioCheck
+from strop.core.checks import CasesCheck, EditCheck, StdioCheck
+from strop.core.checks.base import plain_json
 from strop.core.task import Task
 from strop.curation.audit import cheats
 from strop.curation.audit.demands import constant_possible, first_argument_possible
-from strop.curation.audit.form import key
 from strop.curation.audit.record import Code, Finding, Probe
 from strop.edits import FORMATS, HOLE
 from strop.verification.python.codec import Unencodable, encode
@@ -25,11 +25,11 @@ CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
 
 def decided(task: Task) -> Iterator[Finding]:
     """What can be said of trivial answers to plain cases without running them."""
-    check = task.check
-    if isinstance(check, CasesCheck) and not check.checker and check.cases:
-        yield from _of_calls(check)
-    elif isinstance(check, StdioCheck) and not check.checker and check.cases:
-        yield from _of_programs(check)
+    calls, runs = task.check.maybe(CasesCheck), task.check.maybe(StdioCheck)
+    if calls and not calls.checker and calls.cases:
+        yield from _of_calls(calls)
+    elif runs and not runs.checker and runs.cases:
+        yield from _of_programs(runs)
 
 
 def probes(task: Task) -> Iterator[Probe]:
@@ -37,27 +37,31 @@ def probes(task: Task) -> Iterator[Probe]:
     check, broken = task.check, task.metadata.get("broken")
     if isinstance(broken, str) and broken.strip():
         yield Probe("broken-passes", "the version that is known to be wrong", broken)
-    if isinstance(check, EditCheck):
-        yield from _idle_edit(check)
-    elif task.language == "rust" and isinstance(check, RustCheck):
+    if task.edit is not None:
+        yield from _idle_edit(task.edit)
+    elif task.language == "rust" and check.answer == "crate":
         yield from cheats.rust(task)
-    elif task.language != "python":
-        return
-    elif isinstance(check, CasesCheck):
-        if check.checker:
-            yield from _constants(check.entry_point, [c.expected for c in check.cases])
-            yield from cheats.functions(check.entry_point)
-    elif isinstance(check, AssertsCheck):
-        names = (check.entry_point, check.code)
-        if constant_possible(*names):
-            yield from _constants(check.entry_point, [])
-        if first_argument_possible(*names):
-            yield _echo(check.entry_point)
-        yield from cheats.functions(check.entry_point)
-    elif isinstance(check, StdioCheck):
-        if check.checker:
-            yield from cheats.programs([c.stdout for c in check.cases if c.shown])
-    elif isinstance(check, PytestCheck):
+    elif task.language == "python":
+        yield from _of_python(task)
+
+
+def _of_python(task: Task) -> Iterator[Probe]:
+    check, name = task.check, task.check.function
+    if calls := check.maybe(CasesCheck):
+        if calls.checker:
+            yield from _constants(name, [c.expected for c in calls.cases])
+            yield from cheats.functions(name)
+    elif check.answer == "function":
+        code = check.test_code()
+        if constant_possible(name, code):
+            yield from _constants(name, [])
+        if first_argument_possible(name, code):
+            yield _echo(name)
+        yield from cheats.functions(name)
+    elif runs := check.maybe(StdioCheck):
+        if runs.checker:
+            yield from cheats.programs([c.stdout for c in runs.cases if c.shown])
+    elif check.answer == "module":
         yield from cheats.modules(task.reference)
     else:
         yield from cheats.programs([])
@@ -105,9 +109,9 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
             break
     if passes(lambda case: case.args[0]):
         yield _fatal("constant-passes", "returning the first argument passes")
-    table = {key(c.args, c.kwargs): c.expected for c in check.cases if c.shown}
+    table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
     if len(table) < len(check.cases) and passes(
-        lambda case: table.get(key(case.args, case.kwargs), _Nothing)
+        lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing)
     ):
         yield _fatal("cheat-passes", "a table of the shown cases passes")
 

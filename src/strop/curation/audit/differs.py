@@ -4,13 +4,12 @@ A fault that the tests did not notice counts against them only when some such in
 result, tells the two apart. It runs as an answer in the jail: its cases ask "do they differ?" and expect no.
 """
 
-import ast
 import copy
 from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck
+from strop.core.checks import Case, CasesCheck
 from strop.core.ids import canonical_json, derive_seed
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -49,14 +48,11 @@ def strop_differs(args, kwargs):
 
 def question(task: Task, faulty: str) -> tuple[Task, str] | None:
     """(task, answer) that passes when no input tells the version from the reference; None when no input is known."""
-    check = task.check
-    if not isinstance(check, CasesCheck | AssertsCheck):
-        return None
     inputs = list(more_inputs(task))
     if not inputs:
         return None
     cases = [Case(args=[list(args), kwargs], expected=False) for args, kwargs in inputs]
-    answer = _ANSWER.replace("NAME", repr(check.entry_point))
+    answer = _ANSWER.replace("NAME", repr(task.check.function))
     answer = answer.replace("REFERENCE", repr(task.reference)).replace("FAULTY", repr(faulty))
     return Task(statement="differs", check=CasesCheck(entry_point=_ENTRY, cases=cases)), answer
 
@@ -68,7 +64,7 @@ def told_apart(verdict: Verdict) -> bool:
 
 def more_inputs(task: Task) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     """(arguments, keywords): the task's own, then others like them, the same every time."""
-    known = [(a, k) for a, k in _known(task) if _small(a, k)][:INPUTS]
+    known = [(a, k) for a, k in task.check.calls() if _small(a, k)][:INPUTS]
     rng = Random(derive_seed("inputs", task.id))
     seen: set[str] = set()
     for number in range(4 * INPUTS if known else 0):
@@ -82,39 +78,6 @@ def more_inputs(task: Task) -> Iterator[tuple[list[Any], dict[str, Any]]]:
         if text not in seen and len(seen) < INPUTS:
             seen.add(text)
             yield args, kwargs
-
-
-def _known(task: Task) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    check = task.check
-    if isinstance(check, CasesCheck):
-        yield from ((case.args, case.kwargs) for case in check.cases)
-    elif isinstance(check, AssertsCheck):
-        yield from ((args, {}) for args in literal_calls(check.entry_point, check.code))
-
-
-def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
-    """Arguments of the calls in test code that are all literals of JSON types."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    names = {entry_point} | {
-        a.arg for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.args
-    }
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in names
-            and node.args
-        ):
-            try:
-                args = [ast.literal_eval(a) for a in node.args]
-                canonical_json(args)
-            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-                continue
-            if not node.keywords:
-                yield args
 
 
 def _small(args: list[Any], kwargs: dict[str, Any]) -> bool:

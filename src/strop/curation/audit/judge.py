@@ -54,23 +54,24 @@ _PLACES = re.compile(r"\b(decimal|digits? after|places|rounded|round)\b|%\.\d|\.
 
 def said(task: Task) -> Iterator[Finding]:
     """`special-judge` from what the task says, and from results that no two programs give alike."""
-    check = task.check
-    if not isinstance(check, CasesCheck | StdioCheck) or check.checker:
+    calls, runs = task.check.maybe(CasesCheck), task.check.maybe(StdioCheck)
+    check = calls or runs
+    if check is None or check.checker:
         return
     text = " ".join(f"{task.statement} {task.prompt or ''}".split())
-    outputs = " ".join(c.stdout for c in check.cases) if isinstance(check, StdioCheck) else ""
-    ordered = isinstance(check, CasesCheck) and check.any_order
+    outputs = " ".join(c.stdout for c in runs.cases) if runs else ""
+    ordered = calls is not None and calls.any_order
     if _SEVERAL.search(text) and not ordered:
         yield finding(
             "fatal", "the task says that one of several answers will do, and its check takes one only"
         )
-    elif isinstance(check, StdioCheck) and ANY_ORDER.search(text):
+    elif runs and ANY_ORDER.search(text):
         yield finding("fatal", "the task allows any order, and its check takes one only")
-    if isinstance(check, StdioCheck) and _ANY_CASE.search(text) and re.search("[A-Za-z]", outputs):
+    if runs and _ANY_CASE.search(text) and re.search("[A-Za-z]", outputs):
         yield finding("fatal", "the task allows upper and lower case, and its check takes one only")
     if check.tolerance > 0:
         return
-    exact = _long_float(check) if isinstance(check, CasesCheck) else _DECIMAL.search(outputs) is not None
+    exact = _long_float(calls) if calls else _DECIMAL.search(outputs) is not None
     if exact and _NEAR.search(text):
         yield finding("fatal", "the task allows an error, and its check has no tolerance")
     elif exact and not _PLACES.search(text):

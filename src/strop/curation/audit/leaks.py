@@ -11,8 +11,8 @@ import tokenize
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, StdioCheck
 from strop.core.task import Task
+from strop.core.text import squeeze
 from strop.curation.audit.record import Finding
 
 _SHORT = 12
@@ -23,10 +23,6 @@ _HEAD = re.compile(r"\s*(async\s+)?(def|class|import|from|fn|pub|use|impl|struct
 """Lines that say what there is, not how it is done."""
 _SHARE = 0.6
 """Share of the reference's telling lines that is a leak."""
-_NEAR = 60
-"""Characters after a call's input within which its result gives the test away."""
-_LONG = 6
-"""Characters of a program's input and output below which they may stand in any text, unless "input" stands before."""
 
 
 def leak_findings(task: Task) -> Iterator[Finding]:
@@ -34,7 +30,11 @@ def leak_findings(task: Task) -> Iterator[Finding]:
     texts = [task.statement, task.prompt or ""]
     if answer_leaks(task, texts):
         yield Finding(code="leak-answer", severity="fatal", text="the reference stands in what is asked")
-    yield from _tests(task, "\n".join(texts))
+    told = task.check.told("\n".join(texts))
+    if told.found:
+        severity: Any = "fatal" if told.marked or 2 * told.found >= told.hidden else "warning"
+        text = f"{told.found} of {told.hidden} hidden tests stand in what is asked, with their results"
+        yield Finding(code="leak-tests", severity=severity, text=text)
 
 
 def answer_leaks(task: Task, texts: list[str]) -> bool:
@@ -44,9 +44,9 @@ def answer_leaks(task: Task, texts: list[str]) -> bool:
     files that an edit is of; its reference is then what they are after the oracle's.
     """
     reference, files = task.reference, list[str]()
-    if isinstance(task.check, EditCheck):
-        reference = "\n".join(text or "" for text in task.check.oracle.values())
-        files = list(task.check.files.values())
+    if task.edit is not None:
+        reference = "\n".join(text or "" for text in task.edit.oracle.values())
+        files = list(task.edit.files.values())
     given = [
         *files,
         task.signature,
@@ -74,11 +74,6 @@ def _as_code(line: str, text: str) -> bool:
     return any(squeeze(one).strip("`>") == line for one in text.splitlines())
 
 
-def squeeze(text: str) -> str:
-    """The text without white space."""
-    return "".join(text.split())
-
-
 def code_lines(code: str, language: str) -> list[str]:
     """The lines of a program without comments and docstrings; empty lines left out."""
     if language == "python":
@@ -101,77 +96,3 @@ def _uncommented(code: str) -> str:
     except (SyntaxError, tokenize.TokenError, ValueError, RecursionError, MemoryError):
         return code
     return "".join(lines)
-
-
-def _tests(task: Task, text: str) -> Iterator[Finding]:
-    check, squeezed = task.check, squeeze(text)
-    if isinstance(check, CasesCheck):
-        hidden = [c for c in check.cases if not c.shown]
-        told = [_call_told(check.entry_point, c.args, c.expected, squeezed) for c in hidden]
-        yield from _told(sum(told), len(hidden), any(c.shown for c in check.cases))
-    elif isinstance(check, StdioCheck):
-        programs = [c for c in check.cases if not c.shown]
-        seen = [_run_told(c.stdin, c.stdout, text) for c in programs]
-        yield from _told(sum(seen), len(programs), any(c.shown for c in check.cases))
-    elif isinstance(check, AssertsCheck):
-        lines = [squeeze(ast.unparse(node)) for node in _asserts(check.code)]
-        plain = squeezed.replace('"', "'")
-        count = sum(line.replace('"', "'") in plain for line in set(lines))
-        yield from _told(count, len(set(lines)), False)
-
-
-def _told(count: int, hidden: int, marked: bool) -> Iterator[Finding]:
-    """`marked`: the task says which tests are shown, so that a hidden one in the text is one too many."""
-    if not count:
-        return
-    severity: Any = "fatal" if marked or 2 * count >= hidden else "warning"
-    text = f"{count} of {hidden} hidden tests stand in what is asked, with their results"
-    yield Finding(code="leak-tests", severity=severity, text=text)
-
-
-def _call_told(name: str, args: list[Any], expected: Any, squeezed: str) -> bool:
-    """Whether the call stands in the text and its result soon after it."""
-    plain = squeezed.replace('"', "'")
-    call = squeeze(f"{name}({','.join(map(repr, args))})").replace('"', "'")
-    results = {squeeze(text).replace('"', "'") for text in (repr(expected), _json(expected))}
-    for match in re.finditer(re.escape(call), plain):
-        after = plain[match.end() : match.end() + _NEAR + max(map(len, results))]
-        after = after.split(f"{name}(")[0]
-        if any(_word_in(result, after) for result in results):
-            return True
-    return False
-
-
-def _word_in(result: str, text: str) -> bool:
-    """Whether the result stands there and is no part of a longer number."""
-    return re.search(rf"(?<![\d.]){re.escape(result)}(?!\d|\.\d)", text) is not None
-
-
-def _json(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    return str(value)
-
-
-def _run_told(stdin: str, stdout: str, text: str) -> bool:
-    """Whether a program's input stands in the text as lines of its own, and its output after it."""
-    lines = "\n".join(line.strip() for line in text.splitlines() if line.strip())
-    given = "\n".join(line.strip() for line in stdin.splitlines() if line.strip())
-    wanted = "\n".join(line.strip() for line in stdout.splitlines() if line.strip())
-    if not given or not wanted:
-        return False
-    for match in re.finditer(rf"(?:^|\n|[:`>\s]){re.escape(given)}(?=\n|$|[`\s])", lines):
-        if re.search(
-            rf"(?<!\w){re.escape(wanted)}(?!\w)", lines[match.end() : match.end() + 200 + len(wanted)]
-        ):
-            labelled = "input" in lines[max(0, match.start() - 30) : match.start() + 1].lower()
-            if labelled or len(given) + len(wanted) >= _LONG:
-                return True
-    return False
-
-
-def _asserts(code: str) -> list[ast.Assert]:
-    try:
-        return [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Assert)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []

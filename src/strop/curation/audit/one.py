@@ -32,8 +32,8 @@ def audit_one(task: Task, verifier: Verifier, reseeded: flaky.Reseeded, settings
     found.add(leak_findings(task))
     found.add(decided(task))
     found.add(said(task))
-    if isinstance(task.check, LabelCheck):
-        found.add(_label_findings(task.check))
+    if label := task.check.maybe(LabelCheck):
+        found.add(_label_findings(label))
         return found.audit()
     if not found.enough:
         yield from _run(task, verifier, reseeded, settings, found)

@@ -10,10 +10,9 @@ versions more, whose results are wrong always, or on about half of the inputs.
 import ast
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from strop.code.mutate.mutants import mutants
-from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -42,23 +41,22 @@ def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
         return []
     check, code = task.check, task.reference
     seed = derive_seed("mutants", task.id)
-    if isinstance(check, CasesCheck | AssertsCheck):
-        helpers = check.helpers if isinstance(check, AssertsCheck) else []
-        texts = _of_functions(code, [check.entry_point, *helpers], seed, settings.mutants)
-    elif isinstance(check, PytestCheck):
+    if check.answer == "function":
+        texts = _of_functions(code, check.functions(), seed, settings.mutants)
+    elif check.answer == "module":
         texts = _of_functions(code, _defined(code), seed, settings.mutants)
-    elif isinstance(check, StdioCheck):
+    elif check.answer == "program":
         texts = _of_program(code, seed, settings.mutants)
     else:
         return []
-    if isinstance(check, CasesCheck | AssertsCheck) and len(texts) < _ENOUGH:
-        texts += _wrong_results(code, check.entry_point)
+    if check.answer == "function" and len(texts) < _ENOUGH:
+        texts += _wrong_results(code, check.function)
     texts = [text for text in texts if text.count(_STRICT) == code.count(_STRICT)]
     random.Random(seed).shuffle(texts)
     return texts
 
 
-def _of_functions(code: str, names: list[str], seed: int, limit: int) -> list[str]:
+def _of_functions(code: str, names: Sequence[str], seed: int, limit: int) -> list[str]:
     """Faults in what these names lead to: a test that names them is added, and taken off again."""
     suffix = "\n\ndef test_of_all():\n" + "".join(f"    {name}\n" for name in names or ["0"])
     made = mutants(code + suffix, "python", seed=seed, limit=limit)

@@ -6,7 +6,6 @@ One that fails shows that the tests want more than the task says.
 import ast
 from collections.abc import Iterator
 
-from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.task import Task
 from strop.curation.audit.judge import ANY_ORDER, finding
 from strop.curation.audit.record import Finding
@@ -15,14 +14,14 @@ from strop.curation.audit.record import Finding
 def variants(task: Task) -> Iterator[tuple[Finding, str]]:
     """(what it shows when it fails, answer): the reference, made to differ in ways that do no harm."""
     check = task.check
-    if task.language == "python" and isinstance(check, CasesCheck | AssertsCheck):
-        decides = isinstance(check, CasesCheck) and (check.checker or check.any_order)
+    if task.language == "python" and check.answer == "function":
+        decides = check.decides()
         text = f"{task.statement} {task.prompt or ''}"
         if not decides and ANY_ORDER.search(" ".join(text.split())):
             shown = finding(
                 "fatal", "the task allows any order, and the reference's result fails when it is reversed"
             )
-            yield shown, task.reference + _REVERSED.replace("NAME", check.entry_point)
+            yield shown, task.reference + _REVERSED.replace("NAME", check.function)
         turned = None if decides else _turned(task.reference)
         if turned is not None:
             yield (
@@ -32,7 +31,7 @@ def variants(task: Task) -> Iterator[tuple[Finding, str]]:
                 ),
                 turned,
             )
-    elif task.language == "python" and isinstance(check, StdioCheck) and not check.checker:
+    elif task.language == "python" and check.answer == "program" and not check.decides():
         turned = _turned(task.reference)
         if turned is not None:
             yield (
