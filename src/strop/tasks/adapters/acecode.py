@@ -30,13 +30,11 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     reference = solved[0] if solved else ""
     tests = texts(row, "test_cases", where)
     check = check_of(tests, "", reference, where)
-    kept: dict[str, Any] = (
-        {} if isinstance(check, AssertsCheck) and _same(check.code, tests) else {"test_cases": tests}
-    )
+    kept: dict[str, Any] = {} if _same(check.test_code(), tests) else {"test_cases": tests}
     task = Task(
         id=text(row, "id", where),
         statement=text(row, "question", where),
-        signature=_signature(reference, check.entry_point) if isinstance(check, AssertsCheck) else "",
+        signature=_signature(reference, check.function) if check.function else "",
         reference=reference,
         check=check,
         topic=text(row, "source", where, default=""),
@@ -81,9 +79,10 @@ def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
     tests = kept.pop("test_cases", None)
     if tests is None:
-        if not isinstance(task.check, AssertsCheck) or task.language != "python":
+        check = task.check.maybe(AssertsCheck)
+        if check is None or task.language != "python":
             raise UserError(f"task {task.id!r}: AceCode holds Python tasks that assert statements judge")
-        setup, tests = statements(task.check.code)
+        setup, tests = statements(check.code)
         if setup.strip():
             raise UserError(f"task {task.id!r}: AceCode holds no test code besides the assert statements")
     return {"id": task.id, "source": task.topic, "question": task.statement, "test_cases": tests, **kept}

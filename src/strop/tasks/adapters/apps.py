@@ -14,7 +14,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import io_tests, solutions
@@ -36,14 +35,14 @@ def task_of(row: Row, where: str, name: str, levels: dict[str, int], known: tupl
         raise UserError(f"{where}: the task has no tests: field 'input_output' is empty")
     check, form = io_tests.read_tests(tests, starter, f"{where}: input_output")
     signature, bare = "", list[int]()
-    if isinstance(check, CasesCheck):
+    if entry := check.function:
         given, answers = answers, [solutions.with_imports(answer) for answer in answers]
         bare = [i for i, answer in enumerate(given) if answer != answers[i]]
-        signature = solutions.signature(starter, answers[0] if answers else "", check.entry_point)
+        signature = solutions.signature(starter, answers[0] if answers else "", entry)
     difficulty = text(row, "difficulty", where, default="")
     task = Task(
         id=name,
-        family="function" if isinstance(check, CasesCheck) else "program",
+        family="function" if check.function else "program",
         statement=text(row, "question", where),
         signature=signature,
         reference=answers[0] if answers else "",

@@ -123,8 +123,8 @@ def _write(task: Task) -> dict[str, Any]:
     row = {"prompt": task.metadata.get("prompt", ""), **kept}
     if "code" not in kept:
         row |= {"task_id": task.id}
-        if isinstance(task.check, AssertsCheck):
-            row.setdefault("entry_point", task.check.entry_point)
+        if asserts := task.check.maybe(AssertsCheck):
+            row.setdefault("entry_point", asserts.entry_point)
     return row
 
 

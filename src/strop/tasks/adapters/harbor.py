@@ -101,8 +101,8 @@ def _settings(toml: str, where: str) -> dict[str, Any]:
 
 
 def _write(task: Task) -> dict[str, Any]:
-    check, kept = task.check, task.metadata.get("original", {})
-    if task.family != "terminal" or not isinstance(check, WorkspaceCheck) or not isinstance(kept, dict):
+    check, kept = task.check.maybe(WorkspaceCheck), task.metadata.get("original", {})
+    if task.family != "terminal" or check is None or not isinstance(kept, dict):
         raise UserError(f"task {task.id!r} is no task folder: the format harbor cannot hold it")
     texts = {_SOLUTION: task.reference, **check.files}
     files = {path: dict(file) for path, file in mapping(kept, "files", task.id, {}).items()}

@@ -39,12 +39,8 @@ def _fits(row: Row) -> bool:
 
 
 def _write(task: Task) -> dict[str, Any]:
-    check = task.check
-    if (
-        not isinstance(check, AssertsCheck)
-        or task.prompt is None
-        or not task.reference.startswith(task.prompt)
-    ):
+    check = task.check.maybe(AssertsCheck)
+    if check is None or task.prompt is None or not task.reference.startswith(task.prompt):
         raise UserError(f"task {task.id!r} has no prompt that its reference continues and that asserts judge")
     kept = original(task)
     call = f"\n\ncheck({check.entry_point})\n"

@@ -56,13 +56,8 @@ def _fits(row: Row) -> bool:
 
 
 def _write(task: Task) -> dict[str, Any]:
-    check, prompt = task.check, task.prompt
-    if (
-        not isinstance(check, RustCheck)
-        or check.crate
-        or prompt is None
-        or not task.reference.startswith(prompt)
-    ):
+    check, prompt = task.check.maybe(RustCheck), task.prompt
+    if check is None or check.crate or prompt is None or not task.reference.startswith(prompt):
         raise UserError(
             f"task {task.id!r} has no prompt in Rust that its reference continues and that unit tests judge"
         )

@@ -55,8 +55,8 @@ def _fits(row: Row) -> bool:
 
 def _write(task: Task) -> dict[str, Any]:
     parts = {name: task.metadata.get(name) for name in ("prefix", "suffix", "middle")}
-    check, kept = task.check, original(task)
-    if not isinstance(check, AssertsCheck) or not all(isinstance(part, str) for part in parts.values()):
+    check, kept = task.check.maybe(AssertsCheck), original(task)
+    if check is None or not all(isinstance(part, str) for part in parts.values()):
         raise UserError(
             f"task {task.id!r} is no infilling task: it needs prefix, suffix and middle in its metadata"
         )

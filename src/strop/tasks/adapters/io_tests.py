@@ -67,17 +67,17 @@ def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | Cases
 
 def write_tests(task: Task, form: WrittenForm) -> dict[str, Any]:
     """`{"inputs", "outputs"}` of a task, with `fn_name` for a function. Raises UserError for other checks."""
-    check = task.check
-    if isinstance(check, StdioCheck) and not check.checker:
-        pairs = [(case.stdin, case.stdout) for case in check.cases]
+    runs, check = task.check.maybe(StdioCheck), task.check.maybe(CasesCheck)
+    if runs and not runs.checker:
+        pairs = [(case.stdin, case.stdout) for case in runs.cases]
         if form.lines:
             split = [(given.split("\n"), wanted.split("\n")) for given, wanted in pairs]
             return {"inputs": [s[0] for s in split], "outputs": [s[1] for s in split]}
         return {"inputs": [p[0] for p in pairs], "outputs": [p[1] for p in pairs]}
-    if not isinstance(check, CasesCheck) or check.checker or any(case.kwargs for case in check.cases):
+    if check is None or check.checker or any(case.kwargs for case in check.cases):
         raise UserError(
             f"task {task.id!r}: the format holds stdin and stdout, or calls with positional arguments, and no checker; "
-            f"this is a check of kind {check.kind!r}"
+            f"this is a check of kind {task.check.kind!r}"
         )
     inputs: list[Any] = [case.args for case in check.cases]
     outputs: list[Any] = [case.expected for case in check.cases]

@@ -130,11 +130,9 @@ def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
     coded, about = kept.pop("packed", True), kept.pop("metadata", None)
     tests = kept.pop("tests", None) or _written(task)
-    split = (
-        sum(case.shown for case in task.check.cases) if isinstance(task.check, StdioCheck | CasesCheck) else 0
-    )
+    split = sum(test.shown for test in task.check.single_tests())
     private = json.dumps(tests[split:])
-    name = task.check.entry_point if isinstance(task.check, CasesCheck) else None
+    name = task.check.function
     return {
         "question_title": task.metadata.get("title", ""),
         "question_content": task.statement,
@@ -151,11 +149,11 @@ def _write(task: Task) -> dict[str, Any]:
 
 def _written(task: Task) -> list[dict[str, str]]:
     """The tests of a task, shown ones first. Raises UserError where the schema cannot hold them."""
-    check = task.check
-    if isinstance(check, StdioCheck) and task.language == "python" and not check.checker:
-        stdio = sorted(check.cases, key=lambda case: not case.shown)
+    runs, calls = task.check.maybe(StdioCheck), task.check.maybe(CasesCheck)
+    if runs and task.language == "python" and not runs.checker:
+        stdio = sorted(runs.cases, key=lambda case: not case.shown)
         return [{"input": case.stdin, "output": case.stdout, "testtype": "stdin"} for case in stdio]
-    if not isinstance(check, CasesCheck) or check.checker or any(case.kwargs for case in check.cases):
+    if calls is None or calls.checker or any(case.kwargs for case in calls.cases):
         raise UserError(
             f"task {task.id!r}: LiveCodeBench holds Python tasks with stdin/stdout or positional arguments"
         )
@@ -165,7 +163,7 @@ def _written(task: Task) -> list[dict[str, str]]:
             "output": json.dumps(case.expected),
             "testtype": "functional",
         }
-        for case in sorted(check.cases, key=lambda case: not case.shown)
+        for case in sorted(calls.cases, key=lambda case: not case.shown)
     ]
 
 

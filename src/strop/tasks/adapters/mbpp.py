@@ -36,7 +36,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     more = texts(row, "challenge_test_list", where, default=[])
     setup = [text(row, "test_setup_code", where, default=""), *texts(row, "test_imports", where, default=[])]
     check = check_of([*base, *more], "\n".join(filter(None, setup)), code, where)
-    entry = check.entry_point if isinstance(check, AssertsCheck) else ""
+    entry = check.function
     task = Task(
         id=f"mbpp/{number}",
         statement=f"{asked}\nYour code should pass this test:\n{base[0] if base else more[0]}",
@@ -78,11 +78,12 @@ def _write(task: Task) -> dict[str, Any]:
 
 
 def _tests(task: Task) -> dict[str, Any]:
-    if not isinstance(task.check, AssertsCheck) or task.language != "python":
+    check = task.check.maybe(AssertsCheck)
+    if check is None or task.language != "python":
         raise UserError(
             f"task {task.id!r}: MBPP holds Python tasks that assert statements judge, not {task.check.kind}"
         )
-    setup, tests = statements(task.check.code)
+    setup, tests = statements(check.code)
     if not tests:
         raise UserError(f"task {task.id!r}: its test code has no assert statement of its own at the top")
     base = int(task.metadata.get("base_tests") or len(tests))

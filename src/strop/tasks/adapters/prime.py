@@ -60,7 +60,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     language = str(info.get("language") or "python").lower()
     gold = text(row, "gold_standard_solution", where, default="")
     code = extract_code(gold, language) if "```" in gold else gold
-    is_function = isinstance(check, CasesCheck)
+    is_function = check.answer == "function"
     reference = solutions.with_imports(code) if is_function else code
     number = name_of(row.get("problem_id"), "")
     task = Task(
@@ -68,9 +68,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         family="function" if is_function else "program",
         language=language,
         statement=text(row, "prompt", where),
-        signature=solutions.signature("", reference, check.entry_point)
-        if isinstance(check, CasesCheck)
-        else "",
+        signature=solutions.signature("", reference, check.function) if is_function else "",
         reference=reference,
         check=check,
         source=f"prime/{number}",

@@ -50,8 +50,8 @@ def day_of(row: Row) -> dict[str, str]:
 
 def row_of(task: Task, name: str) -> tuple[dict[str, Any], WorkspaceCheck]:
     """What was kept, with the lists of tests in their own form. Raises UserError for a task of another family."""
-    check, kept = task.check, original(task)
-    if task.family != "swe" or not isinstance(check, WorkspaceCheck):
+    check, kept = task.check.maybe(WorkspaceCheck), original(task)
+    if task.family != "swe" or check is None:
         raise UserError(f"task {task.id!r} is no issue of a repository: the format {name} cannot hold it")
     for theirs, ours in TESTS.items():
         tests, before = getattr(check, ours), kept.get(theirs)

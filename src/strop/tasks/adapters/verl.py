@@ -39,7 +39,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     truth = decoded(mapping(row, "reward_model", where), "ground_truth", f"{where}: reward_model")
     reference = str(extra.get("reference") or "")
     check, kept = _check(truth, reference, extra, where)
-    entry = "" if isinstance(check, StdioCheck) else check.entry_point
+    entry = check.function
     given, reference = reference, solutions.with_imports(reference) if entry else reference
     kept |= {"bare": True} if given != reference else {}
     starter = str(extra.get("starter_code") or "")
@@ -127,10 +127,10 @@ def _truth(task: Task, kept: dict[str, Any]) -> Any:
     for flag in ("lines", "text", "wrapped"):
         kept.pop(flag, None)
     statements = kept.pop("statements", None)
-    if isinstance(task.check, AssertsCheck) and statements and "\n".join(statements) == task.check.code:
-        return statements
-    if isinstance(task.check, AssertsCheck):
-        return {"functional": task.check.code if code is None else code}
+    if asserts := task.check.maybe(AssertsCheck):
+        if statements and "\n".join(statements) == asserts.code:
+            return statements
+        return {"functional": asserts.code if code is None else code}
     tests = io_tests.write_tests(task, form)
     if not as_cases:
         return tests

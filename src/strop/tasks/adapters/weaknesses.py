@@ -105,5 +105,4 @@ def known_label(value: str, labels: Mapping[str, str]) -> str:
 
 
 def _expected(task: Task) -> str:
-    assert isinstance(task.check, LabelCheck)
-    return task.check.expected
+    return task.check.only(LabelCheck).expected
