@@ -1,18 +1,22 @@
 """A task: frozen data that says what is asked and how an answer is checked."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetPydanticSchema, model_validator
 
 from strop.core.checks import Check, EditCheck
 from strop.core.ids import content_hash
+from strop.core.metadata import Metadata
 from strop.core.records import Record
 
 Language = str
 """Lower-case language name: "python", "rust", ..."""
 
 Split = Literal["train", "held-out"]
+
+_PLAIN = GetPydanticSchema(lambda _, handler: handler(dict[str, Any]))
+"""Read and written as any object of JSON."""
 
 
 class Task(Record):
@@ -36,7 +40,7 @@ class Task(Record):
     """Where the task comes from: "python-functions/strings", "humaneval/HumanEval/0", a file."""
     prompt: str | None = None
     """A ready prompt that replaces the templates (HumanEval's own text), continued by the answer."""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: Annotated[Metadata, _PLAIN] = Field(default_factory=Metadata)
 
     @model_validator(mode="before")
     @classmethod

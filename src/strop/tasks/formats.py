@@ -11,7 +11,6 @@ from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.tasks import jsonl, parquet
 from strop.tasks.adapters import ADAPTERS, Adapter
-from strop.tasks.adapters.leftovers import KEY
 from strop.tasks.bounded import MAX_ROW, check_value, parse_json, size
 from strop.tasks.lines import Report, fail
 from strop.tasks.rows import Row, suggestion
@@ -129,21 +128,23 @@ def _holds(adapter: Adapter, task: Task, report: Report) -> bool:
 
 def _tagged(task: Task, adapter: Adapter) -> Task:
     """The task, its leftovers marked with the format that they belong to."""
-    kept = task.metadata.get(KEY)
+    kept = task.metadata.get("original")
     if not isinstance(kept, dict) or adapter.holds_all:
         return task
-    return task.model_copy(update={"metadata": {**task.metadata, KEY: {**kept, _FORMAT: adapter.name}}})
+    return task.model_copy(
+        update={"metadata": {**task.metadata, "original": {**kept, _FORMAT: adapter.name}}}
+    )
 
 
 def _untagged(task: Task, adapter: Adapter) -> Task:
     """The task without the mark, and without the leftovers of another format."""
-    kept = task.metadata.get(KEY)
+    kept = task.metadata.get("original")
     if not isinstance(kept, dict) or adapter.holds_all:
         return task
     own = kept.get(_FORMAT, adapter.name) == adapter.name
-    rest = {k: v for k, v in task.metadata.items() if k != KEY}
+    rest = {k: v for k, v in task.metadata.items() if k != "original"}
     kept = {k: v for k, v in kept.items() if k != _FORMAT}
-    return task.model_copy(update={"metadata": {**rest, KEY: kept} if own else rest})
+    return task.model_copy(update={"metadata": {**rest, "original": kept} if own else rest})
 
 
 def _text(value: Any) -> Any:

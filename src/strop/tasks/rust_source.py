@@ -7,8 +7,6 @@ from textwrap import wrap
 from strop.core.task import Task
 
 _FUNCTION = re.compile(r"^ *(?:pub(?:\([^)]*\))? )?(?:const )?(?:unsafe )?fn \w+", re.M)
-_KEPT = "example_tests"
-"""Where a task whose trusted tests are left out keeps the test of its examples."""
 _TEST = re.compile(r"^( *)#\[test\]\n(?:\1#\[.*\n)*\1fn (\w+)\(.*?^\1\}\n", re.M | re.S)
 
 
@@ -34,8 +32,8 @@ def own_tests(task: Task) -> str:
 
     Empty where the task has no trusted tests in a module of their own.
     """
-    if task.metadata.get(_KEPT):
-        return str(task.metadata[_KEPT])
+    if kept := task.metadata.get("example_tests"):
+        return str(kept)
     head, _, body = task.check.test_code().partition("mod tests {\n")
     first = _TEST.search(body)
     if not body or first is None:
@@ -51,4 +49,6 @@ def judged_by_own_tests(task: Task) -> Task:
     check = task.check.without_tests()
     if check is task.check:
         return task
-    return task.model_copy(update={"check": check, "metadata": {**task.metadata, _KEPT: own_tests(task)}})
+    return task.model_copy(
+        update={"check": check, "metadata": {**task.metadata, "example_tests": own_tests(task)}}
+    )

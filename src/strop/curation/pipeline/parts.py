@@ -2,19 +2,16 @@
 
 from strop.core.task import Split, Task
 
-PART = "split"
-"""Key in a task's metadata where the part has a name other than train and held-out."""
-
 
 def part_of(task: Task) -> str:
     """The name of the task's part; empty when it is in none."""
-    return str(task.metadata.get(PART) or task.split or "")
+    return str(task.metadata.get("split") or task.split or "")
 
 
 def in_part(task: Task, part: str) -> Task:
     """The task in that part. Whatever is not called train is held out: no training reads it."""
     side: Split = "train" if part == "train" else "held-out"
-    metadata = {key: value for key, value in task.metadata.items() if key != PART}
+    metadata = {key: value for key, value in task.metadata.items() if key != "split"}
     if part != side:
-        metadata[PART] = part
+        metadata["split"] = part
     return task.model_copy(update={"split": side, "metadata": metadata})

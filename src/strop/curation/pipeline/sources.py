@@ -13,8 +13,6 @@ from strop.curation.pipeline.step import Dropped, drop
 from strop.tasks import sources
 from strop.tasks.dates import date_of
 
-SET = "set"
-"""Key in a task's metadata: the name of its source."""
 _BLOCK = 1 << 20
 
 
@@ -76,8 +74,8 @@ def _read(source: Source, name: str, hearer: Hearer) -> Iterator[Task | Dropped]
         if why := _outside(task, source.window):
             yield drop(task, "outside the window", why)
             continue
-        metadata = {**task.metadata, SET: name}
-        yield task if SET in task.metadata else task.model_copy(update={"metadata": metadata})
+        metadata = {**task.metadata, "set": name}
+        yield task if "set" in task.metadata else task.model_copy(update={"metadata": metadata})
         taken += 1
         if taken == source.limit:
             break

@@ -17,7 +17,6 @@ from typing import IO, Any
 from strop.core.errors import StropError
 from strop.core.task import Task
 from strop.curation.pipeline.lines import LineWriter, read_lines
-from strop.curation.pipeline.sources import SET
 from strop.curation.pipeline.step import Dropped
 from strop.curation.rust_build.folder import write_whole
 
@@ -126,7 +125,7 @@ class Books:
             raise StropError(f"two tasks have the id {item.id!r}")
         self.index[key] = digest
         self._entry.kept += 1
-        self._sets[str(item.metadata.get(SET, ""))] += 1
+        self._sets[str(item.metadata.get("set", ""))] += 1
         self._kept.append(line)
 
     def note(self, task_id: str, what: Mapping[str, Any]) -> None:

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from strop.core.protocols import Policy
     from strop.environments.single_turn import SingleTurn
 
-KEY = "difficulty"
-"""Where the estimate stands in a task's metadata."""
-
 
 class Config(Section):
     """Settings of difficulty."""
@@ -121,7 +118,7 @@ class Difficulty(Step[Config]):
             return drop(task, "too easy", f"{detail}, above {config.high:g}")
         told = {"pass": round(rate, 6), "k": config.k, "by": self._name()}
         told |= {name: found[name] for name in ("n", "c") if name in found}
-        return task.model_copy(update={"metadata": {**task.metadata, KEY: told}})
+        return task.model_copy(update={"metadata": {**task.metadata, "difficulty": told}})
 
     def _name(self) -> str:
         """Whose answers these are."""
@@ -190,7 +187,7 @@ class Difficulty(Step[Config]):
         params = SamplingParams(
             temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens
         )
-        for rollout in player.play(playable, config.samples, params, seed=context.seed, tag=KEY):
+        for rollout in player.play(playable, config.samples, params, seed=context.seed, tag="difficulty"):
             assert rollout.verdict is not None
             errors.see(rollout.verdict)
             counts[rollout.task_id][0] += rollout.verdict.scored

@@ -9,7 +9,6 @@ from pydantic import Field
 from strop.config.section import Complaint, Section
 from strop.core.ids import derive_seed
 from strop.core.task import Task
-from strop.curation.pipeline.sources import SET
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
 
 By = Literal["topic", "level", "set", "source", "language", "family"]
@@ -55,7 +54,7 @@ def kind_of(task: Task, by: By | None) -> str:
     if by is None:
         return ""
     if by == "set":
-        return str(task.metadata.get(SET, ""))
+        return str(task.metadata.get("set", ""))
     return task.source.partition("/")[0] if by == "source" else str(getattr(task, by))
 
 

@@ -19,9 +19,6 @@ from strop.curation.pipeline.folder import RESERVED
 from strop.curation.pipeline.parts import in_part, part_of
 from strop.curation.pipeline.step import Context, Dropped, Read, Step
 
-PAIR = "pair"
-"""Key in the metadata of tasks that belong together, such as a function before and after its repair."""
-
 
 class Config(Section):
     """Settings of split."""
@@ -71,7 +68,7 @@ class Split(Step[Config]):
         from strop.curation.similar.clusters import clusters
 
         numbers = clusters(read, context.folder, self.config.statement, self.config.code).tolist()
-        numbers = with_pairs(numbers, (task.metadata.get(PAIR) for task in read()))
+        numbers = with_pairs(numbers, (task.metadata.get("pair") for task in read()))
         ranks: list[int] = []
         fixed: dict[int, str] = {}
         for place, task in enumerate(read()):

@@ -48,7 +48,7 @@ def left_over(row: Row, held: Iterable[str]) -> dict[str, Any]:
 
 def original(task: Task, adapter: str) -> dict[str, Any]:
     """`metadata["original"]`, a copy. Raises UserError where a family or an id shows that it is no exercise."""
-    kept = task.metadata.get("original", {})
+    kept: Any = task.metadata.get("original", {})
     if task.family != "exercise" or not isinstance(kept, dict):
         raise UserError(f"task {task.id!r} is no exercise: the format {adapter} cannot hold it")
     return dict(kept)

@@ -101,7 +101,8 @@ def _settings(toml: str, where: str) -> dict[str, Any]:
 
 
 def _write(task: Task) -> dict[str, Any]:
-    check, kept = task.check.maybe(WorkspaceCheck), task.metadata.get("original", {})
+    check = task.check.maybe(WorkspaceCheck)
+    kept: Any = task.metadata.get("original", {})
     if task.family != "terminal" or check is None or not isinstance(kept, dict):
         raise UserError(f"task {task.id!r} is no task folder: the format harbor cannot hold it")
     texts = {_SOLUTION: task.reference, **check.files}

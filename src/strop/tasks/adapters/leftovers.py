@@ -7,8 +7,6 @@ from typing import Any
 from strop.core.task import Task
 from strop.tasks.rows import Row
 
-KEY = "original"
-
 
 def with_original(task: Task, row: Row, known: Collection[str], **more: Any) -> Task:
     """The task with the row's columns that are not `known`, and with `more`, in its metadata.
@@ -17,12 +15,12 @@ def with_original(task: Task, row: Row, known: Collection[str], **more: Any) -> 
     """
     kept = {str(name): plain(value) for name, value in row.items() if name not in known}
     kept |= {name: plain(value) for name, value in more.items()}
-    return task.model_copy(update={"metadata": {**task.metadata, KEY: kept}}) if kept else task
+    return task.model_copy(update={"metadata": {**task.metadata, "original": kept}}) if kept else task
 
 
 def original(task: Task) -> dict[str, Any]:
     """The fields kept by `with_original`; empty for a task that comes from elsewhere."""
-    kept = task.metadata.get(KEY)
+    kept = task.metadata.get("original")
     return dict(kept) if isinstance(kept, dict) else {}
 
 

@@ -20,8 +20,6 @@ from strop.tasks.adapters.fields import decoded
 from strop.tasks.adapters.leftovers import plain
 from strop.tasks.rows import Row, own_task
 
-KEY = "trl"
-
 
 def _read(row: Row, where: str) -> Iterator[Task]:
     inner = decoded(row, "task", where)
@@ -34,12 +32,12 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     usual = _columns(task)
     other = {name: value for name, value in row.items() if name != "task" and usual.get(name) != value}
     other |= {name: None for name in usual if name not in row}
-    yield task.model_copy(update={"metadata": {**task.metadata, KEY: plain(other)}}) if other else task
+    yield task.model_copy(update={"metadata": {**task.metadata, "trl": plain(other)}}) if other else task
 
 
 def _write(task: Task) -> dict[str, Any]:
-    other = task.metadata.get(KEY, {})
-    bare = task.model_copy(update={"metadata": {k: v for k, v in task.metadata.items() if k != KEY}})
+    other: dict[str, Any] = task.metadata.get("trl", {})
+    bare = task.model_copy(update={"metadata": {k: v for k, v in task.metadata.items() if k != "trl"}})
     row = {**_columns(bare), **other, "task": bare.model_dump_json()}
     return {name: value for name, value in row.items() if value is not None}
 
