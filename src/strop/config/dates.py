@@ -1,4 +1,4 @@
-"""Days as a recipe writes them, and the window of days that an evaluation is limited to."""
+"""Dates as a recipe writes them, and the date window that an evaluation is limited to."""
 
 from collections.abc import Iterator
 from datetime import date

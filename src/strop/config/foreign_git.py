@@ -1,9 +1,9 @@
-"""Reads git repositories that somebody else made: nothing that they say of themselves is carried out.
+"""Reads git repositories from untrusted sources without executing anything that they configure.
 
 A repository's own configuration can name programs: transports of a promisor remote, a file-system monitor, filters,
-text conversions, external diffs, signature checkers, hooks. None of it is read. Git works on a folder that is made
+text conversions, external diffs, signature checkers, hooks. None of it is read. Git works on a folder that is created
 here: a configuration of two lines, HEAD and refs copied as checked text, and the repository's object store as an
-alternate, which git only reads objects from. No transport is allowed, so that a missing object is an error.
+alternate, from which git only reads objects. No transport is allowed, so a missing object is an error.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a recipe is made of: files, presets and overrides, each read into a layer of data with its origins."""
+"""The layers of a recipe: files, presets and overrides, each read as data that remembers where it came from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

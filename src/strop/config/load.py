@@ -1,8 +1,8 @@
 """From recipe files and overrides to a valid Recipe, or to every fault at once.
 
 Layers are merged left to right: defaults, then each file (the presets it names before its own keys), then the command
-line. Lists are replaced whole. A layer that changes `policy.engine` starts the policy section afresh, since the keys of
-one engine mean nothing to another. `${section.key}` refers to the merged recipe, defaults included.
+line. Lists are replaced as a whole. A layer that changes `policy.engine` resets the policy section, because the keys of
+one engine mean nothing to another. `${section.key}` refers to the merged recipe, including defaults.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The base of every part of a recipe: frozen, closed to unknown keys, with checks across fields."""
+"""The base class of every part of a recipe: frozen, without unknown keys, with checks across fields."""
 
 from collections.abc import Iterator
 from typing import Any, Self

@@ -1,6 +1,6 @@
-"""Recipe section `stages`: what changes while a run goes on, such as longer answers from step 180 on.
+"""Recipe section `stages`: settings that change during a run, such as longer answers from step 180 on.
 
-A stage names only what it changes; null is "as the recipe has it". What is not listed here holds for the whole run.
+A stage names only what it changes; null means "as in the recipe". Settings not listed here apply to the whole run.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Recipe sections `tasks`, `rewards` and `sandbox`: what is asked, how it is scored, how it is run."""
+"""Recipe sections `tasks`, `rewards` and `sandbox`: the tasks, how answers are scored, how they are run."""
 
 from collections.abc import Iterator
 from typing import Literal

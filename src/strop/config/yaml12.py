@@ -1,8 +1,8 @@
-"""YAML as people mean it: the 1.2 core schema on PyYAML's parser, with the place that every value comes from.
+"""YAML as people mean it: the 1.2 core schema on PyYAML's parser, with the position of every value.
 
 PyYAML alone reads YAML 1.1, where `1e-6` is text and `no` is false. Here `1e-6` is a number, `true` and `false` are
 the only booleans (also as True, TRUE, ...), and everything that is not plainly null, a boolean or a number is text.
-Deviations from YAML 1.2: keys must be text, a key may stand once, and a tag that is not of the core schema is refused.
+Deviations from YAML 1.2: keys must be text, a key may occur once, and tags outside the core schema are refused.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""Records and protocols that every other folder speaks. No torch, no I/O."""
+"""Records and protocols that every other folder uses. No torch, no I/O."""

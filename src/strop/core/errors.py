@@ -1,7 +1,7 @@
 """Errors that Strop raises on purpose.
 
-A `UserError` is the user's to mend: the command line prints its one line, without a traceback, and exits with code 2.
-A `VerificationError` is ours: the grader could not tell, so the rollout is *error*, never a zero.
+A `UserError` is for the user to fix: the command line prints it in one line without a traceback and exits with code 2.
+A `VerificationError` is our failure: the grader could not decide, so the rollout is *error*, never a zero.
 """
 
 

@@ -1,4 +1,4 @@
-"""Ids by content, and the seeds from which every random choice comes."""
+"""Ids derived from content, and the seeds of every random choice."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Packages of an extra, which only some parts need."""
+"""Optional packages, which only some parts need."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""The seams between folders: an implementation of any of these can be swapped for another unnoticed by its users."""
+"""The interfaces between folders: implementations can be exchanged without changing the code that uses them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future

@@ -1,4 +1,4 @@
-"""The base of every record: frozen, closed to unknown keys, one JSON line each."""
+"""The base class of every record: frozen, without unknown keys, one JSON line each."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -1,4 +1,4 @@
-"""A task: frozen data that says what is asked and how an answer is checked."""
+"""A task: frozen data that says what to solve and how an answer is checked."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal

@@ -1,1 +1,1 @@
-"""What was learnt, in numbers that hold: pass@k, intervals, paired tests."""
+"""Evaluation numbers: pass@k, intervals, paired tests."""

@@ -1,4 +1,4 @@
-"""Bars of several models as a picture: one SVG, or the same in a page. No script, no font, nothing from outside."""
+"""A bar chart of several models: one SVG, or the same in a page. No script, no font, no external resources."""
 
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape

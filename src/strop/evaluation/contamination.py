@@ -1,8 +1,8 @@
-"""What a model may have seen of the tasks that it is evaluated on.
+"""Contamination: which evaluation tasks a model may have seen in training.
 
-Two signs, each reported and never corrected for: tasks that were published before the model's training data ends
-(`model.cutoff`), with the rates before and after that day apart, as LiveCodeBench (arXiv 2403.07974, section 4) shows
-them; and tasks whose statement is a near-duplicate of one that Strop trained on.
+Two signs are reported, and neither is corrected for: tasks published before the end of the model's training data
+(`model.cutoff`), with separate rates before and after that day, as in LiveCodeBench (arXiv 2403.07974, section 4);
+and tasks whose statement is a near-duplicate of one that Strop trained on.
 """
 
 from collections.abc import Sequence, Set

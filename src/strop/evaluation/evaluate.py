@@ -1,4 +1,4 @@
-"""Evaluates one policy on one task set: n sampled answers a task for pass@k, and a greedy one; rates by stage."""
+"""Evaluates one policy on one task set: n sampled answers per task for pass@k, and a greedy one; rates by stage."""
 
 import time
 from collections import Counter

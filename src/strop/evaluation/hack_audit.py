@@ -1,6 +1,6 @@
-"""How many answers do not solve their task but go round it, by their parse trees: Rust and Python ones.
+"""Counts answers that bypass their task instead of solving it, by parse tree, in Rust and Python.
 
-Looked for are, the first two in code outside of test modules:
+It looks for these signs, the first two in code outside test modules:
 
 gives up     a function's body is nothing, or nothing but `todo!()`, `unimplemented!()` or `panic!()`; in Python `pass`
              or `raise NotImplementedError`

@@ -1,6 +1,6 @@
-"""Several models side by side: a row a model with every later one against the first, and bars below.
+"""Several models side by side: one row per model, each later one compared with the first, and bars below.
 
-On a terminal that is too narrow the columns go into several tables, each with the models' names.
+If the terminal is too narrow, the columns are split into several tables, each with the models' names.
 """
 
 import sys

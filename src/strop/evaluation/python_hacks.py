@@ -1,4 +1,4 @@
-"""What a Python answer shows of going round its task, by its parse tree; the kinds are those of `hack_audit`."""
+"""Signs that a Python answer bypasses its task, by its parse tree; the kinds are those of `hack_audit`."""
 
 import ast
 import warnings

@@ -1,4 +1,4 @@
-"""What an evaluation found: counts for every task, and the numbers that follow from them."""
+"""The result of an evaluation: counts for every task, and the numbers derived from them."""
 
 from collections import Counter
 from collections.abc import Sequence, Set

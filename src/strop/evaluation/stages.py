@@ -1,12 +1,12 @@
-"""Which stages an answer goes through (build, lint, base, test), and whether it came through one.
+"""The stages of an answer (build, lint, base, test), and whether it passed each of them.
 
-What counts as passed: of build and lint what the stage of the verdict says, and an answer in which a stage was never
-reached did not pass it. Of test the verdict as a whole, so that answers whose tests ran green but which were refused
-(unsafe code, tests that assert nothing) are no passes here either; the test rate is pass@1.
+For build and lint, the stage of the verdict decides; a stage that was never reached is not passed. For test, the whole
+verdict decides, so answers that were refused although their tests were green (unsafe code, tests that assert nothing)
+do not pass here either; the test rate is pass@1.
 
-`base` is there for tasks that say how many of their first tests are the base set (`metadata["base_tests"]`): whether
-those passed, whatever became of the extra ones behind them. It is HumanEval beside HumanEval+ (EvalPlus, arXiv
-2305.01210), out of one run of the tests.
+`base` exists for tasks that record how many of their first tests are the base set (`metadata["base_tests"]`): whether
+those passed, whatever happened in the extra tests after them. This gives HumanEval and HumanEval+ (EvalPlus, arXiv
+2305.01210) from one run of the tests.
 """
 
 from collections.abc import Set

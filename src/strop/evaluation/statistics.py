@@ -1,10 +1,10 @@
 """Estimators: unbiased pass@k, bootstrap intervals over tasks, the paired bootstrap. numpy only.
 
-The unit that is resampled is the task, because answers to one task are not independent of each other (Miller, "Adding
+The task is the unit of resampling, because answers to one task are not independent of each other (Miller, "Adding
 Error Bars to Evals", arXiv 2411.00640, section 2.2).
 
-Limits: percentile intervals of few tasks are too narrow, and where every task has the same value the interval is that
-one point: 0 of 164 passed gives [0, 0], though the true rate may be up to about 2 %.
+Limits: percentile intervals of few tasks are too narrow, and if every task has the same value, the interval is that
+one point: 0 of 164 passed gives [0, 0], although the true rate may be up to about 2 %.
 """
 
 from collections.abc import Sequence

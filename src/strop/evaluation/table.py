@@ -1,4 +1,4 @@
-"""Evaluations as tables: for a terminal, and as plain text where there is none."""
+"""Evaluations as tables: for a terminal, or as plain text if there is none."""
 
 import sys
 from collections.abc import Mapping

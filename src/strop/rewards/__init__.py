@@ -1,1 +1,1 @@
-"""Pure functions of (task, rollout, verdict), and the rubric that names and weighs them."""
+"""Pure functions of (task, rollout, verdict), and the rubric that names and weights them."""

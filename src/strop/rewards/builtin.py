@@ -1,6 +1,6 @@
-"""The built-in rewards, each a pure function of (task, rollout, verdict), in [0, 1] but for `published_swe_rl` (-1).
+"""The built-in rewards, each a pure function of (task, rollout, verdict), in [0, 1] except `published_swe_rl` (-1).
 
-None means "not scored". An *error* verdict never reaches them: the rubric answers None for it.
+None means "not scored". An *error* verdict never reaches them: the rubric returns None for it.
 """
 
 from strop.core.protocols import Reward

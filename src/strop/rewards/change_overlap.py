@@ -4,16 +4,16 @@ With B the files before, O after the oracle's edit, R after the answer's, and d 
 
     overlap = 1 - d(R, O) / (d(B, R) + d(B, O))
 
-d counts the tokens that one has to delete and insert (the LCS or Indel distance, a metric, of rapidfuzz), so by the
-triangle inequality the overlap is never negative. It is Dice's coefficient of two changes (Dice 1945, Ecology 26): of
-changes that do not meet, d(R, O) is the sum below the line, and the overlap 0. So
-1. doing nothing earns 0, the oracle's result 1, whatever edits led to it and in whatever order;
-2. an edit elsewhere earns 0, and takes from one at the right place, in the same file or in another one;
-3. the right place with wrong text earns something for what was rightly taken away.
+d counts the tokens to delete and insert (the LCS or Indel distance, a metric, from rapidfuzz), so by the
+triangle inequality the overlap is never negative. It is Dice's coefficient of two changes (Dice 1945, Ecology 26): if
+the changes do not touch, d(R, O) equals the denominator, and the overlap is 0. So
+1. doing nothing scores 0, the oracle's result scores 1, whatever edits led to it and in whatever order;
+2. an edit elsewhere scores 0, and lowers the score of one in the right place, in the same file or in another;
+3. the right place with wrong text scores something for what was correctly removed.
 
 Tokens are words, numbers and other characters one by one, the width of each line's indentation and its end. White space
 inside lines and at their ends, blank lines and kinds of line ends do not count, unless the oracle changes nothing else:
-then characters are counted. A file that is there is one token more than its text, so that an empty one is not none.
+then characters are counted. A file counts one token more than its text, so an empty file differs from no file.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""`cites_fix`: do the lines that an answer cites lie where the fix of a vulnerability is.
+"""`cites_fix`: whether the lines that an answer cites are where the fix of a vulnerability is.
 
-For tasks to label whose metadata has `lines` (where the pair differs, see `strop.tasks.adapters.sven`), `code_lines`
-(how many lines are shown) and `vulnerable`; None ("not scored") for any other, and where the pair does not differ.
+For label tasks whose metadata has `lines` (where the pair differs, see `strop.tasks.adapters.sven`), `code_lines`
+(how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does not differ.
 
 An answer cites on one line that begins with `Lines:`: numbers and ranges with commas between them, or `none`. C are the
 cited lines, U the changes: every line that the fix changes or removes, and for lines that only the fix has one place
@@ -11,8 +11,8 @@ between the lines n and n + 1, at n + 1/2.
                                       R = share of U within TOLERANCE of some cited line
     safe         1 for `none`, else 0: there is nothing to cite
 
-0 for an answer without such a line, with several, with one that cannot be read, and for one that cites a line which is
-not shown. So citing everything earns twice a small share, and a fixed answer is right on one side of a pair at most.
+0 for an answer without such a line, with several, with one that cannot be read, or that cites a line which is
+not shown. So citing everything scores twice a small share, and a fixed answer is right for at most one side of a pair.
 """
 
 import re

@@ -1,14 +1,14 @@
-"""The rewards of CodeRepairRL in their published form, each in [0, 1]; weights stand in the recipe.
+"""The rewards of CodeRepairRL in their published form, each in [0, 1]; the recipe sets the weights.
 
 Sources: github.com/ASSERT-KTH/CodeRepairRL, src/rewards and src/utils, revision 2b36cad; the thesis
 (github.com/BjarniHaukur/CodeRepairRL-Paper). `repair` weighs partial reasoning .1, strict reasoning .2, format .3 and
-similarity .4; the repository tasks have unified_diff_similarity alone. An answer is what stands behind `<answer>`, a
-missing end tag tolerated, in its first fenced block; without the tag it is the text "N/A".
+similarity .4; the repository tasks use only unified_diff_similarity. An answer is the first fenced block after
+`<answer>` (a missing end tag is tolerated); without the tag it is the text "N/A".
 
-Bugs of the original, kept under `published_` names (`rewards/edits.py` has forms that are alive and sound):
-1. strict reasoning takes an answer of one line only, so that no edit ever earns it;
-2. format: full markers count as abbreviated ("<<<<<<< SEARCH" contains "<< SEARCH"), and a line break behind a marker
-   as trailing text, unless there is one block and it is perfect: two perfect blocks earn .6, not 1;
+Bugs of the original, kept under `published_` names (`rewards/edits.py` has forms that work):
+1. strict reasoning accepts only an answer of one line, so no edit ever earns it;
+2. format: full markers count as abbreviated ("<<<<<<< SEARCH" contains "<< SEARCH"), and a line break after a marker
+   as trailing text, unless there is one block and it is perfect: two perfect blocks score .6, not 1;
 3. similarity: blocks that its parser does not see (`rewards/published_blocks.py`); an answer and an oracle of two
    blocks each both parse to nothing, which counts as equal. `sr_similarity` itself takes blocks, and is as defined.
 """

@@ -1,7 +1,7 @@
-"""Numbers in [0, 1] about an answer that is an edit, from texts alone: what `rewards/edits.py` gives to recipes.
+"""Scores in [0, 1] for an answer that is an edit, from texts alone; `rewards/edits.py` offers them to recipes.
 
-Unlike the published forms (`rewards/code_repair.py`, `rewards/swe_rl.py`) they are alive for answers of many lines and
-of many blocks, and look at what an edit does, not at how it is written.
+Unlike the published forms (`rewards/code_repair.py`, `rewards/swe_rl.py`) they work for answers with many lines and
+many blocks, and measure what an edit does, not how it is written.
 """
 
 import re

@@ -1,10 +1,10 @@
 """The rewards of edits by the names that a recipe uses: ours, and the published ones for comparison.
 
-Those of reasoning are for every task. The others are for tasks whose check is of kind `edit`, and None ("not scored")
-for any other, and where they need an oracle that the task has not. The execution reward of an edit is `passed`, as for
-any answer. What each number is stands in docs/rewards.md, `edit_scores.py`, `swe_rl.py` and `code_repair.py`.
+The reasoning rewards apply to every task. The others apply to tasks whose check is of kind `edit`; they are None ("not
+scored") for any other task, and if they need an oracle that the task lacks. The execution reward of an edit is
+`passed`, as for any answer. docs/rewards.md, `edit_scores.py`, `swe_rl.py` and `code_repair.py` define each number.
 
-Where the prompt ends in `<think>`, the completion is taken as going on from it. The published forms of answers that
+If the prompt ends in `<think>`, the completion is read as its continuation. The published forms for answers that
 are diffs of a workspace compare what the edit does to the files, as `git diff` shows it (docs/rewards.md says where the
 two differ).
 """

@@ -1,14 +1,14 @@
 """Search/replace blocks as CodeRepairRL reads them, with everything that its parser gets wrong.
 
-Source: github.com/ASSERT-KTH/CodeRepairRL, src/utils/diff.py, revision 2b36cad. What it gets wrong is part of what its
-rewards say, so it is kept here, for compatibility alone:
-1. a divider line with a SEARCH marker anywhere behind it means "wrong order": text with two or more blocks has none;
-2. blocks are told apart by blank lines, so a block whose code has a blank line is none, or is cut;
-3. white space around a block's two texts is dropped, the indentation of their first lines too;
-4. a block that says "missing divider" is treated otherwise (a string of the original's tests).
+Source: github.com/ASSERT-KTH/CodeRepairRL, src/utils/diff.py, revision 2b36cad. Its mistakes affect its rewards, so
+they are kept here, only for compatibility:
+1. a divider line with a SEARCH marker anywhere after it means "wrong order": text with two or more blocks has none;
+2. blocks are separated by blank lines, so a block whose code has a blank line is not found, or is cut;
+3. white space around a block's two texts is dropped, including the indentation of their first lines;
+4. a block that contains "missing divider" is treated differently (a string of the original's tests).
 
-Deviation: what no marker-by-marker reading fits goes through backtracking expressions; of a text they see 20,000
-characters at most (`SLOW`), and blocks beyond are none. Everything else takes linear time.
+Deviation: text that no marker-by-marker reading fits goes through backtracking expressions, which see at most 20,000
+characters of it (`SLOW`); blocks beyond that are not found. Everything else takes linear time.
 """
 
 import re

@@ -1,11 +1,11 @@
-"""The rewards of the published Rust recipe, by their names, each in [0, 1]; weights stand in the recipe.
+"""The rewards of the published Rust recipe, by their names, each in [0, 1]; the recipe sets the weights.
 
 Source: github.com/Oxen-AI/GRPO-With-Cargo-Feedback, train.py. Each comes twice. The plain name reads the answer's parse
 tree and follows the verdict. `published_NAME` reads the text with the regular expressions of the original, whose blind
 spots are part of what it rewards:
-1. tests are searched up to the first closing brace, so that only the first test is seen, and a test module without
+1. tests are searched up to the first closing brace, so only the first test is seen, and a test module without
    any `#[test]` counts;
-2. assertions are lines that begin with `assert!(` or `assert_eq!(`, wherever they stand in that text;
+2. assertions are lines that begin with `assert!(` or `assert_eq!(`, wherever they occur in that text;
 3. an answer may be `todo!()` and still be "non-empty";
 4. test module and assertions are looked for in the whole response, thoughts and prose included; the code is the first
    block fenced as `rust`, or the whole response.

@@ -1,4 +1,4 @@
-"""The reward of SWE-RL in its published form: -1 for a bad format, else how alike two patches are, in [0, 1].
+"""The reward of SWE-RL in its published form: -1 for a bad format, else the similarity of two patches, in [0, 1].
 
 Sources: Wei et al., SWE-RL, arXiv 2502.18449; github.com/facebookresearch/swe-rl, src/swerl/core/reward.py, revision
 5aa10d6. The numbers are those of the latter:
@@ -7,16 +7,16 @@ Sources: Wei et al., SWE-RL, arXiv 2502.18449; github.com/facebookresearch/swe-r
 
 where a file's patch is difflib's unified diff with three lines of context and without headers, ratio is difflib's by
 characters without autojunk, 0 where one side leaves the file alone, and the mean is 1 where both change nothing.
-What one may not expect, and gets:
+Behaviour that may surprise:
 1. every occurrence of a search text is replaced, not the first one;
 2. a search text is found where a line begins, but need not end where one ends: "x = 1" is found in "x = 10";
-3. an edit to a file that is not there works on an empty file, so only an empty search is found in it;
-4. an equivalent fix in other words is marked down (`passed` does not do that).
+3. an edit to a missing file works on an empty file, so only an empty search is found in it;
+4. an equivalent fix that is written differently scores lower (`passed` does not do that).
 
 Deviations:
 1. replacing every occurrence lets a short answer make a text of any size; more than `MAX_GROWTH` is a bad format;
-2. a patch with a line `Binary files` or `diff --git` of more than 2,000 characters is none: reading it takes minutes;
-3. where the prompt ends in `<think>`, the completion is taken as going on from it.
+2. a patch with a line `Binary files` or `diff --git` of over 2,000 characters counts as none: reading it takes minutes;
+3. if the prompt ends in `<think>`, the completion is read as its continuation.
 """
 
 import re

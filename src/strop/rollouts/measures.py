@@ -1,4 +1,4 @@
-"""What a step's rollouts say about the grader and about the policy, counted for its line of metrics."""
+"""Counts over a step's rollouts that describe the grader and the policy, for its line of metrics."""
 
 from collections import Counter
 from collections.abc import Sequence

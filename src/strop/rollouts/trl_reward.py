@@ -5,9 +5,9 @@
     trainer = GRPOTrainer(..., reward_funcs=verdict_reward(), train_dataset=dataset)
 
 The data set has the column `prompt`, as always with TRL, and `task`: a task line as text (docs/formats.md), for example
-`{"prompt": ..., "task": task.model_dump_json()}`. In place of `task` it may have the columns `check` (JSON text or a
-mapping) and, if wanted, `id` and `language`. An answer that could not be verified, through no fault of its own, gets
-None, which TRL takes for "not scored".
+`{"prompt": ..., "task": task.model_dump_json()}`. Instead of `task` it may have the columns `check` (JSON text or a
+mapping) and optionally `id` and `language`. An answer that the grader failed to verify gets None, which TRL reads as
+"not scored".
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""From a recipe to TRL's settings: the one place where Strop's names meet TRL's."""
+"""From a recipe to TRL's settings: the one place that maps Strop's names to TRL's."""
 
 import os
 from pathlib import Path

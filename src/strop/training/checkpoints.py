@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or not there: a marker is written last, and only marked ones are resumed from."""
+"""Checkpoints that are complete or ignored: a marker is written last, and runs resume only from marked ones."""
 
 import json
 import os

@@ -1,7 +1,7 @@
-"""A run's evaluations: before and after training, between warm start and training, and while it goes on.
+"""A run's evaluations: before and after training, between warm start and training, and during training.
 
-Their random numbers are their own, so that a run with evaluations in between trains the same weights as one without.
-Each is written to the run folder when it is done, and what is on disk is not done again.
+They use separate random numbers, so a run with evaluations in between trains the same weights as one without.
+Each is written to the run folder when it is done, and is not repeated if it is already on disk.
 """
 
 from collections.abc import Callable, Sequence

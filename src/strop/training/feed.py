@@ -1,4 +1,4 @@
-"""One step's rollouts in the form of TRL's rollout hook, and what the run folder wants to know about them."""
+"""One step's rollouts in the form of TRL's rollout hook, and what the run folder records about them."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a model to evaluate was trained on, where that is known: by a run of ours, or because it is said."""
+"""What an evaluated model was trained on, if known: from a Strop run, or because the user says so."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

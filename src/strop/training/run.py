@@ -1,4 +1,4 @@
-"""One training run from recipe to summary: evaluate, train, evaluate again; or go on where a run stopped."""
+"""One training run from recipe to summary: evaluate, train, evaluate again; or resume a stopped run."""
 
 import gc
 import json

@@ -1,8 +1,8 @@
 """Log-probabilities of given tokens straight from hidden states, some rows at a time.
 
 The logits of a step (tokens x vocabulary, float32) are by far its largest tensors: 1600 tokens of a model with 49k
-words make 300 MB, several times over. Only one number a token is wanted, so the head is computed for some tokens,
-reduced, and forgotten; what the backward pass needs of it, the gradient by the hidden state, is taken at once (as in
+words make 300 MB, several times over. Only one number per token is needed, so the head is computed for some tokens,
+reduced, and dropped; what the backward pass needs from it, the gradient by the hidden state, is computed at once (as in
 fused linear cross entropy: Liger Kernel, arXiv 2410.10989, section 3.2).
 """
 

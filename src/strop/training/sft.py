@@ -1,6 +1,6 @@
 """The supervised warm start: next-token cross entropy on reference solutions, completion tokens only.
 
-A plain loop on torch: examples are short, and one optimiser and one schedule are all that it needs.
+A plain torch loop: examples are short, and it needs only one optimiser and one schedule.
 """
 
 import math

@@ -1,9 +1,9 @@
 """Log-probabilities of a group's completions with the prompt computed once.
 
-The G completions of a task share their prompt. Laid end to end behind one copy of it, each seeing the prompt and itself
-only (`policies.attention.PrefixGroup`), they give the same log-probabilities and gradients as G padded rows, without
-padding and without computing the prompt G times. The idea is that of tree attention (SpecInfer, arXiv 2305.09781,
-section 4.2) applied to the update.
+The G completions of a task share their prompt. Concatenated after one copy of it, each attending only to the prompt and
+itself (`policies.attention.PrefixGroup`), they give the same log-probabilities and gradients as G padded rows, without
+padding and without computing the prompt G times. This is tree attention (SpecInfer, arXiv 2305.09781, section 4.2)
+applied to the update.
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
-"""Where a run's data goes beside its folder: the log of users' functions, experiment trackers, commits.
+"""Where a run's data goes besides its folder: the log of users' functions, experiment trackers, commits.
 
-None of them can hold up or fail a training; each says once, in a line, what went wrong.
+None of them can delay or fail training; each reports a problem once, in one line.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
-"""The stages of a run, one for a recipe without any: which steps and which updates of the weights are whose.
+"""The stages of a run (one if the recipe has none): which steps and weight updates belong to which stage.
 
-A step is one batch of rollouts, an update one step of the optimiser. Stages may differ in updates a step, so that a
-checkpoint, which is named after its update, belongs to a step only by way of its stage.
+A step is one batch of rollouts, an update is one step of the optimiser. Stages may differ in updates per step, so a
+checkpoint, which is named after its update, can be mapped to a step only through its stage.
 """
 
 from collections.abc import Sequence

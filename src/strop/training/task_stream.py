@@ -1,4 +1,4 @@
-"""Which tasks a step plays: shuffled passes over the training tasks; those with nothing to teach at present rest."""
+"""Which tasks a step plays: shuffled passes over the training tasks; tasks with nothing to teach now are paused."""
 
 from collections.abc import Sequence
 from typing import Any

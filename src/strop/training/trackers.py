@@ -4,12 +4,12 @@
     time/step, time/sampling, time/verifying, time/update        seconds of a step
     evaluation/pass@1, evaluation/SET/pass@1                     before (step 0) and after training, by set
     evaluation/warm/pass@1                                       after a warm start, step 0
-    evaluation/during/pass@1                                     while training goes on, on some of the tasks
+    evaluation/during/pass@1                                     during training, on some of the tasks
 
-The trainer's own reporting stays off: it knows neither scores nor evaluations, and takes every answer that ends at a
-stop string for a truncated one. A run that is resumed begins a new run in the tracker, which is told all that the run
-folder holds up to there; TensorBoard hides what it was told before. A tracker that fails is left out, after one line;
-training goes on.
+The trainer's own reporting stays off: it knows neither scores nor evaluations, and counts every answer that ends at a
+stop string as truncated. A resumed run starts a new run in the tracker, which receives everything that the run
+folder holds up to that point; TensorBoard hides the earlier data. A tracker that fails is dropped after one line, and
+training continues.
 """
 
 import contextlib

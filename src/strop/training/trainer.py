@@ -2,13 +2,13 @@
 
 What differs from TRL, and why:
 
-1. Rollouts come from `feed` through TRL's rollout hook, and may be of other tasks than those that TRL asks for.
+1. Rollouts come from `feed` through TRL's rollout hook, and may belong to other tasks than those that TRL requests.
 2. Micro-batches keep groups together (TRL shuffles rows), so that a group's prompt is computed once
    (`shared_prefix`). The gradient of a step is the same: it is a sum over rows.
 3. Rows whose advantage is zero are not computed when nothing else (KL, entropy bonus) gives them a gradient.
-4. A checkpoint is marked whole when everything is on disk, and holds the state of the task stream.
-5. A stage of the run has a trainer of its own, which goes on from the checkpoint of the one before. The schedule of
-   the learning rate is that of the whole run, with the stage's peak.
+4. A checkpoint is marked complete when everything is on disk, and holds the state of the task stream.
+5. Each stage of the run has its own trainer, which continues from the checkpoint of the previous one. The
+   learning-rate schedule is that of the whole run, with the stage's peak.
 """
 
 from collections.abc import Callable
