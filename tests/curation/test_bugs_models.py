@@ -18,12 +18,13 @@ from strop.core.checks import Case, CasesCheck, EditCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
+from strop.curation.bugs import LAYOUT
 from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.from_tasks import PATH, Wish, bugs_of_tasks
 from strop.curation.bugs.issue_model import IssueWriter, docstring, unfit
 from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
 from strop.curation.bugs.server import Connection, Server
-from strop.curation.bugs.tally import Tally
+from strop.curation.engine.tally import Tally
 from strop.verification import open_verifier
 
 pytest.importorskip("openai", reason="openai is not installed")
@@ -97,7 +98,7 @@ def asked(model):
 
 
 def made(url, folder, share=1.0, **wish):
-    tally = Tally()
+    tally = Tally(LAYOUT)
     with (
         Server(Connection(url), "m", folder) as server,
         open_verifier(workers=1) as verifier,
@@ -244,10 +245,10 @@ def test_a_statement_that_gives_the_repair_away_is_not_used(said, reason):
 
 
 def test_statements_by_a_model_take_the_place_of_the_template(model, asked, tmp_path, verifier):
-    plain = list(bugs_of_tasks([TOTAL], verifier, Tally(), Wish(per_task=3)))
+    plain = list(bugs_of_tasks([TOTAL], verifier, Tally(LAYOUT), Wish(per_task=3)))
     texts = iter([GOOD, f"<think>hm</think>{GOOD}", f"```diff\n{RIGHT}```"])
     model.script = lambda question: next(texts)
-    tally = Tally()
+    tally = Tally(LAYOUT)
     with Server(Connection(model.url), "m", tmp_path / "calls") as server:
         told = list(IssueWriter(server, 0, tally).written(iter(plain), lambda task: TOTAL.statement))
     assert tally.counts["issues"] == {"model": 2, "template: it holds a diff": 1}

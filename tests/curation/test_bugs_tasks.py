@@ -3,9 +3,10 @@ import pytest
 from strop.core.checks import AssertsCheck, Case, CasesCheck, EditCheck, RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
+from strop.curation.bugs import LAYOUT
 from strop.curation.bugs.from_tasks import PATH, Wish, bugs_of_tasks
 from strop.curation.bugs.issue import failing_call
-from strop.curation.bugs.tally import Tally
+from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, apply_answer
 from strop.tasks import load_tasks
 from strop.verification import open_verifier
@@ -35,7 +36,7 @@ ASSERTED = Task(
 
 
 def made(verifier, tasks, **wish):
-    tally = Tally()
+    tally = Tally(LAYOUT)
     return list(bugs_of_tasks(tasks, verifier, tally, Wish(**wish))), tally
 
 

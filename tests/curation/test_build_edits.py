@@ -19,12 +19,13 @@ from strop.core.checks import CommandCheck, CommandStep, EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.edits import Tally, Wish
+from strop.curation.edits import LAYOUT, Wish
 from strop.curation.edits.context import akin
 from strop.curation.edits.history import is_test, names_a_bug, says_enough
 from strop.curation.edits.make import of_history
 from strop.curation.edits.repository import Commit, Repository
-from strop.curation.edits.tally import LeftOut
+from strop.curation.edits.wish import LeftOut
+from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.rewards.builtin import BUILTIN
 from strop.tasks import load_tasks, write_tasks
@@ -121,7 +122,7 @@ def edit_check(task: Task) -> EditCheck:
 
 
 def made_of(folder: Path, family: str, wish: Wish) -> tuple[dict[str, Task], Tally]:
-    repository, tally = Repository(folder), Tally()
+    repository, tally = Repository(folder), Tally(LAYOUT)
     tasks = of_history(repository, repository.commits(100), family, wish, tally, lambda kept: None)
     return {task.statement.split("\n")[0]: task for task in tasks}, tally
 

@@ -17,10 +17,11 @@ from strop.code.python.functions import Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.implement.build import Options, kept, tasks
+from strop.curation.engine.tally import Tally
+from strop.curation.implement import LAYOUT
+from strop.curation.implement.build import Options, tasks
 from strop.curation.implement.filters import FILTERS, SETS
 from strop.curation.implement.sources import SourceFile, read_sources
-from strop.curation.implement.tally import Tally
 from strop.edits import FORMATS, HOLE, apply_answer
 from strop.rewards.edits import EDITS
 from strop.tasks import render
@@ -54,7 +55,7 @@ class Stack:
 
 
 def made(text, name="a/m.py", tally=None, **options):
-    return list(tasks([SourceFile(name, text, "tree")], Options(**options), tally or Tally()))
+    return list(tasks([SourceFile(name, text, "tree")], Options(**options), tally or Tally(LAYOUT)))
 
 
 def masked_of(task):
@@ -93,7 +94,7 @@ def test_the_published_mask_takes_decorators_signature_and_docstring():
     assert task.metadata["implementation"] == EXAMPLE[start : end - 1]
     assert task.metadata["docstring"] in task.statement
     only = 'class A:\n    def f(self):\n        """Does it."""\n        return 1\n'
-    tally = Tally()
+    tally = Tally(LAYOUT)
     assert made(only, mask="function", tally=tally) == [] and len(made(only)) == 1
     assert tally.unusable == {"the masked file does not parse": 1}
 
@@ -103,7 +104,7 @@ def test_a_hole_takes_the_place_of_the_comment():
     assert masked_of(task).count(HOLE) == 1 and "MASKED" not in masked_of(task)
     answer = "```python\n" + task.metadata["implementation"] + "\n```"
     assert apply_answer(answer, task.check.files, "infill") == task.check.oracle
-    tally = Tally()
+    tally = Tally(LAYOUT)
     assert made(EXAMPLE + f"# {HOLE}\n", format="infill", tally=tally) == []
     assert tally.unusable == {"the file says <FILL>": 2}
 
@@ -122,7 +123,7 @@ def test_a_hole_takes_the_place_of_the_comment():
     ],
 )
 def test_what_cannot_be_masked_is_counted(text, reason):
-    tally = Tally()
+    tally = Tally(LAYOUT)
     assert made(text, tally=tally) == []
     assert tally.unusable == {reason: 1} and tally.functions == tally.files == 1
 
@@ -142,7 +143,7 @@ def test_what_cannot_be_masked_is_counted(text, reason):
     ids=range(8),
 )
 def test_hostile_texts_are_counted(text, reason):
-    tally = Tally()
+    tally = Tally(LAYOUT)
     assert made(text, tally=tally) == []
     assert tally.files == 0 and sum(tally.skipped.values()) == 1
     if sys.version_info[:2] == (3, 11):  # what is too deep differs between versions
@@ -161,7 +162,7 @@ def test_every_side_is_decided_by_the_text():
 
 def test_some_functions_of_a_file_are_chosen_by_the_seed():
     text = "".join(f'def f{n}():\n    """Gives {n}."""\n    return {n}\n\n\n' for n in range(40))
-    tally = Tally()
+    tally = Tally(LAYOUT)
     first = made(text, per_file=5, tally=tally)
     assert len(first) == 5 and tally.unusable == {"more than --per-file": 35}
     assert made(text, per_file=5) == first != made(text, per_file=5, seed=1)
@@ -170,8 +171,8 @@ def test_some_functions_of_a_file_are_chosen_by_the_seed():
 
 
 def test_a_text_that_comes_twice_makes_its_tasks_once():
-    tally, file = Tally(), SourceFile("m.py", EXAMPLE, "tree")
-    assert len(list(kept(tasks([file, file], Options(), tally), tally))) == 2 == tally.tasks
+    tally, file = Tally(LAYOUT), SourceFile("m.py", EXAMPLE, "tree")
+    assert len(list(map(tally.keep, tasks([file, file], Options(), tally)))) == 2 == tally.tasks
     assert tally.unusable == {"made before": 2}
 
 
@@ -245,7 +246,7 @@ def test_generated_functions_are_masked_and_come_back(text, mask):
     except Unreadable:
         return
     names = {f.qualified_name for f in functions(tree) if f.docstring}
-    tally = Tally()
+    tally = Tally(LAYOUT)
     found = made(text, mask=mask, tally=tally)
     assert len(found) + sum(tally.unusable.values()) == tally.functions >= len(names) > 0
     for task in found:
@@ -281,7 +282,7 @@ def test_generated_functions_are_masked_and_come_back(text, mask):
 
 def library(count, **options):
     """Tasks of the standard library's own modules, of files spread over it."""
-    tally = Tally()
+    tally = Tally(LAYOUT)
     found = tasks(read_sources(str(LIBRARY), tally, max_chars=30_000), Options(**options), tally)
     return list(islice(found, count)), tally
 

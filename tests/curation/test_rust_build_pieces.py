@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.errors import UserError
+from strop.core.journal import Appender, Reader, scan
 from strop.curation.rust_build import answer, similar, source
 from strop.curation.rust_build.answer import Unfit
 from strop.curation.rust_build.cost import Estimate, Prices, Usage
-from strop.curation.rust_build.journal import Appender, Reader, scan
 from strop.curation.rust_build.parts import Member, assign, duplicates
 from strop.tasks.splits import similar_pairs
 

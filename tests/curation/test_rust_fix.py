@@ -8,9 +8,10 @@ from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
 from strop.core.task import Task
 from strop.core.verdict import Outcome
+from strop.curation.engine.tally import Tally
+from strop.curation.rust_fix import LAYOUT
 from strop.curation.rust_fix.build import fixes
 from strop.curation.rust_fix.rustc import open_rustc
-from strop.curation.rust_fix.tally import Tally
 from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks, render
 from strop.tasks.jsonl import write_tasks
@@ -67,7 +68,7 @@ def verifiers():
 
 
 def build(verifiers, tasks, **settings):
-    tally = Tally()
+    tally = Tally(LAYOUT)
     return list(fixes(tasks, *verifiers, tally, **settings)), tally
 
 
@@ -171,7 +172,7 @@ def test_rust_functions_give_tasks_of_every_kind_and_no_side_sees_the_other(veri
     ]
     made, tally = build(verifiers, chosen, per_task=6)
     assert not tally.unusable and len(made) > 4 * len(chosen)
-    assert set(tally.counts["kind"]) == set(KINDS)
+    assert set(tally.counts["kinds"]) == set(KINDS)
     for task in made:
         assert task.split == originals[task.metadata["original"]].split
     sides = {side: [t for t in made if t.split == side] for side in ("train", "held-out")}

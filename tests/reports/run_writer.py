@@ -13,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-from strop.reports import files
+from strop.core import files
 from strop.reports.run_folder import METRICS, SUMMARY, RunFolder
 
 

@@ -3,8 +3,8 @@ from itertools import pairwise
 
 import pytest
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.reports import files
 from strop.reports.page.colours import runs_of
 from strop.reports.page.rollout_data import (
     MOST_TEXT,

@@ -265,7 +265,7 @@ def test_interrupted_write_keeps_the_old_file(run):
 
 KILLED = """
 import os, signal, sys
-from strop.reports import files
+from strop.core import files
 from pathlib import Path
 with files.atomic(Path(sys.argv[1])) as file:
     file.write(b"half")

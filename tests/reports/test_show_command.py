@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from strop.core import files
 from strop.core.rollout import Rollout
 from strop.core.verdict import Outcome
-from strop.reports import files
 from strop.reports.run_folder import RunFolder
 
 from .made_runs import make_run

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.reports import files
 from strop.reports.rollout_files import read_whole, step_file
 from strop.reports.static.report import MOST_BYTES, report
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from strop.cli import app
-from strop.reports import files
+from strop.core import files
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
 from strop.reports.static.report import report

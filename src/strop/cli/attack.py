@@ -151,7 +151,7 @@ def _write(
 ) -> None:
     from strop.attacks.bench import counts
     from strop.attacks.table import markdown
-    from strop.reports import files
+    from strop.core import files
 
     report: dict[str, Any] = {**counts(ours), "rows": [asdict(row) for row in rows]}
     if len(ours) < len(rows):

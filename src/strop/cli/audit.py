@@ -1,6 +1,5 @@
 """`strop audit`: is every task of a set fit to train on? Exit code 1 if one is not."""
 
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -180,11 +179,10 @@ def _journal(output: Path, settings: "AuditSettings") -> "Journal":
 
 def _clear(*paths: Path | None) -> None:
     """Removes unfinished files of a killed audit; the journal's lock shows that no other audit is running."""
+    from strop.core.files import remove_parts
+
     for path in filter(None, paths):
-        left = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}")
-        for other in path.parent.iterdir():
-            if left.fullmatch(other.name):
-                other.unlink(missing_ok=True)
+        remove_parts(path.parent, path.name)
 
 
 def _finish(journal: "Journal", output: Path | None) -> None:
@@ -199,7 +197,7 @@ def _finish(journal: "Journal", output: Path | None) -> None:
 def _refuse_early(*paths: Path | None) -> None:
     """Raises UserError for a path that cannot be written."""
     from strop.core.errors import UserError
-    from strop.reports.files import check_writable
+    from strop.core.files import check_writable
 
     given = [path for path in paths if path is not None]
     if len(set(given)) < len(given):

@@ -1,17 +1,21 @@
 """`strop build edits`: tasks whose answer is an edit, from commits, rows with a patch, broken programs, and pairs."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from strop.cli.build_output import File, Output, Verifying, edit_format
+from strop.cli.options import grouped
+
 if TYPE_CHECKING:
     from strop.core.task import Task
-    from strop.curation.edits import Tally, Wish
+    from strop.curation.edits import Wish
+    from strop.curation.engine.tally import Tally
 
 Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
 FORMAT = {"swe-rl": "search-replace", "patch": "unified-diff", "fix-compile": "search-replace"}
@@ -20,12 +24,28 @@ CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
 """For one program of family fix-compile."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What an edit may have."""
+
+    context: Annotated[
+        int, typer.Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
+    ] = 1
+    max_files: Annotated[int, typer.Option(min=1, help="maximum number of files that an edit changes")] = 5
+    max_chars: Annotated[
+        int, typer.Option(min=100, help="maximum characters in all shown files together")
+    ] = 60_000
+
+
+@grouped
 def edits(
     source: Annotated[
         str, typer.Argument(help="a git repository (swe-rl, patch), or tasks: a name, a file, FORMAT:PLACE")
     ],
-    out: Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")],
+    output: File,
     family: Annotated[Family, typer.Option(help="kind of task to make")],
+    limits: Limits,
+    verifying: Verifying,
     repositories: Annotated[
         Path | None, typer.Option(help="folder of clones that hold the files of the rows")
     ] = None,
@@ -36,39 +56,19 @@ def edits(
     newest: Annotated[
         int, typer.Option(min=1, help="number of commits of a repository to consider")
     ] = 10_000,
-    context: Annotated[
-        int, typer.Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
-    ] = 1,
-    max_files: Annotated[int, typer.Option(min=1, help="maximum number of files that an edit changes")] = 5,
-    max_chars: Annotated[
-        int, typer.Option(min=100, help="maximum characters in all shown files together")
-    ] = 60_000,
     limit: Annotated[int | None, typer.Option(min=1, help="maximum number of tasks")] = None,
     seed: Annotated[int, typer.Option(help="decides which unchanged files are shown")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="batches verified at a time; one per core by default")
-    ] = None,
-    allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
-    ] = False,
 ) -> None:
     """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
     """
-    from strop.core.errors import UserError
-    from strop.curation.edits import Tally, Wish
-    from strop.reports import files
+    from strop.curation.edits import LAYOUT, Wish
+    from strop.curation.engine.tally import Tally, listed
     from strop.reports.terminal.progress import Progress
-    from strop.tasks import write_tasks
 
-    manifest = out.with_name(f"{out.name}.manifest.json")
-    if not out.name.endswith((".jsonl", ".jsonl.gz")):
-        raise UserError(f"--output {out}: name a file that ends in .jsonl or .jsonl.gz")
-    for path in (out, manifest):
-        files.check_writable(path)
-    chosen = _format(format, family)
-    wish, tally, started = Wish(chosen, seed, context, max_files, max_chars), Tally(), time.monotonic()
+    file, chosen, tally = Output(output), _format(format, family), Tally(LAYOUT)
+    wish = Wish(chosen, seed, **asdict(limits))
     with ExitStack() as stack:
 
         def done(_: int) -> None:
@@ -79,13 +79,17 @@ def edits(
         elif family == "vulnerability":
             made = _pairs(source, tally, done)
         else:
-            made = _fix_compile(source, wish, tally, done, workers, allow_unsafe, stack)
+            made = _fix_compile(source, wish, tally, done, verifying, stack)
         progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
-        write_tasks(_some(islice(made, limit), source, tally), out)
+        file.write(islice(made, limit), tally, f"no task could be made from {source!r}", "it is empty")
     settings = {"source": source, "family": family, "format": chosen, "seed": seed, "limit": limit, "newest": newest,
-                "context": context, "max_files": max_files, "max_chars": max_chars}  # fmt: skip
-    files.write_json(manifest, {"settings": settings, **tally.manifest()})
-    _summarise(tally.manifest(), time.monotonic() - started, out)
+                **asdict(limits)}  # fmt: skip
+    counts = tally.manifest()
+    file.finish(
+        {"settings": settings, **counts},
+        f"{tally.tasks} tasks from {tally.considered} candidates in {{seconds}}; "
+        f"left out: {listed(counts['left_out']) or 'none'}",
+    )
 
 
 def _of_repositories(
@@ -126,8 +130,7 @@ def _fix_compile(
     wish: "Wish",
     tally: "Tally",
     done: Callable[[int], None],
-    workers: int | None,
-    allow_unsafe: bool,
+    verifying: Verifying,
     stack: ExitStack,
 ) -> "Iterator[Task]":
     from strop.curation.edits.fix_compile import fix_compile
@@ -137,7 +140,7 @@ def _fix_compile(
 
     tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
-    verifier = stack.enter_context(open_verifier(workers=workers, limits=limits, allow_unsafe=allow_unsafe))
+    verifier = stack.enter_context(open_verifier(limits=limits, **asdict(verifying)))
     return fix_compile(tasks, verifier, wish, tally, done)
 
 
@@ -154,37 +157,9 @@ def _reported(source: str, tally: "Tally") -> "Iterable[Task]":
 
 def _format(name: str | None, family: str) -> str:
     from strop.core.errors import UserError
-    from strop.edits import FORMATS
-    from strop.tasks.rows import suggestion
 
     if name is None:
         return FORMAT.get(family, "")
     if family == "vulnerability":
         raise UserError("--format is for edits: the answer of a vulnerability task is a label")
-    if name not in FORMATS:
-        raise UserError(
-            f"--format {name!r}: unknown{suggestion(name, list(FORMATS))}; there are {', '.join(FORMATS)}"
-        )
-    return name
-
-
-def _some(made: "Iterator[Task]", source: str, tally: "Tally") -> "Iterator[Task]":
-    """The tasks. Raises UserError if there is none."""
-    from strop.core.errors import UserError
-
-    yield from made
-    if not tally.tasks:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.left_out.items()))
-        raise UserError(f"no task could be made from {source!r}: {reasons or 'it is empty'}")
-
-
-def _summarise(counts: dict[str, Any], seconds: float, out: Path) -> None:
-    from strop.core.text import printable
-
-    left_out = ", ".join(f"{count} {reason}" for reason, count in counts["left_out"].items())
-    print(
-        printable(
-            f"{counts['tasks']} tasks from {counts['considered']} candidates in {seconds:.0f} s; "
-            f"left out: {left_out or 'none'}; {out}"
-        )
-    )
+    return edit_format(name)

@@ -105,10 +105,10 @@ def evaluate(
     others still run; its error is printed at the end, and the exit code is 1.
     """
     from strop.cli.models import check_there, read_models, recipes_of, split_words
+    from strop.core import files
     from strop.core.errors import UserError
     from strop.core.text import printable
     from strop.evaluation.evaluate import check
-    from strop.reports import files
     from strop.training.lineage import other_prompts, seen_by
     from strop.training.tasks import chosen_tasks
 
@@ -192,10 +192,10 @@ class _Report:
                 show(topics)
 
     def _write(self) -> None:
+        from strop.core import files
         from strop.evaluation.chart import html, svg
         from strop.evaluation.models import caption, stage_rates
         from strop.evaluation.result import paired_json
-        from strop.reports import files
 
         if self._output is not None:
             differences = {name: paired_json(found) for name, found in self._paired.items()}

@@ -102,10 +102,10 @@ def repair(
     scripted engine, MODEL is a file of answers whose task_id is a stage: files, lines, edits or tests. Exit code 1
     if no edit applies. See docs/repair.md.
     """
+    from strop.core import files
     from strop.core.errors import StropError
     from strop.repair.pipeline import repair as look
     from strop.repair.repository import read_repository
-    from strop.reports import files
 
     for path in filter(None, (output, json)):
         files.check_writable(path)
@@ -239,8 +239,8 @@ def _tests(
 
 def _give(report: "RepairReport", output: Path | None) -> None:
     """Writes the diff unchanged, but on a terminal with control characters as escapes."""
+    from strop.core import files
     from strop.core.text import printable
-    from strop.reports import files
 
     data = report.diff.encode("utf-8")
     if output is not None:

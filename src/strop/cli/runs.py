@@ -28,7 +28,7 @@ def runs(
     asked = folders or [Path("runs")]
     rows = [list_row(folder) for folder in find_runs(asked)]
     if as_json:
-        from strop.reports.files import json_text
+        from strop.core.files import json_text
 
         print(json.dumps(json.loads(json_text(rows)), indent=2))  # ASCII: names may hold control characters
     elif rows:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +13,6 @@ import typer
 from strop.cli.options import grouped
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from strop.core.task import Task
     from strop.core.verdict import Verdict
     from strop.sandbox.limits import Limits
@@ -98,7 +96,8 @@ def verify(
 
     Exit code 1 if more than 5 % of the answers could not be verified because the grader failed.
     """
-    from strop.reports import files
+    from strop.core import files
+    from strop.core.window import ahead
     from strop.reports.terminal.progress import Progress
 
     by_id = _load(tasks)
@@ -111,23 +110,14 @@ def verify(
         options.open() as verifier,
         Progress("verified", total) as progress,
     ):
-        pending: deque[tuple[str, Future[Verdict]]] = deque()
-
-        def write(keep: int) -> None:
-            nonlocal cause
-            while len(pending) > keep:
-                task_id, future = pending.popleft()
-                verdict = future.result()
-                outcomes[verdict.outcome.value] += 1
-                if not verdict.scored:
-                    cause = cause or verdict.detail
-                file.write(files.json_line(verdict_line(task_id, verdict)))
-                progress.step(verdict.passed)
-
-        for task, code in _read(answers, by_id, tasks):
-            write(IN_FLIGHT - 1)
-            pending.append((task.id, verifier.submit(task, code)))
-        write(0)
+        begun = ((task.id, verifier.submit(task, code)) for task, code in _read(answers, by_id, tasks))
+        for task_id, future in ahead(begun, IN_FLIGHT):
+            verdict = future.result()
+            outcomes[verdict.outcome.value] += 1
+            if not verdict.scored:
+                cause = cause or verdict.detail
+            file.write(files.json_line(verdict_line(task_id, verdict)))
+            progress.step(verdict.passed)
     _summarise(outcomes, time.monotonic() - started, cause)
 
 

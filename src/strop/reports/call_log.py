@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from strop.core import files
 from strop.core.text import printable
-from strop.reports import files
 
 FOLDER = "calls"
 VARIABLE = "STROP_CALLS"

@@ -23,9 +23,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
 from strop.core.rollout import Group, Rollout
-from strop.reports import call_log, files
+from strop.reports import call_log
 
 RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.jsonl", "summary.json"
 VOCABULARY = "vocabulary.json.zst"

@@ -54,7 +54,8 @@ class Slot:
                 _LOST.append(self)
                 raise SandboxError(left_over(self.uid, left))
         fd, self.fd = self.fd, -1
-        os.close(fd)
+        if fd >= 0:  # another thread may have been first
+            os.close(fd)
 
 
 def take() -> Slot:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.schema import EvaluationConfig, ExtraEvaluation, Recipe
+from strop.core.files import write_json
 from strop.core.ids import derive_seed
 from strop.core.rollout import Rollout
 from strop.core.task import Task
@@ -18,7 +19,6 @@ from strop.evaluation.evaluate import evaluate
 from strop.evaluation.hack_audit import flagged
 from strop.evaluation.result import Evaluation, compare
 from strop.policies import release_memory
-from strop.reports.files import write_json
 from strop.reports.run_folder import RunFolder, step_name
 from strop.rollouts.player import Player
 from strop.tasks.sources import load_tasks

@@ -13,7 +13,7 @@ from strop.core.errors import TooManyErrors, UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.pipeline.scores import pass_rate
-from strop.curation.pipeline.verdicts import Errors
+from strop.curation.pipeline.verdicts import error_budget
 from strop.curation.steps.filter_tests import capped
 from strop.curation.steps.split import with_pairs
 
@@ -60,7 +60,7 @@ def test_verify(tmp_path: Path) -> None:
 
 
 def test_a_broken_machine_is_not_many_broken_tasks() -> None:
-    errors, error = Errors(0.5), Verdict(outcome=Outcome.ERROR, detail="the disk is full")
+    errors, error = error_budget(0.5), Verdict(outcome=Outcome.ERROR, detail="the disk is full")
     for _ in range(19):
         errors.see(error)
     with pytest.raises(TooManyErrors, match="the disk is full"):

@@ -5,13 +5,14 @@ faulty versions, beside the answers that must fail; then the rest of the faulty 
 task and the settings alone.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Future
 
 from strop.core.checks import LabelCheck
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
+from strop.core.window import Work
 from strop.curation.audit import differs, flaky, strength
 from strop.curation.audit.answers import decided, probes
 from strop.curation.audit.form import form_findings
@@ -21,11 +22,10 @@ from strop.curation.audit.record import AuditSettings, Finding, Probe, TaskAudit
 from strop.curation.audit.variants import variants
 from strop.verification.strength import killed
 
-Waiting = Generator["list[Future[Verdict]]", None, TaskAudit]
-"""Yields what it waits for; returns the audit."""
 
-
-def audit_one(task: Task, verifier: Verifier, reseeded: flaky.Reseeded, settings: AuditSettings) -> Waiting:
+def audit_one(
+    task: Task, verifier: Verifier, reseeded: flaky.Reseeded, settings: AuditSettings
+) -> Work[TaskAudit]:
     """The audit of one task. Raises UserError where tree-sitter is missing and mutants are asked for."""
     found = _Findings(task, settings)
     found.add(form_findings(task, settings))
@@ -42,7 +42,7 @@ def audit_one(task: Task, verifier: Verifier, reseeded: flaky.Reseeded, settings
 
 def _run(
     task: Task, verifier: Verifier, reseeded: flaky.Reseeded, settings: AuditSettings, found: "_Findings"
-) -> Generator["list[Future[Verdict]]", None, None]:
+) -> Work[None]:
     trials = [(probe, verifier.submit(task, probe.answer)) for probe in _probes(task)]
     passes = False
     if task.reference.strip():
@@ -74,7 +74,7 @@ def _strength(
     found: "_Findings",
     faulty: list[str],
     tried: "list[Future[Verdict]]",
-) -> Generator["list[Future[Verdict]]", None, None]:
+) -> Work[None]:
     """The rest of the faulty versions, where the first were not all noticed, and whether the others matter."""
     if strength.all_noticed([f.result() for f in tried]):
         return

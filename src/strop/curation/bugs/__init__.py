@@ -1,1 +1,21 @@
 """The bug factory: faults put into code that has tests, kept where the tests notice them."""
+
+from collections.abc import Iterator
+
+from strop.core.task import Task
+from strop.curation.engine.tally import Layout
+
+
+def _marks(task: Task) -> Iterator[tuple[str, str]]:
+    for operator in task.metadata["bug"]:
+        yield "kept", operator
+    yield "faults", str(len(task.metadata["bug"]))
+    yield "splits", str(task.split)
+    yield "levels", str(task.level)
+
+
+LAYOUT = Layout(
+    ("tasks", "originals", "unusable", "faults", "splits", "levels", "issues", "operators"),
+    _marks,
+    ("tried", "kept"),
+)

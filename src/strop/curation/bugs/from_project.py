@@ -9,7 +9,7 @@ Bugs that fail every test come last; those with which tests run out of time or c
 take turns. What is tried depends on verdicts, never on when they come: the same project and seed give the same tasks.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -17,16 +17,18 @@ from typing import TYPE_CHECKING
 
 from strop.code.mutate.draw import Fault
 from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.errors import TooManyErrors, VerificationError
+from strop.core.errors import VerificationError
 from strop.core.ids import content_hash, unit_interval
 from strop.core.protocols import Verifier
 from strop.core.task import Split, Task
 from strop.core.verdict import Outcome, TestResult, Verdict
+from strop.core.window import ahead
 from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.issue import project_issue
 from strop.curation.bugs.rewrites import OPERATOR, Offer
-from strop.curation.bugs.tally import Tally
 from strop.curation.bugs.targets import MOST_TESTS, Target
+from strop.curation.engine.budget import ErrorBudget
+from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS
 
 if TYPE_CHECKING:
@@ -40,7 +42,6 @@ WINDOW = 8
 MOST_MISSED = 15
 """Bugs of one function without use, one after the other, after which it is left alone."""
 HELD_OUT = 0.35
-MAX_ERROR_RATE, FEWEST_VERDICTS = 0.05, 100
 _BROKEN = ("the test was not reported", "it does not build")
 
 Results = Mapping[str, TestResult]
@@ -103,39 +104,30 @@ class Factory:
         self.project, self.place, self.targets = project, place, targets
         self.verifier, self.tally, self.format, self.per_function = verifier, tally, format, per_function
         self.ahead, self.done = ahead, done
-        self.verdicts = self.errors = 0
+        self.budget = ErrorBudget(what="runs could not be judged")
         self._names: Counter[str] = Counter()
 
     def tasks(self, count: int) -> Iterator[Task]:
         """At most `count` tasks. Raises TooManyErrors when more than 5 % of the runs could not be judged."""
         self.tally.originals = len(self.targets)
-        window: deque[_Waiting] = deque()
-        source = self._found()
         made = 0
-        while made < count:
-            while len(window) < WINDOW and (found := next(source, None)) is not None:
-                window.append(self._confirming(found))
-            if not window:
-                return
-            task = self._confirmed(window.popleft())
+        for waiting in ahead(map(self._confirming, self._found()), WINDOW):
+            task = self._confirmed(waiting)
             self.done(made + (task is not None))
             if task is not None:
                 made += 1
                 yield task
+                if made == count:
+                    return
 
     def _found(self) -> Iterator[_Found]:
         """The bugs that tests notice; those that no test survives come last."""
-        window: deque[tuple[Target, Fault, Future[dict[str, TestResult]]]] = deque()
-        source = self._faults()
+        begun = (
+            (target, fault, self.project.submit({target.path: fault.text}, target.tests))
+            for target, fault in self._faults()
+        )
         spare: list[_Found] = []
-        while True:
-            while len(window) < WINDOW and (item := next(source, None)) is not None:
-                target, fault = item
-                future = self.project.submit({target.path: fault.text}, target.tests)
-                window.append((target, fault, future))
-            if not window:
-                break
-            target, fault, future = window.popleft()
+        for target, fault, future in ahead(begun, WINDOW):
             self.tally.tried.update(fault.operators)
             found = self._noticed(target, fault, future)
             if isinstance(found, str):
@@ -151,14 +143,7 @@ class Factory:
 
     def _faults(self) -> Iterator[tuple[Target, Fault]]:
         """The candidates, with those that a model is asked for when their answers are in."""
-        window: deque[tuple[Target, Offer]] = deque()
-        source = self._candidates()
-        while True:
-            while len(window) < self.ahead and (item := next(source, None)) is not None:
-                window.append(item)
-            if not window:
-                return
-            target, offer = window.popleft()
+        for target, offer in ahead(self._candidates(), self.ahead):
             if isinstance(offer, Fault):
                 yield target, offer
                 continue
@@ -183,12 +168,12 @@ class Factory:
 
     def _noticed(self, target: Target, fault: Fault, future: "Future[dict[str, TestResult]]") -> _Found | str:
         """The bug that tests notice, or why it is none."""
-        self.verdicts += 1
         try:
             results = future.result()
         except VerificationError as error:
-            self._count_error(str(error))
+            self.budget.count(str(error))
             return "could not be verified"
+        self.budget.count(None)
         failing, passing = _split(results, target.tests)
         odd = next((r.outcome for r in results.values() if r.outcome not in _JUDGED), None)
         if odd is not None:
@@ -217,11 +202,11 @@ class Factory:
         """The task, if every further run says what it should."""
         found, reason = waiting.found, ""
         for future in waiting.unrepaired:
-            verdict = self._scored(future.result())
+            verdict = self.budget.see(future.result())
             failing = [test.id for test in verdict.tests if test.outcome is not Outcome.PASSED]
             if verdict.outcome is not Outcome.FAILED or sorted(failing) != sorted(found.failing):
                 reason = reason or "other tests fail in another run"
-        repaired = self._scored(waiting.repaired.result())
+        repaired = self.budget.see(waiting.repaired.result())
         if not repaired.passed:
             reason = reason or "the repair does not pass"
         if reason:
@@ -251,17 +236,6 @@ class Factory:
             source=name + number,
             metadata={"bug": list(fault.operators), "original": target.label, "lines": list(fault.lines)},
         )
-
-    def _scored(self, verdict: Verdict) -> Verdict:
-        self.verdicts += 1
-        if not verdict.scored:
-            self._count_error(verdict.detail)
-        return verdict
-
-    def _count_error(self, cause: str) -> None:
-        self.errors += 1
-        if self.verdicts >= FEWEST_VERDICTS and self.errors > MAX_ERROR_RATE * self.verdicts:
-            raise TooManyErrors(f"{self.errors} of {self.verdicts} runs could not be judged: {cause}")
 
 
 _JUDGED = (Outcome.PASSED, Outcome.FAILED)

@@ -6,7 +6,7 @@ on when they come: the same tasks and seed give the same tasks again. Of several
 alone.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -15,14 +15,15 @@ from itertools import islice
 from strop.code.mutate.draw import Fault
 from strop.code.mutate.python.draw import faults
 from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
-from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.core.window import Work, played
 from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.issue import issue
 from strop.curation.bugs.rewrites import OPERATOR, Asked, Offer, Rewriter, subject_of_text
-from strop.curation.bugs.tally import Tally
+from strop.curation.engine.budget import ErrorBudget
+from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS
 
 FAMILY = "repair"
@@ -31,7 +32,7 @@ IN_FLIGHT = 48
 """Originals whose bugs are judged at one time."""
 MOST_TRIED = 3
 """Bugs that are tried for each one that is asked for."""
-MAX_ERROR_RATE, FEWEST_VERDICTS = 0.05, 100
+_Trials = list[tuple[Fault, Future[Verdict]]]
 
 
 @dataclass(frozen=True)
@@ -50,27 +51,15 @@ class Wish:
 
 
 @dataclass
-class _Work:
-    """One original and what has become of its bugs so far."""
+class _Original:
+    """A task and what has become of its bugs so far."""
 
     task: Task
     order: Iterator[Offer]
-    reference: Future[Verdict] | None
-    """None once its verdict was taken."""
-    asked: list[Asked] = field(default_factory=list)
-    """Bugs that a model is writing."""
-    waiting: list[tuple[Fault, Future[Verdict]]] = field(default_factory=list)
     kept: list[Task] = field(default_factory=list)
     spare: list[Task] = field(default_factory=list)
     """Those that fail every test."""
     tried: int = 0
-
-    def ready(self) -> bool:
-        """Whether every verdict is there."""
-        if self.asked:
-            return all(asked.ready() for asked in self.asked)
-        futures = [self.reference, *(future for _, future in self.waiting)]
-        return all(future is None or future.done() for future in futures)
 
 
 def bugs_of_tasks(
@@ -89,24 +78,10 @@ def bugs_of_tasks(
     be verified. `rewriter`: a model that writes bugs too; it is asked once the reference has passed.
     """
     maker = _Maker(verifier, tally, wish, rewriter)
-    window: deque[_Work] = deque()
-    source = iter(tasks)
-    while True:
-        while len(window) < IN_FLIGHT and (task := next(source, None)) is not None:
-            work = maker.begin(task)
-            if work is None:
-                done(0)
-            else:
-                window.append(work)
-        if not window:
-            return
-        for number, work in enumerate(window):
-            if number == 0 or work.ready():
-                maker.settle(work)
-        if not (window[0].waiting or window[0].asked):
-            kept = maker.finish(window.popleft())
-            done(len(kept))
-            yield from kept
+    for made in played(map(maker.made, tasks), IN_FLIGHT):
+        kept = maker.unlike_others(made)
+        done(len(kept))
+        yield from kept
 
 
 class _Maker:
@@ -115,19 +90,28 @@ class _Maker:
     def __init__(self, verifier: Verifier, tally: Tally, wish: Wish, rewriter: Rewriter | None) -> None:
         self.verifier, self.tally, self.wish, self.rewriter = verifier, tally, wish, rewriter
         self.seen: set[str] = set()
-        self.verdicts = self.errors = 0
+        self.budget = ErrorBudget()
 
-    def begin(self, task: Task) -> _Work | None:
-        """The first bugs of an original on their way to the verifier; None for one that has no use."""
-        reason = _unusable(task, self.wish)
-        if reason:
+    def made(self, task: Task) -> Work[list[Task]]:
+        """The bugs of one original, those that fail every test last; none where it has no use."""
+        if reason := _unusable(task, self.wish):
             self.tally.unusable[reason] += 1
-            return None
+            return []
         self.tally.originals += 1
-        work = _Work(task, self._order(task), self.verifier.submit(task, task.reference))
-        if self.rewriter is None:
-            self._more(work)
-        return work
+        original = _Original(task, self._order(task))
+        reference = self.verifier.submit(task, task.reference)
+        trials = None if self.rewriter else (yield from self._begun(original))
+        yield [reference, *(future for _, future in trials or [])]
+        verdict = self.budget.see(reference.result())
+        if not verdict.passed:
+            reason = "does not pass" if verdict.scored else "could not be verified"
+            self.tally.unusable[f"the reference {reason}"] += 1
+            return []
+        self._settle(original, trials or [])
+        while (trials := (yield from self._begun(original))) is not None:
+            yield [future for _, future in trials]
+            self._settle(original, trials)
+        return [*original.kept, *original.spare]
 
     def _order(self, task: Task) -> Iterator[Offer]:
         drawn = faults(task.reference, seed=self.wish.seed, key=task.id, at_once=self.wish.at_once)
@@ -136,40 +120,40 @@ class _Maker:
         subject = subject_of_text(task.reference, getattr(task.check, "entry_point", ""))
         return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.wish.per_task)
 
-    def settle(self, work: _Work) -> None:
-        """Waits for the bugs that are asked for, else for the verdicts; then tries more where too few are kept."""
-        if work.asked:
-            asked, work.asked = work.asked, []
-            for one in asked:
-                try:
-                    self._judge(work, one.fault())
-                except NoFault as error:
-                    self.tally.tried[OPERATOR] += 1
-                    self.tally.drop((OPERATOR,), str(error))
-            if work.waiting:
-                return
-        if work.reference is not None:
-            verdict = self._scored(work.reference.result())
-            work.reference = None
-            if not verdict.passed:
-                reason = "does not pass" if verdict.scored else "could not be verified"
-                self.tally.unusable[f"the reference {reason}"] += 1
-                work.order = iter(())
-                work.waiting.clear()
-        for fault, future in work.waiting:
-            verdict = self._scored(future.result())
-            reason = self._why_not(verdict)
-            if reason:
+    def _begun(self, original: _Original) -> Work[_Trials | None]:
+        """The next bugs on their way to the verifier, those that a model writes once they are in; None: no more."""
+        missing = self.wish.per_task - len(original.kept)
+        wanted = min(missing, MOST_TRIED * self.wish.per_task - original.tried)
+        offers = list(islice(original.order, max(wanted, 0)))
+        original.tried += len(offers)
+        trials = [self._judged(original.task, offer) for offer in offers if isinstance(offer, Fault)]
+        asked = [offer for offer in offers if isinstance(offer, Asked)]
+        yield [one.future for one in asked]
+        for one in asked:
+            try:
+                trials.append(self._judged(original.task, one.fault()))
+            except NoFault as error:
+                self.tally.tried[OPERATOR] += 1
+                self.tally.drop((OPERATOR,), str(error))
+        return trials if offers else None
+
+    def _judged(self, task: Task, fault: Fault) -> tuple[Fault, Future[Verdict]]:
+        self.tally.tried.update(fault.operators)
+        return fault, self.verifier.submit(task, fault.text)
+
+    def _settle(self, original: _Original, trials: _Trials) -> None:
+        """Takes the verdicts on bugs."""
+        for fault, future in trials:
+            verdict = self.budget.see(future.result())
+            if reason := self._why_not(verdict):
                 self.tally.drop(fault.operators, reason)
                 continue
             spare = not any(test.outcome is Outcome.PASSED for test in verdict.tests)
-            (work.spare if spare else work.kept).append(_task(work.task, fault, verdict, self.wish.format))
-        work.waiting.clear()
-        self._more(work)
+            task = _task(original.task, fault, verdict, self.wish.format)
+            (original.spare if spare else original.kept).append(task)
 
-    def finish(self, work: _Work) -> list[Task]:
-        """The tasks of an original: those that no task before is like, counted."""
-        made = [*work.kept, *work.spare]
+    def unlike_others(self, made: list[Task]) -> list[Task]:
+        """Those that no task before is like, as many as are asked for, counted."""
         for task in made[self.wish.per_task :]:
             self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
         kept: list[Task] = []
@@ -184,20 +168,6 @@ class _Maker:
             self.tally.keep(task)
         return kept
 
-    def _more(self, work: _Work) -> None:
-        missing = self.wish.per_task - len(work.kept)
-        wanted = min(missing, MOST_TRIED * self.wish.per_task - work.tried)
-        for offer in islice(work.order, max(wanted, 0)):
-            work.tried += 1
-            if isinstance(offer, Asked):
-                work.asked.append(offer)
-            else:
-                self._judge(work, offer)
-
-    def _judge(self, work: _Work, fault: Fault) -> None:
-        work.waiting.append((fault, self.verifier.submit(work.task, fault.text)))
-        self.tally.tried.update(fault.operators)
-
     def _why_not(self, verdict: Verdict) -> str:
         if not verdict.scored:
             return "could not be verified"
@@ -207,15 +177,6 @@ class _Maker:
             return f"ends with {verdict.outcome}"
         passing = sum(test.outcome is Outcome.PASSED for test in verdict.tests)
         return "" if passing >= self.wish.min_passing else "too few tests pass"
-
-    def _scored(self, verdict: Verdict) -> Verdict:
-        self.verdicts += 1
-        self.errors += not verdict.scored
-        if self.verdicts >= FEWEST_VERDICTS and self.errors > MAX_ERROR_RATE * self.verdicts:
-            raise TooManyErrors(
-                f"{self.errors} of {self.verdicts} programs could not be verified: {verdict.detail}"
-            )
-        return verdict
 
 
 def _unusable(task: Task, wish: Wish) -> str:

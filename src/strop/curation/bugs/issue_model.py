@@ -6,7 +6,6 @@ the statement is then the template's.
 
 import ast
 import re
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING
 from strop.code.python.routines import routines
 from strop.core.checks import EditCheck
 from strop.core.task import Task
+from strop.core.window import ahead
 from strop.curation.bugs.server import AHEAD, Server
-from strop.curation.bugs.tally import Tally
+from strop.curation.engine.tally import Tally
 from strop.tasks.answers import without_thinking
 
 if TYPE_CHECKING:
@@ -37,14 +37,9 @@ class IssueWriter:
 
     def written(self, tasks: Iterator[Task], purpose: Callable[[Task], str]) -> Iterator[Task]:
         """The tasks, in their order, with the model's statements. `purpose`: what a task's function is for."""
-        window: deque[tuple[Task, str, Future[Response]]] = deque()
-        while True:
-            while len(window) < AHEAD and (task := next(tasks, None)) is not None:
-                meant = purpose(task)
-                window.append((task, meant, self._ask(task, meant)))
-            if not window:
-                return
-            yield self._settled(*window.popleft())
+        begun = ((task, (meant := purpose(task)), self._ask(task, meant)) for task in tasks)
+        for task, meant, asked in ahead(begun, AHEAD):
+            yield self._settled(task, meant, asked)
 
     def _ask(self, task: Task, purpose: str) -> "Future[Response]":
         name = task.metadata["original"] if _of_project(task) else task.check.judged().function or "solution"

@@ -11,7 +11,7 @@ from strop.core.task import Task
 from strop.curation.bugs.issue_model import IssueWriter
 from strop.curation.bugs.rewrites import Rewriter
 from strop.curation.bugs.server import AHEAD, Connection, Server
-from strop.curation.bugs.tally import Tally
+from strop.curation.engine.tally import Tally
 
 
 @dataclass(frozen=True)

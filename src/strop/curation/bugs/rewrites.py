@@ -55,15 +55,11 @@ class Asked:
     """A bug that a model was asked for."""
 
     def __init__(self, server: Server, asked: "Future[Response]", subject: Subject, seen: set[str]) -> None:
-        self._server, self._asked, self._subject, self._seen = server, asked, subject, seen
-
-    def ready(self) -> bool:
-        """Whether the answer is there."""
-        return self._asked.done()
+        self._server, self.future, self._subject, self._seen = server, asked, subject, seen
 
     def fault(self) -> Fault:
         """The bug. Raises NoFault, and UserError when the server fails for good."""
-        text = self._server.text(self._asked)
+        text = self._server.text(self.future)
         if text is None:
             raise NoFault("the server refuses it")
         if not text.strip():

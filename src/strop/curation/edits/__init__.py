@@ -3,6 +3,6 @@
 See docs/edit-tasks.md, "strop build edits".
 """
 
-from strop.curation.edits.tally import Tally, Wish
+from strop.curation.edits.wish import LAYOUT, Wish
 
-__all__ = ["Tally", "Wish"]
+__all__ = ["LAYOUT", "Wish"]

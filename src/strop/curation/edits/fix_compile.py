@@ -5,16 +5,17 @@ check has a build stage, such as C by a command check with `gcc`. Verified: the 
 and the oracle's edit passes.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import NamedTuple
 
-from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.curation.edits.tally import LeftOut, Tally, Wish
+from strop.core.window import ahead
+from strop.curation.edits.wish import LeftOut, Wish
+from strop.curation.engine.budget import ErrorBudget
+from strop.curation.engine.tally import Tally
 from strop.tasks.edit_tasks import Unfit, as_edit
 
 FAMILY = "fix-compile"
@@ -22,8 +23,6 @@ IN_FLIGHT = 64
 """Programs that are judged at one time."""
 LONGEST_MESSAGE = 4000
 """Characters of a compiler's message that are shown."""
-_UNVERIFIED = "could not be verified"
-MAX_ERROR_RATE, FEWEST_VERDICTS = 0.05, 100
 
 
 class _Work(NamedTuple):
@@ -37,32 +36,30 @@ def fix_compile(
     tasks: Iterable[Task], verifier: Verifier, wish: Wish, tally: Tally, done: Callable[[int], None]
 ) -> Iterator[Task]:
     """The tasks, in order. Raises TooManyErrors when more than 5 % of the programs could not be verified."""
-    waiting: deque[_Work] = deque()
-    source = iter(tasks)
-    errors = 0
-    while True:
-        while len(waiting) < IN_FLIGHT and (task := next(source, None)) is not None:
-            tally.considered += 1
-            try:
-                waiting.append(_begun(task, verifier, wish))
-            except LeftOut as reason:
-                tally.left_out[str(reason)] += 1
-                done(0)
-        if not waiting:
-            return
-        work = waiting.popleft()
+    budget = ErrorBudget()
+    for work in ahead(_all_begun(tasks, verifier, wish, tally, done), IN_FLIGHT):
+        broken, mended = work.broken.result(), work.mended.result()
+        budget.see(broken if mended.scored else mended)
         try:
-            made = _judged(work)
+            made = _judged(work, broken, mended)
         except LeftOut as reason:
             tally.left_out[str(reason)] += 1
             done(0)
-            errors += str(reason) == _UNVERIFIED
-            if tally.considered >= FEWEST_VERDICTS and errors > MAX_ERROR_RATE * tally.considered:
-                cause = work.broken.result().detail or work.mended.result().detail
-                raise TooManyErrors(f"{errors} programs could not be verified: {cause}") from reason
         else:
             done(1)
             yield tally.keep(made)
+
+
+def _all_begun(
+    tasks: Iterable[Task], verifier: Verifier, wish: Wish, tally: Tally, done: Callable[[int], None]
+) -> Iterator[_Work]:
+    for task in tasks:
+        tally.considered += 1
+        try:
+            yield _begun(task, verifier, wish)
+        except LeftOut as reason:
+            tally.left_out[str(reason)] += 1
+            done(0)
 
 
 def _begun(task: Task, verifier: Verifier, wish: Wish) -> _Work:
@@ -76,11 +73,10 @@ def _begun(task: Task, verifier: Verifier, wish: Wish) -> _Work:
     return _Work(task, edit, verifier.submit(task, broken), verifier.submit(edit, edit.reference))
 
 
-def _judged(work: _Work) -> Task:
+def _judged(work: _Work, broken: Verdict, mended: Verdict) -> Task:
     """The task that a broken program makes. Raises LeftOut."""
-    broken, mended = work.broken.result(), work.mended.result()
     if not (broken.scored and mended.scored):
-        raise LeftOut(_UNVERIFIED)
+        raise LeftOut("could not be verified")
     build = broken.stage("build")
     if build is None or build.passed or broken.passed:
         raise LeftOut("the broken program builds")

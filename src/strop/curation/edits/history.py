@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from strop.curation.edits.repository import Change, Commit
-from strop.curation.edits.tally import LeftOut
+from strop.curation.edits.wish import LeftOut
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
 MOST_LINES = 400

@@ -13,7 +13,8 @@ from strop.core.task import Task
 from strop.curation.edits.context import akin
 from strop.curation.edits.history import MOST_LINES, mended_programs, names_a_bug, only_programs, says_enough
 from strop.curation.edits.repository import Commit, Repository
-from strop.curation.edits.tally import LeftOut, Tally, Wish
+from strop.curation.edits.wish import LeftOut, Wish
+from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.tasks.adapters.swe_patch import language_of
 from strop.tasks.edit_prompts import reference

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from strop.core.task import Task
-from strop.curation.edits.tally import Tally
+from strop.curation.engine.tally import Tally
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.formats import tasks_of
 

@@ -3,3 +3,10 @@
 The form and the filters are those of the data set that CodeRepairRL was trained on (ASSERT-KTH/stack-smol-docstrings).
 Sources are only read and parsed, never run. See docs/implement.md.
 """
+
+from strop.curation.engine.tally import Layout
+
+LAYOUT = Layout(
+    ("tasks", "files", "skipped", "functions", "filtered", "unusable", "splits"),
+    lambda task: [("splits", str(task.split))],
+)

@@ -7,10 +7,10 @@ from strop.code.python.functions import Function, Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.task import Split, Task
+from strop.curation.engine.tally import Tally
 from strop.curation.implement.filters import FILTERS
 from strop.curation.implement.mask import Mask, Masked, masked
 from strop.curation.implement.sources import SourceFile
-from strop.curation.implement.tally import Tally
 from strop.edits import HOLE
 from strop.edits.lines import split
 from strop.tasks.edit_prompts import reference
@@ -48,13 +48,6 @@ def tasks(files: Iterable[SourceFile], options: Options, tally: Tally) -> Iterat
                 continue
             ids.add(task.id)
             yield task
-
-
-def kept(made: Iterable[Task], tally: Tally) -> Iterator[Task]:
-    """The tasks, each counted."""
-    for task in made:
-        tally.keep(task)
-        yield task
 
 
 def _tasks_of(file: SourceFile, options: Options, tally: Tally) -> list[Task]:

@@ -4,7 +4,7 @@ A task is kept when, of the steady tests that run a line of the masked part, at 
 mask, and passes with the oracle's text when only these tests are run. Those that pass in all three runs are `passing`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,8 +12,8 @@ from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.ids import rng
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult
+from strop.curation.engine.tally import Tally
 from strop.curation.implement.sources import SourceFile
-from strop.curation.implement.tally import Tally
 from strop.edits import HOLE
 from strop.verification.project import Project
 
@@ -60,10 +60,10 @@ def judged(
         asked = [(task, tests) for task in some if (tests := _reaching(task, reached, seed))]
         if len(asked) < len(some):
             tally.unusable["no test reaches it"] += len(some) - len(asked)
-        variants = [(files, tests) for task, tests in asked for files in _variants(task)]
-        runs = dict(project.run_many(variants))
+        begun = [project.submit(files, tests) for task, tests in asked for files in _variants(task)]
+        runs = [future.result() for future in begun]
         for number, (task, tests) in enumerate(asked):
-            check = _check(tests, [runs[3 * number + i] for i in range(3)], place)
+            check = _check(tests, runs[3 * number : 3 * number + 3], place)
             if check is None:
                 tally.unusable["no test notices the mask"] += 1
             else:
@@ -87,7 +87,7 @@ def _variants(task: Task) -> list[dict[str, str]]:
     return [masked, masked, {path: text for path, text in check.oracle.items() if text is not None}]
 
 
-def _check(tests: list[str], runs: list[Mapping[str, TestResult]], place: Place) -> ProjectCheck | None:
+def _check(tests: list[str], runs: Sequence[Mapping[str, TestResult]], place: Place) -> ProjectCheck | None:
     """What judges the task; None where no test does."""
     masked, again, oracle = ({test for test in tests if run[test].outcome is Outcome.PASSED} for run in runs)
     failing = [test for test in tests if test in oracle and test not in masked and test not in again]

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.curation.engine.tally import Tally
 from strop.curation.implement import archive
-from strop.curation.implement.tally import Tally
 from strop.edits import EditError
 from strop.edits.paths import check_path
 from strop.tasks import places

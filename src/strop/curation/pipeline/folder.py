@@ -1,17 +1,16 @@
 """The folder of a curation: whose it is, its lock, and the files that appear whole or not at all."""
 
-import hashlib
 import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.curation.rust_build.folder import whole, write_whole
-from strop.curation.rust_build.journal import try_lock
+from strop.core.journal import try_lock
 
 MANIFEST, TASKS, DROPPED, CHANGES = "manifest.json", "tasks.jsonl", "dropped.jsonl", "changes.jsonl"
 RESERVED = ("tasks", "dropped", "changes")
@@ -32,37 +31,17 @@ class Folder:
 
     def put(self, name: str, value: Any) -> None:
         """Writes a JSON document beside the results, whole or not at all."""
-        write_whole(self.path / name, value)
+        files.write_json(self.path / name, value)
 
     @contextmanager
-    def writing(self, name: str) -> Iterator["HashedFile"]:
+    def writing(self, name: str) -> Iterator[files.HashedFile]:
         """A result file that appears whole or not at all."""
-        with whole(self.path / name) as file:
-            yield HashedFile(file)
+        with files.atomic(self.path / name) as file:
+            yield files.HashedFile(file)
 
     def finish(self) -> None:
         """Removes what only an unfinished curation needs."""
         shutil.rmtree(self.work, ignore_errors=True)
-
-
-class HashedFile:
-    """A binary file that knows how many lines it has and their hash."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._digest = hashlib.sha256()
-        self.lines = 0
-
-    def write(self, line: bytes) -> None:
-        """Writes one line, its newline added."""
-        data = line + b"\n"
-        self._file.write(data)
-        self._digest.update(data)
-        self.lines += 1
-
-    def entry(self) -> dict[str, Any]:
-        """What the manifest says of it."""
-        return {"lines": self.lines, "sha256": self._digest.hexdigest()}
 
 
 @contextmanager
@@ -82,13 +61,14 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
     if lock is None:
         raise UserError(f"another `strop curate` is using {path}: wait for it, or name another folder")
     try:
+        files.remove_parts(path)
         before = _identity(folder)
         if overwrite:
             _clear(folder)
         elif before is not None:
             _refuse_other(path, before, identity)
         folder.work.mkdir(exist_ok=True)
-        write_whole(folder.work / _PLAN, identity)
+        files.write_json(folder.work / _PLAN, identity)
         yield folder
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}; run the command again to resume") from error

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from strop.curation.rust_build.journal import Appender, Place, Reader, scan
+from strop.core.journal import Appender, Place, Reader, scan
 
 
 class Memory(Mapping[str, Any]):

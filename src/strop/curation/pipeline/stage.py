@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from strop.core import files
 from strop.core.errors import StropError
 from strop.core.task import Task
 from strop.curation.pipeline.lines import LineWriter, read_lines
 from strop.curation.pipeline.step import Dropped
-from strop.curation.rust_build.folder import write_whole
 
 Index = dict[int, int]
 """Hash of a task's id to the hash of its line: what went in must come out."""
@@ -89,7 +89,7 @@ class Stage:
                 books.enter(item)
             entry = books.close()
         entry.seconds = round(time.monotonic() - started, 3)
-        write_whole(self._done, entry.as_json())
+        files.write_json(self._done, entry.as_json())
         shutil.rmtree(self.scratch, ignore_errors=True)
         return entry, books.index
 

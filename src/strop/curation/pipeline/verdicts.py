@@ -1,14 +1,13 @@
 """Many answers to the verifier, verdicts in order, with a bound on what is under way."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
 from typing import NamedTuple, TypeVar
 
-from strop.core.errors import TooManyErrors
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
+from strop.core.window import ahead
+from strop.curation.engine.budget import ErrorBudget
 
 IN_FLIGHT = 256
 """Most answers under way."""
@@ -29,40 +28,14 @@ class Job(NamedTuple):
 
 def verdicts(jobs: Iterable[tuple[K, Job]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
     """One verdict a job, in order; jobs are taken as there is room for them."""
-    waiting: deque[tuple[K, int, Future[Verdict]]] = deque()
-    held = 0
-    for key, job in jobs:
-        size = job.task.check.bulk()
-        while waiting and (len(waiting) >= IN_FLIGHT or held + size > _BYTES):
-            held -= waiting[0][1]
-            yield _result(waiting)
-        waiting.append((key, size, verifier.submit(job.task, job.answer)))
-        held += size
-    while waiting:
-        yield _result(waiting)
+    begun = ((key, verifier.submit(job.task, job.answer), job.task.check.bulk()) for key, job in jobs)
+    for key, future, _ in ahead(begun, IN_FLIGHT, weight=lambda item: item[2], heaviest=_BYTES):
+        yield key, future.result()
 
 
-def _result(waiting: deque[tuple[K, int, Future[Verdict]]]) -> tuple[K, Verdict]:
-    key, _, future = waiting.popleft()
-    return key, future.result()
-
-
-class Errors:
-    """Watches the share of verdicts that are *error*: a broken grader must not pass for broken tasks."""
-
-    def __init__(self, most: float) -> None:
-        self._most = most
-        self._seen = self._errors = 0
-
-    def see(self, verdict: Verdict) -> None:
-        """Counts one verdict. Raises TooManyErrors when more than `most` of at least 20 are errors."""
-        self._seen += 1
-        self._errors += not verdict.scored
-        if not verdict.scored and self._seen >= _FEWEST and self._errors > self._most * self._seen:
-            raise TooManyErrors(
-                f"{self._errors} of {self._seen} answers could not be verified, more than max_error_rate="
-                f"{self._most:g}; the last cause: {verdict.detail}"
-            )
+def error_budget(share: float) -> ErrorBudget:
+    """Of the verdicts of a step whose `max_error_rate` is `share`."""
+    return ErrorBudget(share, fewest=_FEWEST, what="answers could not be verified (max_error_rate)")
 
 
 def again(answer: str, number: int) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from strop.core import files
 from strop.core.errors import StropError, UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
@@ -138,7 +139,7 @@ class _Run:
         manifest = outputs.manifest(
             settings, tally, calls.usage, self._expected.rows, len(self._results.numbers), self._judge
         )
-        folder.write_whole(settings.folder / folder.MANIFEST, manifest)
+        files.write_json(settings.folder / folder.MANIFEST, manifest)
         return Report(manifest, calls.out_of_money, self._cause)
 
     async def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.core.journal import Appender
 from strop.curation.rust_build.explain import explain, one_line, refusals
-from strop.curation.rust_build.journal import Appender
 
 QUICK_RETRIES, PATIENT_RETRIES = 2, 8
 """Of the client, with growing pauses; patient with a server that has answered before or says that it is busy."""

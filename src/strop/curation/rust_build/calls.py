@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from strop.core.errors import StropError, UserError
+from strop.core.journal import Place, Reader, scan
 from strop.curation.rust_build import folder
 from strop.curation.rust_build.caller import LONGEST_LINE
 from strop.curation.rust_build.cost import Prices, Usage
-from strop.curation.rust_build.journal import Place, Reader, scan
 from strop.curation.rust_build.questions import Question
 from strop.curation.rust_build.settings import Settings
 from strop.sandbox.spawn import Process, source_folder, spawn

@@ -1,16 +1,16 @@
 """The folder of a build: its names, its locks, and the check that it belongs to this build."""
 
-import contextlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.curation.rust_build.journal import try_lock
+from strop.core.journal import try_lock
 
 CALLS, RESULTS, BUILD = "calls.jsonl", "results.jsonl", "build.json"
 DROPPED, MANIFEST, ALL = "dropped.jsonl", "manifest.json", "tasks.jsonl"
@@ -31,10 +31,11 @@ def opened(path: Path, identity: dict[str, Any], say: Callable[[str], None]) -> 
     if own is None:
         raise UserError(f"another `strop build rust` is using {path}: wait for it, or name another folder")
     try:
+        files.remove_parts(path)
         calls = _wait(path, say)
         try:
             if not (path / BUILD).exists():
-                write_whole(path / BUILD, identity)
+                files.write_json(path / BUILD, identity)
             yield calls
         finally:
             os.close(calls)
@@ -77,29 +78,3 @@ def _wait(path: Path, say: Callable[[str], None]) -> int:
         time.sleep(_LOOK_SECONDS)
         lock = try_lock(path / ".calls.lock")
     return lock
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name only when the block ends well, after an fsync. Raises UserError."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        try:
-            with part.open("wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                part.unlink()
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def write_whole(path: Path, value: Any) -> None:
-    """Writes one JSON document for people, whole or not at all."""
-    with whole(path) as file:
-        file.write(
-            json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"
-        )

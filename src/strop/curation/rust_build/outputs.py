@@ -1,14 +1,14 @@
 """The files of a finished build: tasks by part, what was dropped and why, and the manifest."""
 
-import hashlib
 import json
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from strop import __version__
+from strop.core.files import HashedFile, atomic
 from strop.core.task import Task
 from strop.curation.rust_build import folder
 from strop.curation.rust_build.cost import Prices, Usage
@@ -34,7 +34,7 @@ STAGES = (
 
 
 @dataclass
-class Tally:
+class Written:
     """What was written."""
 
     kept: Counter[str] = field(default_factory=Counter)
@@ -54,7 +54,7 @@ class Tally:
         return table
 
 
-def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int) -> Tally:
+def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int) -> Written:
     """Writes train, test, eval, all tasks together, and dropped, each whole. Raises UserError.
 
     One task is held at a time; of the others their shingles.
@@ -63,10 +63,10 @@ def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int)
     doubled, clusters = duplicates(members)
     sides = assign(members, clusters, shares, seed)
     position = {number: at for at, number in enumerate(numbers)}
-    tally = Tally()
+    tally = Written()
     names = [*(f"{name}.jsonl" for name in folder.PART_NAMES), folder.ALL, folder.DROPPED]
     with ExitStack() as stack:
-        files = {name: _Hashed(stack.enter_context(folder.whole(path / name))) for name in names}
+        files = {name: HashedFile(stack.enter_context(atomic(path / name))) for name in names}
         for number, line in results.lines():
             at = position.get(number)
             if at is None:
@@ -79,12 +79,12 @@ def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int)
                 files[f"{sides[at]}.jsonl"].write(body)
                 files[folder.ALL].write(body)
                 tally.kept[sides[at]] += 1
-    tally.hashes = {name: file.summary() for name, file in files.items()}
+    tally.hashes = {name: file.entry() for name, file in files.items()}
     return tally
 
 
 def manifest(
-    settings: Settings, tally: Tally, usage: Usage, prompts: int, done: int, judge: str
+    settings: Settings, tally: Written, usage: Usage, prompts: int, done: int, judge: str
 ) -> dict[str, Any]:
     """What was made of what. Nothing in it depends on when, where, or in how many runs it was made.
 
@@ -127,28 +127,11 @@ def _members(results: Results) -> tuple[list[int], list[Member]]:
 def _task_line(task: dict[str, Any], side: str) -> bytes:
     metadata = {**task["metadata"], "part": side}
     split = "train" if side == "train" else "held-out"
-    return (
-        Task.model_validate({**task, "split": split, "metadata": metadata}).model_dump_json().encode() + b"\n"
-    )
+    return Task.model_validate({**task, "split": split, "metadata": metadata}).model_dump_json().encode()
 
 
-def _drop(file: "_Hashed", tally: Tally, line: dict[str, Any], stage: str, reason: str) -> None:
+def _drop(file: HashedFile, tally: Written, line: dict[str, Any], stage: str, reason: str) -> None:
     where = line.get("where") or line["task"]["source"]
     entry = {"id": line["id"], "where": where, "stage": stage, "reason": reason}
-    file.write(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+    file.write(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace"))
     tally.dropped[stage] += 1
-
-
-class _Hashed:
-    """A file that counts and hashes its lines."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._hash, self._lines = file, hashlib.sha256(), 0
-
-    def write(self, line: bytes) -> None:
-        self._file.write(line)
-        self._hash.update(line)
-        self._lines += 1
-
-    def summary(self) -> dict[str, Any]:
-        return {"lines": self._lines, "sha256": self._hash.hexdigest()}

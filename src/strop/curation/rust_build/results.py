@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from strop.core.journal import Appender, Place, Reader, scan
 from strop.core.task import Task
 from strop.curation.rust_build.answer import Unfit
-from strop.curation.rust_build.journal import Appender, Place, Reader, scan
 from strop.curation.rust_build.source import Prompt
 
 

@@ -6,10 +6,10 @@ and a trusted test fails. Which faults are tried depends on verdicts, never on w
 give the same tasks again.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 from strop.code.mutate.operators import KINDS, Change, Kind, Operator
@@ -17,13 +17,14 @@ from strop.code.mutate.rust import OPERATORS
 from strop.code.mutate.rust.draw import Faults
 from strop.code.trees import Source
 from strop.core.checks import RustCheck
-from strop.core.errors import TooManyErrors
 from strop.core.ids import content_hash
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.core.window import Work, played
+from strop.curation.engine.budget import ErrorBudget
+from strop.curation.engine.tally import Tally
 from strop.curation.rust_fix.message import first_error, first_failure
-from strop.curation.rust_fix.tally import Tally
 
 FAMILY = "rust-fix"
 IN_FLIGHT = 48
@@ -32,25 +33,6 @@ MOST_TRIED = 4
 """Faults that are tried for each one that is asked for."""
 REPAIR = "Repair the program that is meant to do this."
 """Short: what all statements share makes them alike, and alike tasks go to one side of a split."""
-MAX_ERROR_RATE, FEWEST_VERDICTS = 0.05, 100
-
-
-@dataclass
-class _Work:
-    """One original and what has become of its faults so far."""
-
-    task: Task
-    order: Iterator[tuple[Change, str]]
-    reference: Future[Verdict] | None
-    """None once its verdict was taken."""
-    waiting: list["_Trial"] = field(default_factory=list)
-    kept: list[Task] = field(default_factory=list)
-    tried: int = 0
-
-    def ready(self) -> bool:
-        """Whether every verdict is there."""
-        futures = [future for trial in self.waiting for future in (trial.verdict, trial.compiled)]
-        return all(future is None or future.done() for future in [self.reference, *futures])
 
 
 @dataclass
@@ -83,24 +65,10 @@ def fixes(
     verified.
     """
     maker = _Maker(verifier, compiler, tally, seed, per_task, frozenset(kinds))
-    window: deque[_Work] = deque()
-    source = iter(tasks)
-    while True:
-        while len(window) < IN_FLIGHT and (task := next(source, None)) is not None:
-            work = maker.begin(task)
-            if work is None:
-                done(0)
-            else:
-                window.append(work)
-        if not window:
-            return
-        for number, work in enumerate(window):
-            if number == 0 or work.ready():
-                maker.settle(work)
-        if not window[0].waiting:
-            kept = maker.unlike_others(window.popleft().kept)
-            done(len(kept))
-            yield from kept
+    for made in played(map(maker.made, tasks), IN_FLIGHT):
+        kept = maker.unlike_others(made)
+        done(len(kept))
+        yield from kept
 
 
 class _Maker:
@@ -118,40 +86,39 @@ class _Maker:
         self.verifier, self.compiler, self.tally = verifier, compiler, tally
         self.seed, self.per_task, self.kinds = seed, per_task, kinds
         self.seen: set[str] = set()
-        self.verdicts = self.errors = 0
+        self.budget = ErrorBudget()
 
-    def begin(self, task: Task) -> _Work | None:
-        """The first faults of an original on their way to the verifier; None for one that has no use."""
-        reason = _unusable(task)
-        if reason:
+    def made(self, task: Task) -> Work[list[Task]]:
+        """The programs to repair that one original makes; none where it has no use."""
+        if reason := _unusable(task):
             self.tally.unusable[reason] += 1
-            return None
+            return []
         self.tally.originals += 1
         faults = Faults(task.reference, seed=self.seed, task_id=task.id, kinds=self.kinds)
         self.tally.made += faults.made
-        reference = self.verifier.submit(task, task.reference)
-        work = _Work(task, faults.drawn(), reference)
-        self._more(work)
-        return work
-
-    def settle(self, work: _Work) -> None:
-        """Waits for the verdicts on an original's faults, and tries further ones where too few are kept."""
-        if work.reference is not None:
-            verdict = self._scored(work.reference.result())
-            work.reference = None
-            if not verdict.passed:
-                reason = "does not pass" if verdict.scored else "could not be verified"
-                self.tally.unusable[f"the reference {reason}"] += 1
-                work.order = iter(())
-                work.waiting.clear()
-        for trial in work.waiting:
-            found = self._judged(work.task, trial)
-            if isinstance(found, str):
-                self.tally.drop(trial.operator.name, found)
-            else:
-                work.kept.append(_task(work, trial, *found))
-        work.waiting.clear()
-        self._more(work)
+        order, tried, kept = faults.drawn(), 0, list[Task]()
+        reference: Future[Verdict] | None = self.verifier.submit(task, task.reference)
+        while True:
+            wanted = min(self.per_task - len(kept), MOST_TRIED * self.per_task - tried)
+            trials = [self._begun(task, mutant) for mutant in islice(order, max(wanted, 0))]
+            tried += len(trials)
+            waiting = [future for trial in trials for future in (trial.verdict, trial.compiled)]
+            yield [future for future in (reference, *waiting) if future is not None]
+            if reference is not None:
+                verdict = self.budget.see(reference.result())
+                if not verdict.passed:
+                    reason = "does not pass" if verdict.scored else "could not be verified"
+                    self.tally.unusable[f"the reference {reason}"] += 1
+                    return []
+                reference = None
+            for trial in trials:
+                found = self._judged(task, trial)
+                if isinstance(found, str):
+                    self.tally.drop([trial.operator.name], found)
+                else:
+                    kept.append(_task(task, kept, trial, *found))
+            if not trials:
+                return kept
 
     def unlike_others(self, made: list[Task]) -> list[Task]:
         """Those whose program no task before has, counted."""
@@ -159,26 +126,23 @@ class _Maker:
         for task in made:
             spelt = "".join(task.metadata["broken"].split())
             if spelt in self.seen:
-                self.tally.drop(task.metadata["operator"], "another task has the same program")
+                self.tally.drop([task.metadata["operator"]], "another task has the same program")
                 continue
             self.seen.add(spelt)
             self.tally.keep(task)
             kept.append(task)
         return kept
 
-    def _more(self, work: _Work) -> None:
-        wanted = min(self.per_task - len(work.kept), MOST_TRIED * self.per_task - work.tried)
-        for fault, program in islice(work.order, max(wanted, 0)):
-            operator = OPERATORS[fault.operator]
-            compiled = None if operator.builds else self.compiler.submit(work.task, program)
-            verdict = self.verifier.submit(work.task, program)
-            work.waiting.append(_Trial(operator, program, verdict, compiled))
-            work.tried += 1
-            self.tally.tried[fault.operator] += 1
+    def _begun(self, task: Task, mutant: tuple[Change, str]) -> _Trial:
+        fault, program = mutant
+        operator = OPERATORS[fault.operator]
+        compiled = None if operator.builds else self.compiler.submit(task, program)
+        self.tally.tried[fault.operator] += 1
+        return _Trial(operator, program, self.verifier.submit(task, program), compiled)
 
     def _judged(self, task: Task, trial: _Trial) -> tuple[Kind, str, str] | str:
         """(kind, error code, message) of a fault that is one, else why it is none."""
-        operator, verdict = trial.operator, self._scored(trial.verdict.result())
+        operator, verdict = trial.operator, self.budget.see(trial.verdict.result())
         if not verdict.scored:
             return "could not be verified"
         if trial.compiled is None:
@@ -192,15 +156,6 @@ class _Maker:
         if kind is None or not message:
             return f"other error ({code or 'without a code'})"
         return (kind, code, message) if kind in self.kinds else f"other kind ({kind})"
-
-    def _scored(self, verdict: Verdict) -> Verdict:
-        self.verdicts += 1
-        self.errors += not verdict.scored
-        if self.verdicts >= FEWEST_VERDICTS and self.errors > MAX_ERROR_RATE * self.verdicts:
-            raise TooManyErrors(
-                f"{self.errors} of {self.verdicts} programs could not be verified: {verdict.detail}"
-            )
-        return verdict
 
 
 def _no_failure(verdict: Verdict) -> str:
@@ -226,9 +181,9 @@ def _unusable(task: Task) -> str:
     return "" if task.reference.strip() else "no reference"
 
 
-def _task(work: _Work, trial: _Trial, kind: Kind, code: str, message: str) -> Task:
-    original, operator, program = work.task, trial.operator.name, trial.program
-    count = Counter(task.metadata["operator"] for task in work.kept)[operator]
+def _task(original: Task, others: list[Task], trial: _Trial, kind: Kind, code: str, message: str) -> Task:
+    operator, program = trial.operator.name, trial.program
+    count = Counter(task.metadata["operator"] for task in others)[operator]
     statement = f"{(original.statement or original.prompt or '').strip()}\n\n{REPAIR}"
     identity = [FAMILY, statement, original.signature, original.check.model_dump(), program]
     metadata = {name: value for name, value in original.metadata.items() if name == "examples"}

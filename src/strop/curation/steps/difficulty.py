@@ -17,10 +17,11 @@ from strop.config.model import ModelConfig, PolicyConfig, ScriptedPolicyConfig
 from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.curation.engine.budget import ErrorBudget
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.scores import Scores, pass_rate
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.pipeline.verdicts import Errors, Job, verdicts
+from strop.curation.pipeline.verdicts import Job, error_budget, verdicts
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -131,7 +132,7 @@ class Difficulty(Step[Config]):
 
     def _from_file(self, path: Path, read: Read, context: Context, memory: Memory) -> None:
         """Takes what the file says; verifies the answers that it holds without a verdict."""
-        scores, errors = Scores(path), Errors(self.config.max_error_rate)
+        scores, errors = Scores(path), error_budget(self.config.max_error_rate)
 
         def jobs() -> Iterator[tuple[tuple[str, bool], Job]]:
             for done, task in enumerate(read(), start=1):
@@ -164,7 +165,7 @@ class Difficulty(Step[Config]):
         batch = list(islice(missing, self.config.batch))
         if not batch:
             return
-        errors = Errors(self.config.max_error_rate)
+        errors = error_budget(self.config.max_error_rate)
         with ExitStack() as stack:
             policy = self._policy(read, context)
             stack.callback(getattr(policy, "close", lambda: None))
@@ -174,7 +175,7 @@ class Difficulty(Step[Config]):
                 batch = list(islice(missing, self.config.batch))
 
     def _play(
-        self, batch: list[Task], policy: "Policy", context: Context, memory: Memory, errors: Errors
+        self, batch: list[Task], policy: "Policy", context: Context, memory: Memory, errors: ErrorBudget
     ) -> None:
         from strop.core.rollout import SamplingParams
         from strop.rollouts.player import Player

@@ -21,7 +21,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.curation.audit.record import AuditSettings
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.pipeline.verdicts import Errors, Job, verdicts, why
+from strop.curation.pipeline.verdicts import Job, error_budget, verdicts, why
 
 _SURE = (Outcome.PASSED, Outcome.FAILED)
 
@@ -78,7 +78,7 @@ class FilterTests(Step[Config]):
 
     def _find_failing(self, read: Read, context: Context, memory: Memory) -> None:
         """First all tests at once; where that does not tell, each by itself."""
-        errors = Errors(self.config.max_error_rate)
+        errors = error_budget(self.config.max_error_rate)
         unclear = (
             t for t in read() if _open(memory, t.id) and t.reference.strip() and t.check.single_tests()
         )

@@ -12,7 +12,7 @@ from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.pipeline.verdicts import Errors, Job, again, known_answers, verdicts, why
+from strop.curation.pipeline.verdicts import Job, again, error_budget, known_answers, verdicts, why
 
 
 class Config(Section):
@@ -42,7 +42,7 @@ class Verify(Step[Config]):
 
     def _try(self, number: int, read: Read, context: Context, memory: Memory) -> None:
         """Runs the known answer of that number of every task that has one and needs it."""
-        errors = Errors(self.config.max_error_rate)
+        errors = error_budget(self.config.max_error_rate)
         found: list[Verdict] = []
         done = 0
         for (task_id, last), verdict in verdicts(self._jobs(number, read, memory), context.verifier()):

@@ -16,9 +16,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
 from strop.core.text import printable
-from strop.reports import files
 
 _HERE = Path(__file__).parent
 _FIRST, _LAST = ("dom.js", "source.js", "router.js"), ("main.js",)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from strop.reports import files
+from strop.core import files
 from strop.reports.page.rollout_data import MOST_TEXT, cut_text
 from strop.reports.static.sample import Picked
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.reports import files
 from strop.reports.page.colours import runs_of
 from strop.reports.page.rollout_data import MOST_TEXT
 from strop.reports.page.run_data import run_data, tell_apart

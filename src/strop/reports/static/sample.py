@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.reports import files, shapes
+from strop.reports import shapes
 from strop.reports.page.rollout_data import (
     NO_ROLLOUT,
     Line,

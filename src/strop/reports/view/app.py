@@ -26,8 +26,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.reports import files
 from strop.reports.page import chart_library, document, policy
 from strop.reports.view.filters import Filters
 from strop.reports.view.follow import FollowedRun

@@ -14,8 +14,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
-from strop.reports import files
 from strop.reports.page.rollout_data import NO_ROLLOUT, numbered, row_of, task_of
 from strop.reports.rollout_files import read_whole
 from strop.reports.run_folder import EVALUATION, ROLLOUTS

@@ -3,15 +3,15 @@
     with open_project(Path("toolz-1.0.0.tar.gz"), workers=2) as project:
         tests = project.tests()
         reached = project.coverage()
-        for number, run in project.run_many([({"toolz/itertoolz.py": text}, tests[:5])]):
-            print({name: result.outcome for name, result in run.items()})
+        run = project.run({"toolz/itertoolz.py": text}, tests[:5])
+        print({name: result.outcome for name, result in run.items()})
 
 Every variant runs in a jailed process of its own on a fresh copy of the project.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -25,8 +25,6 @@ from strop.verification.settings import Settings
 
 Results = dict[str, TestResult]
 """Test id to what became of it, for every test that was asked for. A test that was not reported is never *passed*."""
-Variant = tuple[Mapping[str, str], Collection[str] | None]
-"""Texts that replace or add files, and the tests to run; None = all steady ones."""
 _T = TypeVar("_T")
 
 
@@ -99,7 +97,7 @@ class Project:
         }
 
     def run(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> Results:
-        """Runs tests on the project with these texts in it."""
+        """Runs tests, all steady ones for None, on the project with these texts in it."""
         return self.submit(files, tests).result()
 
     def submit(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> "Future[Results]":
@@ -110,24 +108,6 @@ class Project:
             return _complete(backend.run(files=files, tests=asked, seconds=self._bound(asked)), asked)
 
         return self._submit(judged, 0)
-
-    def run_many(self, variants: Iterable[Variant]) -> Iterator[tuple[int, Results]]:
-        """(number of the variant, results) as each is done, in any order. Takes variants as workers become free."""
-        waiting: dict[Future[Results], int] = {}
-        source = enumerate(variants)
-        try:
-            while True:
-                while len(waiting) < 2 * self.workers and (item := next(source, None)) is not None:
-                    number, (files, tests) = item
-                    waiting[self.submit(files, tests)] = number
-                if not waiting:
-                    return
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield waiting.pop(future), future.result()
-        finally:
-            for future in waiting:
-                future.cancel()
 
     def close(self) -> None:
         """Ends every process. Safe to call twice and from any thread."""

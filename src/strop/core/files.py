@@ -4,6 +4,8 @@ Every failure to write is a UserError of one line that names the file and the ca
 """
 
 import errno
+import glob
+import hashlib
 import json
 import math
 import os
@@ -36,6 +38,8 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
     The folder must exist. Raises UserError for what the system refuses; other errors of the block pass through. What is
     no regular file, such as /dev/null or a pipe, is written to, never replaced.
     """
+    if path.is_dir():
+        raise UserError(f"cannot write {path}: it is a folder")
     if path.exists() and not path.is_file():
         with writing(path), path.open("wb") as device:
             yield device
@@ -60,6 +64,24 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
+class HashedFile:
+    """A file that counts and hashes its lines."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._digest, self._lines = file, hashlib.sha256(), 0
+
+    def write(self, line: bytes) -> None:
+        """Writes one line, its newline added."""
+        data = line + b"\n"
+        self._file.write(data)
+        self._digest.update(data)
+        self._lines += 1
+
+    def entry(self) -> dict[str, Any]:
+        """What a manifest says of it: its number of lines and their SHA-256."""
+        return {"lines": self._lines, "sha256": self._digest.hexdigest()}
+
+
 def check_writable(path: Path) -> None:
     """Raises UserError when a file could not be written there: to be asked before long work."""
     if path.is_dir():
@@ -79,9 +101,9 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def remove_parts(folder: Path) -> None:
-    """Removes what a killed process left of atomic writes in a folder."""
-    for part in folder.glob(f".*{_PART}"):
+def remove_parts(folder: Path, name: str = "*") -> None:
+    """Removes what a killed process left of atomic writes in a folder, or of the file of that name in it."""
+    for part in folder.glob(f".{name if name == '*' else glob.escape(name) + '.*'}{_PART}"):
         part.unlink(missing_ok=True)
 
 

@@ -1,0 +1,36 @@
+"""What a build of edit tasks is asked for, what it counts, and why something makes no task."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from strop.core.task import Task
+from strop.curation.engine.tally import Layout
+
+
+def _marks(task: Task) -> Iterator[tuple[str, str]]:
+    yield "languages", task.language
+    yield "files_changed", str(len(getattr(task.check, "oracle", ())))
+
+
+LAYOUT = Layout(
+    ("tasks", "considered", "left_out", "languages", "files_changed"), _marks, order={"files_changed": int}
+)
+
+
+class LeftOut(Exception):
+    """Why something makes no task: a few words, which are counted."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Settings of a build."""
+
+    format: str
+    """How the edit is to be written."""
+    seed: int = 0
+    context: int = 1
+    """Files to show that the edit leaves alone, at most."""
+    max_files: int = 5
+    """Files that an edit changes, at most."""
+    max_chars: int = 60_000
+    """Of all files that are shown."""

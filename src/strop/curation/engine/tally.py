@@ -1,0 +1,97 @@
+"""What a build looked at, left out and made, and why: the manifest beside the tasks."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.task import Task
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What one kind of build counts, in the order of its manifest."""
+
+    names: Sequence[str]
+    """Of `Tally`'s numbers and counts; "operators": a row for each, see `fates`."""
+    marks: Callable[[Task], Iterable[tuple[str, str]]]
+    """(name, key) of what a task that was made counts under."""
+    fates: Sequence[str] = ()
+    """Counts by operator that have a column; the first one names the rows. Reasons of those dropped come last."""
+    order: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    """How the keys of a name are sorted, where it is not by spelling."""
+
+
+class Tally:
+    """Counts of one build."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self.tasks = self.originals = self.considered = self.files = self.functions = 0
+        """Tasks that were made, and what was looked at: tasks or functions; commits, rows or programs; files; functions
+        with a docstring."""
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
+        """By name and key."""
+        self.dropped: dict[str, Counter[str]] = defaultdict(Counter)
+        """Judged and not kept, by operator and reason."""
+        self.unusable = self.counts["unusable"]
+        """What makes no task, by reason."""
+        self.left_out = self.counts["left_out"]
+        self.skipped = self.counts["skipped"]
+        """Files and rows left out, by reason."""
+        self.filtered = self.counts["filtered"]
+        """Functions refused, by the name of the first filter that did."""
+        self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
+        """By operator. What changes several things at once counts under each of its operators."""
+
+    def keep(self, task: Task) -> Task:
+        """Counts a task that was made, and gives it back."""
+        self.tasks += 1
+        for name, key in self._layout.marks(task):
+            self.counts[name][key] += 1
+        return task
+
+    def drop(self, operators: Iterable[str], reason: str) -> None:
+        """Counts what was judged and is no task."""
+        for name in operators:
+            self.dropped[name][reason] += 1
+
+    def some(self, made: Iterable[Task], nothing: str, otherwise: str) -> Iterator[Task]:
+        """The tasks. Raises UserError where there is none: `nothing`, and the reasons, else `otherwise`."""
+        yield from made
+        if not self.tasks:
+            raise UserError(f"{nothing}: {self.reasons() or otherwise}")
+
+    def reasons(self) -> str:
+        """Why something makes no task, the most frequent reason first."""
+        found = self.left_out + self.skipped + self.filtered + self.unusable
+        found += sum(self.dropped.values(), Counter())
+        return listed(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
+
+    def manifest(self) -> dict[str, Any]:
+        """All counts, sorted."""
+        found: dict[str, Any] = {}
+        for name in self._layout.names:
+            if name == "operators":
+                found[name] = {
+                    operator: self._row(operator) for operator in sorted(self.counts[self._layout.fates[0]])
+                }
+            elif isinstance(number := getattr(self, name, None), int):
+                found[name] = number
+            else:
+                found[name] = _sorted(self.counts[name], self._layout.order.get(name))
+        return found
+
+    def _row(self, operator: str) -> dict[str, Any]:
+        fates = {fate: self.counts[fate][operator] for fate in self._layout.fates}
+        return {**fates, "dropped": _sorted(self.dropped[operator])}
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    """Counts in one line."""
+    return ", ".join(f"{count} {reason}" for reason, count in counts.items())
+
+
+def _sorted(counts: Mapping[str, int], order: Callable[[str], Any] | None = None) -> dict[str, int]:
+    return {key: counts[key] for key in sorted(counts, key=order)}
