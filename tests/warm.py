@@ -5,18 +5,20 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["strop.cli", "strop.training.run"])
 
 
-def strop(*words: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    """Runs the command line to its end, with this process's folder and environment."""
+def strop(
+    *words: str, timeout: float = 300, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs the command line to its end, in this process's folder and environment where no other is given."""
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        arguments = (words, str(out), str(err), os.getcwd(), dict(os.environ))
+        arguments = (words, str(out), str(err), str(cwd or os.getcwd()), dict(env or os.environ))
         process = _CONTEXT.Process(target=_run, args=arguments)
         process.start()
         process.join(timeout)
@@ -36,7 +38,7 @@ def _run(words: Sequence[str], out: str, err: str, folder: str, environment: dic
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["strop", *words]
+    sys.argv, sys.path = ["strop", *words], ["", *sys.path]
     from strop.cli import main
 
     main()

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import warm
 
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
@@ -21,14 +22,7 @@ def _environment():
 @pytest.fixture
 def strop(tmp_path):
     """Runs the command line in a process of its own, in an empty folder."""
-
-    def run(*arguments, **options):
-        return subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            capture_output=True, text=True, timeout=120, cwd=tmp_path, env=_environment(), **options,
-        )  # fmt: skip
-
-    return run
+    return lambda *arguments: warm.strop(*map(str, arguments), cwd=tmp_path)
 
 
 @pytest.fixture

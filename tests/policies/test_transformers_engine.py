@@ -13,6 +13,8 @@ from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 
+pytestmark = pytest.mark.train(5)
+
 PROMPTS = [
     'def add(a, b):\n    """Return a + b."""',
     'def first(items):\n    """Return the first item of items."""',

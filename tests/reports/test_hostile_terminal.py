@@ -48,6 +48,7 @@ def said(words: Sequence[str | Path], *, status: int = 0, **variables: str) -> s
     return text
 
 
+@pytest.mark.soak(8)
 @pytest.mark.parametrize("options", [[], ["--step", "1", "--full"], ["--evaluation", "after"]])
 def test_show_prints_no_control_characters(run: Path, options: list[str]) -> None:
     text = said(["show", run, *options, *(["--limit", "1000"] if options else [])])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.scale import some
 from typer.testing import CliRunner
 
 from strop.cli import app
@@ -131,7 +132,7 @@ def test_metrics_of_wrong_types_are_left_out_and_named(source: Path, tmp_path: P
     shutil.copytree(source, run := tmp_path / "run")
     metrics = [json.loads(text) for text in (source / "metrics.jsonl").read_text().splitlines()]
     metrics[1]["held_out"] = {"pass@1": 0.5, "intervals": {"pass@1": [0.1, 0.9]}}
-    for at in places(metrics[1]):
+    for at in some([*places(metrics[1])], 12):
         for name, odd in ODD.items():
             lines = [metrics[0], put(metrics[1], at, odd), metrics[2]]
             (run / "metrics.jsonl").write_bytes(b"".join(map(line, lines)))
@@ -153,7 +154,7 @@ def test_metrics_of_wrong_types_are_left_out_and_named(source: Path, tmp_path: P
 def test_other_files_of_wrong_types(source: Path, tmp_path: Path, name: str) -> None:
     shutil.copytree(source, run := tmp_path / "run")
     value = json.loads((source / name).read_bytes())
-    for at in [*places(value)][::5]:
+    for at in some([*places(value)], 6):
         for odd in ODD.values():
             (run / name).write_bytes(line(put(value, at, odd)))
             assert files.json_line([run_data(run, "0"), list_row(run)])
@@ -167,7 +168,7 @@ def test_rollouts_of_wrong_types(source: Path, tmp_path: Path, odd: str) -> None
     shutil.copytree(source, run := tmp_path / "run")
     rollout = max(map(json.loads, files.lines(source / STEP)), key=lambda found: len(str(found["verdict"])))
     evaluation = Path("evaluation", "before.jsonl.zst")
-    for at in [*places(rollout)][:: 1 if odd in WRONG else 6]:
+    for at in some([*places(rollout)], 16 if odd in WRONG else 4):
         bad = put(rollout, at, ODD[odd])
         for name in (STEP, evaluation):
             files.write_jsonl_zst(run / name, [line(bad), line(rollout)])

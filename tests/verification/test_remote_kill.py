@@ -81,6 +81,7 @@ def answer_of(number: int) -> tuple[str, Outcome]:
     return (RIGHT.format(number), Outcome.PASSED) if number % 3 else (WRONG.format(number), Outcome.FAILED)
 
 
+@pytest.mark.soak(10)
 def test_kill_of_the_server_loses_and_doubles_nothing(family: Family) -> None:
     settled: Counter[int] = Counter()
     with served() as first, RemoteVerifier([first.url], TOKEN) as remote:

@@ -430,6 +430,7 @@ def test_names_of_the_answers_module(path: str, names: list[str]) -> None:
     assert module_names(path) == names
 
 
+@pytest.mark.soak(15)
 def test_runs_in_every_jail(tmp_path: Any) -> None:
     from strop.sandbox import jail_names
 
