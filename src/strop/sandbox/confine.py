@@ -58,6 +58,8 @@ class Settings:
     namespaces: bool = False
     uid: int = 0
     """User and group id to become, 0 = stay."""
+    holds: int = -1
+    """Descriptor that holds this user id; -1 = none."""
     unsafe: bool = False
     """Whether the user asked for a jail without Landlock and seccomp."""
 

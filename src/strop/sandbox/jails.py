@@ -40,10 +40,15 @@ class Jail:
         """A user id for one worker, where this jail has them and we are root; to be released. Raises SandboxError."""
         return take() if self.slot_uid and os.getuid() == 0 else None
 
+    @property
+    def own_root(self) -> bool:
+        """Whether a worker sees nothing of this host's files but what it is given."""
+        return self.namespaces or bool(self.launcher)
+
     def settings(self, slot: Slot | None, *, allow_unsafe: bool) -> str:
-        """What a worker process must know, as JSON for its command line."""
-        uid = slot.uid if slot else 0
-        return json.dumps({"namespaces": self.namespaces, "uid": uid, "unsafe": allow_unsafe})
+        """What a worker process must know (`confine.Settings`), as JSON for its command line."""
+        user = {"uid": slot.uid, "holds": slot.fd} if slot else {}
+        return json.dumps({"namespaces": self.namespaces, "unsafe": allow_unsafe, **user})
 
 
 JAILS = (

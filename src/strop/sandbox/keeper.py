@@ -7,8 +7,9 @@ killed and reaped before the keeper answers, also those in sessions of their own
 Threat model: programs are hostile. They cannot signal this process (process namespace, Landlock's scope, or seccomp
 denies kill), and what they leave in the work directory is only touched through descriptors that follow no link.
 
-Control socket: a request is `R`, for "run" with the program's three descriptors, then eight digits of length, JSON and
-the files' bytes; `K` ends a running program. An answer is eight digits of length and JSON; for "read" a descriptor too.
+Control socket (`strop.sandbox.jailed`): a request is {"bytes": count}, for "run" with the program's three descriptors,
+then so many bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one message; for
+"read" with a descriptor.
 """
 
 import contextlib
@@ -24,24 +25,21 @@ from typing import Any, NoReturn
 from strop.sandbox import confine, kernel, namespaces, tree, workdir
 from strop.sandbox.limits import Limits, apply_rlimits
 
-_MS_NOSUID_NODEV = 0x6
+_PACKET_BYTES = 1 << 16
 
 
 def main() -> NoReturn:
-    """argv: -, control descriptor, parent's pid, settings (confine.Settings as JSON), work directory, paths to read,
-
-    descriptor that holds its user id (-1 = it has none).
-    """
-    control_fd, parent, slot_fd = int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[7])
+    """argv: -, control descriptor, parent's pid, settings (confine.Settings as JSON), work directory, paths to read."""
+    control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
     settings = confine.Settings(**json.loads(sys.argv[4]))
     work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
     kernel.die_with_parent(parent, signal.SIGTERM)
     control = socket.socket(fileno=control_fd)
-    if slot_fd >= 0:
-        os.set_inheritable(slot_fd, False)  # no program holds it
+    if settings.holds >= 0:
+        os.set_inheritable(settings.holds, False)  # no program holds it
     keeper: Keeper | None = None
     try:
-        if control.recv(1) != b"G":  # by now the parent has put this process into its cgroup
+        if not control.recv(_PACKET_BYTES):  # by now the parent has put this process into its cgroup
             os._exit(0)
         if settings.namespaces:
             _move_in(control_fd, work, read, settings)
@@ -51,7 +49,7 @@ def main() -> NoReturn:
         pass  # the parent is gone
     except BaseException as error:
         with contextlib.suppress(OSError):
-            control.sendall(_packed({"broken": f"{type(error).__name__}: {error}"}))
+            control.send(_packed({"broken": f"{type(error).__name__}: {error}"}))
     finally:
         try:
             if keeper is not None:
@@ -83,8 +81,7 @@ def _options(limits: Limits, uid: int) -> str:
 
 
 def _packed(message: dict[str, Any]) -> bytes:
-    data = json.dumps(message).encode()
-    return b"%08d" % len(data) + data
+    return json.dumps(message).encode()
 
 
 class Keeper:
@@ -111,21 +108,22 @@ class Keeper:
 
     def serve(self) -> None:
         """Request by request. Raises EOFError when the parent is gone."""
-        self.control.sendall(_packed({"hello": os.getpid()}))
+        self.control.send(_packed({"hello": os.getpid()}))
         while True:
-            data, fds, _, _ = socket.recv_fds(self.control, 1, 3)
+            data, fds, _, _ = socket.recv_fds(self.control, _PACKET_BYTES, 3)
             if not data:
                 raise EOFError
-            if data == b"K":
+            count = json.loads(data)["bytes"]
+            if not count:
                 continue  # it came after the program's end
-            job = json.loads(self._receive(int(self._receive(8))))
+            job = json.loads(self._receive(count))
             if job["op"] == "run":
-                self.control.sendall(_packed(self._run(job, fds)))
+                self.control.send(_packed(self._run(job, fds)))
             elif job["op"] == "read":
                 self._hand_over(job["name"])
             else:
                 self._wipe()
-                self.control.sendall(_packed({"error": ""}))
+                self.control.send(_packed({"error": ""}))
 
     def end(self) -> None:
         """Kills what is left and removes the work directory, if it is not gone with this process. Raises OSError."""
@@ -139,7 +137,7 @@ class Keeper:
     def _receive(self, count: int) -> bytes:
         parts = []
         while count:
-            part = self.control.recv(min(count, 1 << 20))
+            part = self.control.recv(_PACKET_BYTES)
             if not part:
                 raise EOFError
             parts.append(part)
@@ -154,9 +152,9 @@ class Keeper:
         try:
             fd = workdir.open_regular(self.work, name)
         except FileNotFoundError:
-            self.control.sendall(_packed({"error": "FileNotFoundError"}))
+            self.control.send(_packed({"error": "FileNotFoundError"}))
         except (OSError, ValueError) as error:
-            self.control.sendall(_packed({"error": str(error)}))
+            self.control.send(_packed({"error": str(error)}))
         else:
             socket.send_fds(self.control, [_packed({"error": ""})], [fd])
             os.close(fd)

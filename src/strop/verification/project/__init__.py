@@ -1,6 +1,6 @@
 """Checks of kind *project*: a project's own tests, run in the jail on a copy of it in which an edit's files stand.
 
-`snapshot` packs a project into one file, `runner` runs pytest in a jailed process, `session` asks it, `cargo` does the
+`snapshot` packs a project into one file, `runner` runs pytest in a jailed process, `process` asks it, `cargo` does the
 same with cargo test, `toolchain` makes verdicts of it, `probe` is for who looks for tests and tries many variants.
 """
 

@@ -7,15 +7,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from strop.sandbox.limits import Limits
-from strop.verification.project.session import (
-    Request,
-    Run,
-    Session,
-    Warmth,
-    as_bytes,
-    warm_up,
-    with_room,
-)
+from strop.verification.project.process import TestsProcess, warm_up
+from strop.verification.project.runs import Request, Run, Warmth, as_bytes, with_room
 from strop.verification.project.snapshot import Files, digest_of
 from strop.verification.settings import Settings
 
@@ -63,7 +56,7 @@ class PytestBackend:
     def __init__(self, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0) -> None:
         self._base, self._settings, self._seconds, self._seed = base, settings, seconds, hash_seed
         self._digest = digest_of(base)
-        self._session: Session | None = None
+        self._process: TestsProcess | None = None
 
     def run(
         self,
@@ -91,9 +84,9 @@ class PytestBackend:
 
     def close(self) -> None:
         """See `Backend.close`."""
-        session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
     def _resumed(self, run: Run, request: Request, limits: Limits) -> Run:
         """Goes on behind tests that end their process, with the tests that are left."""
@@ -107,16 +100,16 @@ class PytestBackend:
             run.running, run.stop, run.status = more.running, more.stop, more.status
         return run
 
-    def _opened(self, warmth: Warmth) -> Session:
-        if self._session is None or self._session.closed:
-            self._session = Session(
+    def _opened(self, warmth: Warmth) -> TestsProcess:
+        if self._process is None or self._process.closed:
+            self._process = TestsProcess(
                 self._base,
                 jail=self._settings.jail,
                 allow_unsafe=self._settings.allow_unsafe,
                 warmth=warmth,
                 hash_seed=self._seed,
             )
-        return self._session
+        return self._process
 
     def _warmth(self) -> tuple[Warmth, Run]:
         key = (self._digest, self._settings.jail)

@@ -17,7 +17,7 @@ from strop.core.errors import VerificationError
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox import Box, CommandResult, Limits, Work, open_box
 from strop.verification.command.steps import failure
-from strop.verification.project.session import Run, as_bytes
+from strop.verification.project.runs import Run, as_bytes
 from strop.verification.project.snapshot import Files
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.installation import find_installation

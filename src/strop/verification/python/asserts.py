@@ -6,6 +6,7 @@ from typing import Any
 from strop.core.checks import AssertsCheck
 from strop.core.errors import VerificationError, WorkerDied
 from strop.core.verdict import Outcome
+from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.verification.python.child import (
@@ -17,7 +18,6 @@ from strop.verification.python.child import (
     outcome_of_exception,
     reap,
 )
-from strop.verification.python.server import Server
 from strop.verification.python.wire import FrameReader, frame
 
 _TESTER_SECONDS = 1.0
@@ -70,7 +70,9 @@ class Report:
                 self.findings.build_error = self.findings.stop[1]
 
 
-def run_asserts(check: AssertsCheck, answer: str, zygote: Server, tester: Server, limits: Limits) -> Findings:
+def run_asserts(
+    check: AssertsCheck, answer: str, zygote: JailedProcess, tester: JailedProcess, limits: Limits
+) -> Findings:
     """One candidate and the tester. The tester is closed when it did not come to an end by itself.
 
     Raises WorkerDied when a process of ours broke, VerificationError when the test code is at fault.

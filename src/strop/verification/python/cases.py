@@ -11,13 +11,13 @@ from typing import Any
 from strop.core.checks import CasesCheck
 from strop.core.errors import VerificationError, WorkerDied
 from strop.core.verdict import Outcome
+from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.verification.python.checker import WAITING, judge_rows, row
 from strop.verification.python.child import Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
 from strop.verification.python.compare import matches
-from strop.verification.python.server import Server
 from strop.verification.python.unordered import matches_in_any_order
 from strop.verification.python.wire import FrameReader, frame
 
@@ -114,7 +114,7 @@ def calls(check: CasesCheck) -> bytes:
 
 
 def run_cases(
-    check: CasesCheck, answer: str, zygote: Server, tester: Callable[[], Server], limits: Limits
+    check: CasesCheck, answer: str, zygote: JailedProcess, tester: Callable[[], JailedProcess], limits: Limits
 ) -> Findings:
     """One candidate for all cases; `tester` gives the process for a checker. Raises WorkerDied or VerificationError."""
     findings = Findings(len(check.cases), "case")

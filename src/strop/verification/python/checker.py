@@ -12,11 +12,11 @@ from typing import Any
 
 from strop.core.errors import VerificationError, WorkerDied
 from strop.core.verdict import Outcome, TestResult
+from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Pump
 from strop.verification.python.child import Findings
 from strop.verification.python.codec import Unencodable, encode
-from strop.verification.python.server import Server
 from strop.verification.python.wire import FrameReader, frame
 
 WAITING = "not judged"
@@ -52,7 +52,7 @@ def row(expected: Any, result: Any, *others: Any) -> list[Any]:
 
 
 def judge_rows(
-    code: str, rows: Sequence[_Row], findings: Findings, tester: Callable[[], Server], limits: Limits
+    code: str, rows: Sequence[_Row], findings: Findings, tester: Callable[[], JailedProcess], limits: Limits
 ) -> None:
     """Puts the checker's outcome into `findings.results` for each (index, row). The checker's budget is `limits`.
 
@@ -84,7 +84,7 @@ def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None
     findings.results[index] = old.model_copy(update={"outcome": outcome, "message": message})
 
 
-def _ask(code: str, rows: list[list[Any]], tester: Server, limits: Limits) -> _Answers:
+def _ask(code: str, rows: list[list[Any]], tester: JailedProcess, limits: Limits) -> _Answers:
     """Closes the tester when it does not come to an end in time."""
     ours, theirs = socket.socketpair()
     answers, pump = _Answers(), Pump(limits)

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.verification.python.server import Server
 from strop.verification.python.wire import NOT_BEGUN
 
 
@@ -65,7 +65,7 @@ def _as_dict(limits: Limits) -> dict[str, Any]:
 
 
 def fork(
-    zygote: Server,
+    zygote: JailedProcess,
     limits: Limits,
     kind: Literal["function", "program", "module"],
     meanwhile: Callable[[Child], None] = lambda child: None,
@@ -104,7 +104,7 @@ def fork(
     raise AssertionError("unreachable")
 
 
-def reap(zygote: Server, *, kill: bool) -> End:
+def reap(zygote: JailedProcess, *, kill: bool) -> End:
     """Ends and reaps the zygote's candidate. Raises WorkerDied."""
     reply = zygote.ask({"op": "reap", "kill": kill})
     return End(reply["status"], reply["killed"], reply["cpu"], reply["peak"])

@@ -10,13 +10,13 @@ from typing import Any
 from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome
+from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.verification.python.checker import WAITING, judge_rows, row
 from strop.verification.python.child import Child, Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.python.codec import Malformed
 from strop.verification.python.compare import same_output
-from strop.verification.python.server import Server
 from strop.verification.python.wire import FrameReader, frame
 
 
@@ -51,7 +51,7 @@ class Words:
 
 
 def run_stdio(
-    check: StdioCheck, answer: str, zygote: Server, tester: Callable[[], Server], limits: Limits
+    check: StdioCheck, answer: str, zygote: JailedProcess, tester: Callable[[], JailedProcess], limits: Limits
 ) -> Findings:
     """One candidate a case, all under one budget of CPU and wall time. Raises WorkerDied or VerificationError."""
     findings, began = Findings(len(check.cases), "case"), time.monotonic()
@@ -86,7 +86,7 @@ class OutputJudge:
 
 
 def _run_case(
-    case: StdioCase, judge: OutputJudge, answer: str, zygote: Server, pump: Pump, findings: Findings
+    case: StdioCase, judge: OutputJudge, answer: str, zygote: JailedProcess, pump: Pump, findings: Findings
 ) -> tuple[Outcome, str]:
     limits = pump.limits
     output, errors, words = Capture(16 * limits.output_bytes), Capture(limits.output_bytes), Words()

@@ -13,13 +13,14 @@ from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
+from strop.sandbox.jailed import JailedProcess
+from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.verification.python.asserts import run_asserts
 from strop.verification.python.cases import run_cases
 from strop.verification.python.child import Findings
-from strop.verification.python.server import Server
 from strop.verification.python.stdio import run_stdio
-from strop.verification.python.suite.check import Workshop, run_pytest
+from strop.verification.python.suite.check import open_runner, run_pytest
 
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
@@ -33,9 +34,9 @@ class Worker:
         self.hash_seed = hash_seed
         self.jail = jail
         self.allow_unsafe = allow_unsafe
-        self._zygote: Server | None = None
-        self._tester: Server | None = None
-        self._workshop: Workshop | None = None
+        self._zygote: JailedProcess | None = None
+        self._tester: JailedProcess | None = None
+        self._runner: JailedProcess | None = None
 
     def judge(self, task: Task, answer: str) -> Findings:
         """Runs the task's check. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
@@ -47,42 +48,42 @@ class Worker:
         if isinstance(check, StdioCheck):
             return run_stdio(check, answer, self.zygote(), self.tester, self.limits)
         if isinstance(check, PytestCheck):
-            return run_pytest(check, answer, self.zygote(), self.workshop(), self.limits)
+            return run_pytest(check, answer, self.zygote(), self.runner(), self.limits)
         raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
 
-    def zygote(self) -> Server:
+    def zygote(self) -> JailedProcess:
         """The running fork server, started when there is none."""
         if self._zygote is None:
-            self._zygote = self._server("strop.verification.python.zygote")
+            self._zygote = self._started("strop.verification.python.zygote")
         return self._zygote
 
-    def tester(self) -> Server:
+    def tester(self) -> JailedProcess:
         """The running tester, started when there is none or it was closed."""
         if self._tester is None or self._tester.closed:
-            self._tester = self._server("strop.verification.python.tester", str(TESTER_MEMORY))
+            self._tester = self._started("strop.verification.python.tester", str(TESTER_MEMORY))
         return self._tester
 
-    def _server(self, module: str, *arguments: str) -> Server:
-        return Server(
+    def _started(self, module: str, *arguments: str) -> JailedProcess:
+        return JailedProcess(
             module,
-            jail=self.jail,
+            choose(self.jail),
             allow_unsafe=self.allow_unsafe,
             arguments=arguments,
             hash_seed=self.hash_seed,
         )
 
-    def workshop(self) -> Workshop:
+    def runner(self) -> JailedProcess:
         """The running runner of suites with its work directory, started when there is none or it was closed."""
-        if self._workshop is None or self._workshop.server.closed:
-            self._workshop = Workshop(self.jail, self.allow_unsafe)
-        return self._workshop
+        if self._runner is None or self._runner.closed:
+            self._runner = open_runner(self.jail, self.allow_unsafe)
+        return self._runner
 
     def close(self) -> None:
         """Ends its processes; the next use starts fresh ones. Safe from any thread."""
-        for server in (self._zygote, self._tester, self._workshop):
-            if server is not None:
-                server.close()
-        self._zygote = self._tester = self._workshop = None
+        for process in (self._zygote, self._tester, self._runner):
+            if process is not None:
+                process.close()
+        self._zygote = self._tester = self._runner = None
 
 
 class PythonToolchain:

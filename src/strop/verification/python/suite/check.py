@@ -6,11 +6,8 @@ that only the runner holds; the answer's process holds its own channel alone.
 
 import ast
 import builtins
-import os
-import shutil
 import socket
 import sys
-import tempfile
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any
 from strop.core.checks import PytestCheck
 from strop.core.errors import VerificationError
 from strop.core.verdict import Outcome, TestResult
+from strop.sandbox.jailed import JailedProcess, WorkFolder
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
@@ -26,7 +24,6 @@ from strop.sandbox.result import safe_name
 from strop.verification.python.asserts import Report, let_finish, stopped
 from strop.verification.python.child import Findings, fork, reap
 from strop.verification.python.names import bound_names
-from strop.verification.python.server import Server
 from strop.verification.python.suite.finder import module_names
 from strop.verification.python.suite.session import GONE
 from strop.verification.python.wire import frame
@@ -61,37 +58,17 @@ class SuiteReport(Report):
             super()._handle(message)
 
 
-class Workshop:
-    """The runner process and its work directory. Used by one thread."""
-
-    def __init__(self, jail: str, allow_unsafe: bool) -> None:
-        chosen = choose(jail)
-        self.own_root = chosen.namespaces or bool(chosen.launcher)
-        parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        self.path = "/box" if self.own_root else tempfile.mkdtemp(prefix="strop-suite-", dir=parent)
-        """The work directory as the runner sees it."""
-        read = tuple(packages())
-        try:
-            self.server = Server(
-                "strop.verification.python.suite.runner",
-                jail=jail,
-                allow_unsafe=allow_unsafe,
-                arguments=(self.path, *read),
-                read=read,
-                work=self.path if self.own_root else "",
-            )
-        except BaseException:
-            self._clear()
-            raise
-
-    def close(self) -> None:
-        """Ends the process and removes the folder. Safe to call twice, from any thread."""
-        self.server.close()
-        self._clear()
-
-    def _clear(self) -> None:
-        if not self.own_root:
-            shutil.rmtree(self.path, ignore_errors=True)
+def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
+    """The process that runs suites, with a work directory. Raises VerificationError where pytest is not installed."""
+    chosen, folders = choose(jail), packages()
+    return JailedProcess(
+        "strop.verification.python.suite.runner",
+        chosen,
+        allow_unsafe=allow_unsafe,
+        arguments=folders,
+        read=folders,
+        folder=WorkFolder(chosen, "strop-suite-"),
+    )
 
 
 def packages() -> list[str]:
@@ -106,17 +83,16 @@ def packages() -> list[str]:
 
 
 def run_pytest(
-    check: PytestCheck, answer: str, zygote: Server, workshop: Workshop, limits: Limits
+    check: PytestCheck, answer: str, zygote: JailedProcess, runner: JailedProcess, limits: Limits
 ) -> Findings:
     """One candidate and one run of the suite. Raises WorkerDied when a process of ours broke, VerificationError when
 
     the task is at fault.
     """
-    job = _job(check, answer, workshop, limits)
+    job = _job(check, answer, runner.work, limits)
     report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
     child = fork(zygote, limits, "module")
-    runner = workshop.server
     try:
         request = {"op": "fork", "limits": asdict(_runner_limits(limits))}
         pid = runner.ask(request, [theirs.fileno(), child.channel.fileno()])["pid"]
@@ -154,7 +130,7 @@ def _runner_limits(limits: Limits) -> Limits:
     )
 
 
-def _job(check: PytestCheck, answer: str, workshop: Workshop, limits: Limits) -> dict[str, Any]:
+def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str, Any]:
     if not check.tests:
         raise VerificationError("the pytest check names no tests")
     name = module_names(check.path)[0]
@@ -171,7 +147,7 @@ def _job(check: PytestCheck, answer: str, workshop: Workshop, limits: Limits) ->
     return {
         "code": answer,
         "path": check.path,
-        "work": workshop.path,
+        "work": work,
         "files": files,
         "paths": paths,
         "hidden": hidden,

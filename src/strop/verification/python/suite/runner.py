@@ -21,9 +21,10 @@ from typing import Any, NoReturn
 from strop.sandbox import confine, kernel, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
+from strop.verification.python.far_end import CandidateGone
 from strop.verification.python.suite.finder import AnswerFinder
 from strop.verification.python.suite.proxies import make
-from strop.verification.python.suite.session import CandidateGone, Session
+from strop.verification.python.suite.session import Session
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
 _CHANNEL, _PEER = 3, 4

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from strop.verification.python.codec import Encoder, Malformed, Oversize, Unencodable, decode
-from strop.verification.python.far_end import copy_changes
+from strop.verification.python.far_end import CandidateGone, copy_changes
 from strop.verification.python.suite.dates import date_of, wire_of
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
@@ -29,10 +29,6 @@ _FUNCTIONS = (
 GONE = "gone"
 """Why a conversation ended when the candidate's process did."""
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration)
-
-
-class CandidateGone(BaseException):
-    """The candidate died or broke the protocol; no later request can succeed."""
 
 
 class Session:

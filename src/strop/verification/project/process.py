@@ -1,0 +1,197 @@
+"""The asking side of `runner`: one jailed process, and runs of tests on trees of files in it.
+
+What a run needs crosses as bytes: the jail never holds the snapshot, only the tree that is judged. Compiled files and
+the list of modules to import ahead come from one run of the unchanged snapshot, and make later runs quick; compiled
+files of what a run changes are left out.
+"""
+
+import json
+import os
+import secrets
+import site
+import socket
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from strop.core.errors import WorkerDied
+from strop.core.verdict import Outcome
+from strop.sandbox.jailed import JailedProcess, WorkFolder
+from strop.sandbox.jails import choose
+from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture, Pump
+from strop.verification.project.layout import Layout, layout_of
+from strop.verification.project.listener import Listener
+from strop.verification.project.runs import BARE, PLAIN, Request, Run, Warmth
+from strop.verification.python.child import End, cause_of_death, reap
+from strop.verification.python.suite.check import packages
+from strop.verification.python.wire import frame
+
+_USAGE, _INTERNAL = 4, 3
+
+
+class TestsProcess:
+    """One jailed process for one project. Used by one thread, which must also start it.
+
+    base    the snapshot's files
+    warmth  of an earlier run of the same snapshot
+    """
+
+    def __init__(
+        self,
+        base: Mapping[str, bytes],
+        *,
+        jail: str = "auto",
+        allow_unsafe: bool = False,
+        warmth: Warmth | None = None,
+        hash_seed: int = 0,
+    ) -> None:
+        self.base, self.warm = base, warmth or Warmth()
+        self.layout: Layout = layout_of(base)
+        chosen, folders = choose(jail), environment()
+        ahead = [name for name in self.warm.modules if name.partition(".")[0] not in self.layout.own]
+        self._process = JailedProcess(
+            "strop.verification.project.runner",
+            chosen,
+            allow_unsafe=allow_unsafe,
+            arguments=(json.dumps(folders), json.dumps(ahead)),
+            read=folders,
+            folder=WorkFolder(chosen, "strop-project-"),
+            hash_seed=hash_seed,
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether its process is gone."""
+        return self._process.closed
+
+    def close(self) -> None:
+        """Ends the process and removes its folder. Safe to call twice, from any thread."""
+        self._process.close()
+
+    def run(
+        self,
+        request: Request,
+        limits: Limits,
+        *,
+        files: Mapping[str, bytes] | None = None,
+        removed: Collection[str] = (),
+    ) -> Run:
+        """One run on the snapshot with `files` in it and `removed` gone. Raises WorkerDied when the process broke."""
+        tree = self._tree(files or {}, removed)
+        secret = secrets.token_bytes(32)
+        listener, pump = Listener(secret), Pump(limits)
+        ours, theirs = socket.socketpair()
+        try:
+            asked = {"op": "fork", "limits": asdict(limits)}
+            pid = self._process.ask(asked, [theirs.fileno()])["pid"]
+            theirs.close()
+            pump.watch(pid, fresh=True)
+            pump.read(ours.fileno(), listener.feed)
+            pump.write(ours.fileno(), frame(self._job(request, tree, secret)) + b"".join(tree.values()))
+            while not listener.over and pump.step():
+                pass
+            pump.drain(ours.fileno())
+            end = reap(
+                self._process,
+                kill=True if pump.expired or listener.run.tampered else listener.run.status is None,
+            )
+        except WorkerDied:
+            self.close()
+            raise
+        finally:
+            ours.close()
+            theirs.close()
+        return self._concluded(listener, pump, end, request)
+
+    def _concluded(self, listener: Listener, pump: Pump, end: End, request: Request) -> Run:
+        run = listener.run
+        if listener.broken:
+            self.close()
+            raise WorkerDied(f"the tests' process could not begin: {listener.broken}")
+        run.cpu_seconds, run.peak_bytes = end.cpu, end.peak
+        if run.tampered:
+            run.stop = (Outcome.TAMPERED, run.tampered)
+        elif run.status is None and run.stop is None:
+            run.stop = cause_of_death(end, pump, (Capture(1),))
+        elif run.status == _INTERNAL and run.stop is None:
+            run.stop = (Outcome.FAILED, "pytest broke off")
+        if request.keep and run.stop is None:
+            warm = listener.warmth()
+            run.warmth = Warmth(warm.compiled, warm.modules, self.warm.options)
+        return run
+
+    def _tree(self, files: Mapping[str, bytes], removed: Collection[str]) -> dict[str, bytes]:
+        changed = {*files, *removed}
+        tree = {path: data for path, data in {**self.base, **files}.items() if path not in removed}
+        tree |= self.layout.extra
+        stale = {_cache_stem(path) for path in changed}
+        for path, data in self.warm.compiled.items():
+            stem = path.rpartition("/")[0], PurePosixPath(path).name.partition(".")[0]
+            if stem not in stale:
+                tree[path] = data
+        return tree
+
+    def _job(self, request: Request, tree: Mapping[str, bytes], secret: bytes) -> dict[str, Any]:
+        arguments = [] if request.tests is None else _arguments(request.tests)
+        return {
+            "files": [[path, len(data)] for path, data in tree.items()],
+            "tests": None if request.tests is None else sorted(request.tests),
+            "left_out": sorted(request.left_out),
+            "collect": request.collect,
+            "seconds": request.seconds,
+            "loading": request.loading,
+            "patience": request.patience,
+            "traced": list(request.traced),
+            "roots": list(self.layout.roots),
+            "own": sorted(self.layout.own),
+            "options": list(self.warm.options),
+            "arguments": arguments,
+            "keep": request.keep,
+            "secret": secret.hex(),
+        }
+
+
+def warm_up(
+    base: Mapping[str, bytes], limits: Limits, *, jail: str, allow_unsafe: bool
+) -> tuple[Warmth, Run]:
+    """Collects the snapshot's tests once; returns what makes later runs quick, and that run. Raises WorkerDied."""
+    run = Run()
+    for options in (PLAIN, BARE):
+        process = TestsProcess(base, jail=jail, allow_unsafe=allow_unsafe, warmth=Warmth(options=options))
+        try:
+            run = process.run(Request(collect=True, keep=True, seconds=0), limits)
+        finally:
+            process.close()
+        if run.collected or run.status not in (_USAGE, _INTERNAL, None):
+            break
+    return run.warmth or Warmth(), run
+
+
+def environment() -> list[str]:
+    """Folders of the packages that tests may import: those of the Python that runs Strop.
+
+    Raises VerificationError where pytest is not installed.
+    """
+    found = [
+        *packages(),
+        *site.getsitepackages(),
+        *([site.getusersitepackages()] if site.ENABLE_USER_SITE else []),
+    ]
+    on_path = {os.path.realpath(entry) for entry in sys.path if entry}
+    return list(
+        dict.fromkeys(str(Path(f)) for f in found if os.path.isdir(f) and os.path.realpath(f) in on_path)
+    )
+
+
+def _cache_stem(path: str) -> tuple[str, str]:
+    pure = PurePosixPath(path)
+    folder = str(pure.parent)
+    return ("__pycache__" if folder == "." else f"{folder}/__pycache__"), pure.name.partition(".")[0]
+
+
+def _arguments(tests: Collection[str]) -> list[str]:
+    """What pytest collects for these tests: functions without their parameters, so that no odd text is on its way."""
+    return list(dict.fromkeys(test.partition("[")[0] for test in sorted(tests)))
