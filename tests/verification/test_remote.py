@@ -22,7 +22,7 @@ from strop.verification import open_configured
 from strop.verification.pool.pool import PoolBusy, VerifierPool
 from strop.verification.remote.client import RemoteVerifier
 from strop.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
-from strop.verification.remote.server import Server, VerifierApp, listen
+from strop.verification.remote.server import VerifierApp, VerifierServer, listen
 from strop.verification.settings import Settings, fingerprint
 from strop.verification.toolchains import build
 
@@ -47,7 +47,7 @@ def serving(*, port: int = 0, workers: int = 2, capacity: int = 4096) -> Iterato
     )
     with pool, listen("127.0.0.1", port) as sock:
         url = f"http://127.0.0.1:{sock.getsockname()[1]}"
-        server = Server(VerifierApp(pool, TOKEN, SETTINGS))
+        server = VerifierServer(VerifierApp(pool, TOKEN, SETTINGS))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
         thread.start()
         try:

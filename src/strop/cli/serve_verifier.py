@@ -62,7 +62,7 @@ def _serve(box: "SandboxConfig", token: str, socket: object, url: str) -> None:
 
     from strop.verification import open_configured
     from strop.verification.pool.pool import VerifierPool
-    from strop.verification.remote.server import Server, VerifierApp
+    from strop.verification.remote.server import VerifierApp, VerifierServer
     from strop.verification.settings import fingerprint, limits_of
 
     assert isinstance(socket, sockets.socket)
@@ -71,7 +71,7 @@ def _serve(box: "SandboxConfig", token: str, socket: object, url: str) -> None:
         assert isinstance(pool, VerifierPool)
         app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict))
         print(f"listening on {url} with {pool.stats()['workers']} workers", flush=True)
-        Server(app).run(sockets=[socket])
+        VerifierServer(app).run(sockets=[socket])
 
 
 def _loopback(host: str) -> bool:

@@ -52,7 +52,7 @@ def python_read() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Settings:
+class WorkerSettings:
     """What a worker process adds by itself; see `strop.sandbox.jails`."""
 
     namespaces: bool = False
@@ -69,7 +69,7 @@ class Settings:
         return bool(self.uid) and landlock.abi() > 0
 
 
-def prepare(settings: Settings, *, read: tuple[str, ...], write: tuple[str, ...]) -> None:
+def prepare(settings: WorkerSettings, *, read: tuple[str, ...], write: tuple[str, ...]) -> None:
     """What a parent does once, so that `change_user` and `enter` are quick in each of its children."""
     if settings.uid:
         kernel.forgo_privileged_exec(keep_reading=settings.keep_reading)
@@ -81,7 +81,7 @@ def prepare(settings: Settings, *, read: tuple[str, ...], write: tuple[str, ...]
         seccomp.leaf(1, allow_exec=True)
 
 
-def change_user(settings: Settings, owner: int, signal: int) -> None:
+def change_user(settings: WorkerSettings, owner: int, signal: int) -> None:
     """Becomes the worker's user, if it has one. `owner`: the parent's pid, whose death still sends `signal`."""
     if settings.uid:
         kernel.become(settings.uid, keep_reading=settings.keep_reading)

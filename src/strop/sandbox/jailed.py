@@ -1,7 +1,7 @@
 """A jailed process of ours as its parent has it: started, limited, talked to, ended, and its death explained.
 
 It is started by a fresh exec of a module's main(), whose arguments are: control descriptor, parent's pid, settings
-(confine.Settings as JSON), its work directory if it has one, and its own. It says {"hello": its pid} when it is ready.
+(confine.WorkerSettings as JSON), its work directory if it has one, and its own. When ready it says {"hello": its pid}.
 Each side sends JSON messages over the control socket, one a packet; {"broken": why} is a last word.
 """
 

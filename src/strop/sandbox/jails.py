@@ -46,7 +46,7 @@ class Jail:
         return self.namespaces or bool(self.launcher)
 
     def settings(self, slot: Slot | None, *, allow_unsafe: bool) -> str:
-        """What a worker process must know (`confine.Settings`), as JSON for its command line."""
+        """What a worker process must know (`confine.WorkerSettings`), as JSON for its command line."""
         user = {"uid": slot.uid, "holds": slot.fd} if slot else {}
         return json.dumps({"namespaces": self.namespaces, "unsafe": allow_unsafe, **user})
 

@@ -29,9 +29,9 @@ _PACKET_BYTES = 1 << 16
 
 
 def main() -> NoReturn:
-    """argv: -, control descriptor, parent's pid, settings (confine.Settings as JSON), work directory, paths to read."""
+    """argv: -, control descriptor, parent's pid, settings (confine.WorkerSettings), work directory, paths to read."""
     control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
-    settings = confine.Settings(**json.loads(sys.argv[4]))
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
     kernel.die_with_parent(parent, signal.SIGTERM)
     control = socket.socket(fileno=control_fd)
@@ -60,7 +60,7 @@ def main() -> NoReturn:
             os._exit(0)
 
 
-def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.Settings) -> None:
+def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.WorkerSettings) -> None:
     """Goes on as pid 1 of namespaces of its own; the process that was started waits outside."""
     namespaces.unshare(processes=True)
     inner = os.fork()
@@ -88,7 +88,7 @@ class Keeper:
     """Serves requests until the parent hangs up."""
 
     def __init__(
-        self, control: socket.socket, settings: confine.Settings, work: str, read: tuple[str, ...]
+        self, control: socket.socket, settings: confine.WorkerSettings, work: str, read: tuple[str, ...]
     ) -> None:
         self.control, self.settings, self.work = control, settings, work
         self.read = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read, work)

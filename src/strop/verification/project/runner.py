@@ -87,7 +87,7 @@ def main() -> NoReturn:
 
     and of modules to import ahead.
     """
-    settings = confine.Settings(**json.loads(sys.argv[4]))
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     work, packages, ahead = sys.argv[5], json.loads(sys.argv[6]), json.loads(sys.argv[7])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
     sys.path += packages

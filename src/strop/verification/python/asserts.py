@@ -24,7 +24,7 @@ _TESTER_SECONDS = 1.0
 """Wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
 
 
-class Report:
+class TesterReport:
     """Takes the frames of a tester, which is trusted; see `strop.verification.python.tester` for their form."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ def run_asserts(
 
     Raises WorkerDied when a process of ours broke, VerificationError when the test code is at fault.
     """
-    report, output, pump = Report(), Capture(limits.output_bytes), Pump(limits)
+    report, output, pump = TesterReport(), Capture(limits.output_bytes), Pump(limits)
     job = frame(
         {
             "code": answer,
@@ -120,7 +120,7 @@ def run_asserts(
     return _conclude(report, output, pump, end)
 
 
-def let_finish(report: Report, channel: socket.socket) -> None:
+def let_finish(report: TesterReport, channel: socket.socket) -> None:
     """After the candidate's death: what the tester still has to say."""
     patience = Pump(Limits(cpu_seconds=1e6, wall_seconds=_TESTER_SECONDS))
     patience.read(channel.fileno(), report.feed)
@@ -128,7 +128,7 @@ def let_finish(report: Report, channel: socket.socket) -> None:
         pass
 
 
-def _conclude(report: Report, output: Capture, pump: Pump, end: End) -> Findings:
+def _conclude(report: TesterReport, output: Capture, pump: Pump, end: End) -> Findings:
     findings = report.findings
     findings.account(end)
     findings.capture(output)
@@ -139,7 +139,7 @@ def _conclude(report: Report, output: Capture, pump: Pump, end: End) -> Findings
     return findings
 
 
-def stopped(report: Report, output: Capture, pump: Pump, end: End) -> tuple[Outcome, str]:
+def stopped(report: TesterReport, output: Capture, pump: Pump, end: End) -> tuple[Outcome, str]:
     """Why the tests did not come to their end. Raises WorkerDied or VerificationError when it is our fault."""
     if report.broken and not pump.expired:
         failure = VerificationError if report.broken.startswith("test code") else WorkerDied

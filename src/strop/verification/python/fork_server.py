@@ -47,7 +47,7 @@ PRELOADED = (
 def start(
     control: int,
     parent: int,
-    settings: confine.Settings,
+    settings: confine.WorkerSettings,
     *,
     preload: tuple[str, ...] = (),
     read: tuple[str, ...] = (),

@@ -183,7 +183,7 @@ class Sender:
 
 def main() -> NoReturn:
     """Serves jobs until the parent hangs up. argv as for the zygote, then the memory limit in bytes."""
-    settings = confine.Settings(**json.loads(sys.argv[4]))
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     control, missing = start(int(sys.argv[2]), int(sys.argv[3]), settings, preload=PRELOADED)
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[5]),) * 2)
     confine.seal(None, tolerant=settings.unsafe)

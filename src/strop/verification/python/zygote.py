@@ -18,7 +18,7 @@ from strop.verification.python.fork_server import PRELOADED, Become, serve, star
 
 def main() -> NoReturn:
     """Serves forks until the parent hangs up. argv: -, control descriptor, parent's pid, whether unsafe is allowed."""
-    settings = confine.Settings(**json.loads(sys.argv[4]))
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     control, missing = start(int(sys.argv[2]), int(sys.argv[3]), settings, preload=PRELOADED)
     try:
         candidate.prepare()

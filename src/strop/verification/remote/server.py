@@ -164,7 +164,7 @@ class VerifierApp:
             task.cancel()
 
 
-class Server(uvicorn.Server):
+class VerifierServer(uvicorn.Server):
     """uvicorn, whose streams end at once when it is asked to stop."""
 
     def __init__(self, app: VerifierApp) -> None:

@@ -21,7 +21,7 @@ from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.result import safe_name
-from strop.verification.python.asserts import Report, let_finish, stopped
+from strop.verification.python.asserts import TesterReport, let_finish, stopped
 from strop.verification.python.child import Findings, fork, reap
 from strop.verification.python.names import bound_names
 from strop.verification.python.suite.finder import module_names
@@ -33,7 +33,7 @@ RUNNER_MEMORY = 2 << 30
 _PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
-class SuiteReport(Report):
+class SuiteReport(TesterReport):
     """Takes the frames of a runner: results by test id."""
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ _CHANNEL, _PEER = 3, 4
 _Send = Callable[[dict[str, Any]], None]
 
 
-class Recorder:
+class SuiteRecorder:
     """The plugin that tells what happened. A test is passed when all its phases passed and no fault was seen in it."""
 
     def __init__(self, session: Session, send: _Send) -> None:
@@ -102,11 +102,11 @@ def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
                 return send({"done": None})
     except CandidateGone:
         return send({"done": session.gone})
-    _pytest(job, finder, Recorder(session, send))
+    _pytest(job, finder, SuiteRecorder(session, send))
     send({"done": session.gone or None})
 
 
-def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: Recorder) -> None:
+def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: SuiteRecorder) -> None:
     import pytest
 
     work = job["work"]
@@ -123,7 +123,7 @@ def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: Recorder) -> No
 
 def main() -> NoReturn:
     """Serves forks until the parent hangs up. argv as for the zygote, then work directory and folders of packages."""
-    settings = confine.Settings(**json.loads(sys.argv[4]))
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     work, packages = sys.argv[5], sys.argv[6:]
     sys.path += packages
     preload = (
