@@ -207,6 +207,7 @@ def test_what_a_candidate_can_reach(verifier: VerifierPool) -> None:
 
 OWNER = """
 import sys, time
+from strop.core.checks import *
 from strop.core.task import *
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
