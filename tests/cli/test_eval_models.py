@@ -3,11 +3,14 @@
 import json
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from tests.without import without
 
 from strop.cli.models import Model, check_there, read_models, recipes_of, split_words
 from strop.core.errors import ConfigError, UserError
@@ -105,6 +108,41 @@ def script(path, *rounds):
     lines = [{"task_id": t, "answer": a} for answers in rounds for t, a in answers.items()]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return f"scripted:{path.name}"
+
+
+def test_a_model_on_a_server_needs_the_extra_eval_alone(serve, tmp_path, tasks_file):
+    """Nothing is installed that another extra brings, torch and transformers above all."""
+    pytest.importorskip("openai")
+    server = serve()
+    absent = (
+        "torch", "transformers", "trl", "peft", "accelerate", "datasets", "safetensors", "gguf", "vllm", "starlette",
+        "uvicorn", "tree_sitter", "rensa", "altair", "vl_convert", "cydifflib", "difflib_fast", "unidiff",
+    )  # fmt: skip
+    served = f"openai:m@{server.url}"
+
+    asked = ("--tasks", "tasks.jsonl", "--style", "continue", "-n", "1", "-o", "out.json")
+
+    def strop(*words):
+        code = "from strop.cli import main; main()"
+        return subprocess.run(
+            [sys.executable, "-c", code, "eval", *words, *asked],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+
+    environment = without(tmp_path / "site", *absent)
+    for words in ([served], ["m", "--engine", "openai", "--base-url", server.url]):
+        server.asked.clear()
+        done = strop(*words)
+        assert done.returncode == 0, done.stderr
+        [result] = json.loads((tmp_path / "out.json").read_text())["models"].values()
+        assert result["engine"] == "openai" and len(server.asked) == 4  # two tasks, sampled and greedy
+        (tmp_path / "out.json").unlink()
+    refused = strop("some/model")
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "error: a model with weights of its own needs the package 'torch', which is not installed: "
+        "pip install 'strop[train]'\n"
+    )
 
 
 @pytest.mark.train(15)

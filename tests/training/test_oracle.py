@@ -10,9 +10,9 @@ import torch
 from transformers import TrainerCallback
 
 from strop.config.load import load_recipe
+from strop.config.run_stages import stages_of
 from strop.policies.loading import load_model, load_tokenizer
 from strop.training.arguments import grpo_arguments
-from strop.training.stages import stages_of
 from strop.training.trainer import StropTrainer
 
 PROMPTS = [[5, 17, 90], [400, 3, 8, 21, 77]]

@@ -7,7 +7,7 @@ import pytest
 from tests.warm import strop
 
 from strop.config.load import load_recipe
-from strop.training.stages import stages_of
+from strop.config.run_stages import stages_of
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))

@@ -8,8 +8,8 @@ from strop.config.load import load_recipe
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import load_tasks
+from strop.tasks.recipe import split_tasks
 from strop.training.sft import _loss, examples_of
-from strop.training.tasks import split_tasks
 
 
 def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:

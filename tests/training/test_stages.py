@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.warm import strop
 
 from strop.config.load import load_recipe
+from strop.config.run_stages import stage_at, stages_of
 from strop.core.errors import ConfigError
 from strop.reports.run_folder import RunFolder
-from strop.training.stages import stage_at, stages_of
 
 from .conftest import metrics
 

@@ -109,8 +109,8 @@ def evaluate(
     from strop.core.errors import UserError
     from strop.core.text import printable
     from strop.evaluation.evaluate import check
-    from strop.training.lineage import other_prompts, seen_by
-    from strop.training.tasks import chosen_tasks
+    from strop.evaluation.lineage import other_prompts, seen_by
+    from strop.tasks.recipe import chosen_tasks
 
     for path in filter(None, (output, chart)):
         files.check_writable(path)
@@ -243,17 +243,18 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
     """Loads a model, evaluates it and lets it go again. Its verifier holds no verdicts of another's: they look fast."""
     from contextlib import ExitStack
 
+    from strop.environments.single_turn import played_by
     from strop.evaluation.evaluate import evaluate as measure
     from strop.policies.open import open_policy
     from strop.reports.terminal.progress import Progress
     from strop.rollouts.player import Player
-    from strop.training.setup import environments, verifier_of
+    from strop.verification import open_configured
 
     config = recipe.evaluation
     with ExitStack() as stack:
-        verifier = verifier_of(recipe)
+        verifier = open_configured(recipe.sandbox)
         stack.callback(verifier.close)
-        environment = environments(recipe)
+        environment = played_by(recipe)
         policy = open_policy(
             recipe, prompts=lambda tokenizer: {t.id: environment(t).prompt(tokenizer) for t in tasks}
         )

@@ -53,11 +53,11 @@ def train(
 
 
 def _check(recipe: "Recipe") -> None:
+    from strop.config.run_stages import stages_of
     from strop.reports.run_folder import RunFolder
     from strop.rewards.rubric import WeightedRubric
+    from strop.tasks.recipe import split_tasks
     from strop.training.sinks import check_sinks
-    from strop.training.stages import stages_of
-    from strop.training.tasks import split_tasks
 
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     check_sinks(recipe)

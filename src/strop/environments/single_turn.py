@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 
+from strop.config.schema import Recipe
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion
 from strop.core.task import Task
@@ -45,6 +46,11 @@ class SingleTurn:
     ) -> list[int] | None:
         """None: the play is over after one turn."""
         return None
+
+
+def played_by(recipe: Recipe, style: str | None = None) -> Callable[[Task], SingleTurn]:
+    """How a recipe's tasks are played; `style` takes the place of tasks.style."""
+    return single_turn(style or recipe.tasks.style, recipe.tasks.template, recipe.tasks.answer)
 
 
 def single_turn(

@@ -11,6 +11,7 @@ from strop.config.model import (
 )
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.core.protocols import Policy, Tokenizer
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def _scripted(config: ScriptedPolicyConfig, prompts: Prompts | None) -> Policy:
 
 
 def _transformers(recipe: Recipe, config: TransformersPolicyConfig, model: Any) -> Policy:
+    _require_torch()
     from strop.policies import loading, transformers_engine
 
     dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
@@ -70,6 +72,11 @@ def _transformers(recipe: Recipe, config: TransformersPolicyConfig, model: Any) 
         max_tokens_held=config.batch_tokens,
     )
     return cast("Policy", policy)  # its tokenizer attribute is narrower than the protocol's
+
+
+def _require_torch() -> None:
+    for package in ("torch", "transformers"):
+        require(package, package=package, extra="train", purpose="a model with weights of its own")
 
 
 def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:
@@ -92,6 +99,7 @@ def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:
 
 def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
     """The tokenizer of the recipe's model, with the recipe's chat template; UserError when either is missing."""
+    _require_torch()
     from strop.policies import loading
     from strop.policies.tokenizer import HubTokenizer
 

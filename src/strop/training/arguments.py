@@ -8,10 +8,10 @@ import torch
 from transformers import PreTrainedModel
 
 from strop.config.model import LoraConfig
+from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.policies.loading import has_fast_bfloat16
-from strop.training.stages import RunStage
 
 
 def grpo_arguments(stage: RunStage, output_dir: Path) -> Any:

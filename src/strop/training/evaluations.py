@@ -14,6 +14,7 @@ from strop.core.files import write_json
 from strop.core.ids import derive_seed
 from strop.core.rollout import Rollout
 from strop.core.task import Task
+from strop.environments.single_turn import played_by
 from strop.evaluation.contamination import Contamination, contamination
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.hack_audit import flagged
@@ -21,10 +22,10 @@ from strop.evaluation.result import Evaluation, compare
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
 from strop.rollouts.player import Player
+from strop.tasks.recipe import tasks_source, windowed
 from strop.tasks.sources import load_tasks
-from strop.training.setup import RunParts, environments
+from strop.training.setup import RunParts
 from strop.training.sinks import Sinks
-from strop.training.tasks import tasks_source, windowed
 
 Say = Callable[[str], None]
 SIDES = ("before", "warm", "after")
@@ -83,7 +84,7 @@ class Evaluations:
 
     def _extra(self, name: str, check: ExtraEvaluation) -> Evaluation:
         parts = self._parts
-        player = Player(parts.player.policy, parts.player.verifier, environments(self._recipe, check.style))
+        player = Player(parts.player.policy, parts.player.verifier, played_by(self._recipe, check.style))
         plan = self._plan(check.samples, check.temperature, check.k, check.greedy, check.max_tokens)
         if check.style:
             plan = _Plan(**{**vars(plan), "stop": ()})

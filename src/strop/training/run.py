@@ -13,6 +13,7 @@ from typing import Any
 
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
+from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
@@ -20,6 +21,7 @@ from strop.evaluation.result import Evaluation, compare, paired_json
 from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
 from strop.reports.run_folder import RunFolder
+from strop.tasks.recipe import tasks_of
 from strop.training import checkpoints
 from strop.training.arguments import grpo_arguments, lora_arguments
 from strop.training.evaluations import Evaluations
@@ -27,9 +29,7 @@ from strop.training.feed import StepFeed
 from strop.training.setup import RunParts, set_up
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks
-from strop.training.stages import RunStage, stage_at, stages_of, update_of
 from strop.training.task_stream import TaskStream
-from strop.training.tasks import tasks_of
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]

@@ -9,19 +9,19 @@ from typing import Any
 from transformers import PreTrainedModel, set_seed
 
 from strop.config.model import TransformersPolicyConfig, VllmPolicyConfig
+from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
-from strop.core.protocols import Environment, Verifier
+from strop.core.protocols import Environment
 from strop.core.task import Task
-from strop.environments.single_turn import single_turn
+from strop.environments.single_turn import played_by
 from strop.policies.loading import load_model, resolve_dtype
 from strop.policies.open import open_policy, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.player import Player
+from strop.tasks.recipe import split_tasks
 from strop.training.arguments import freeze_embeddings
-from strop.training.stages import stages_of
-from strop.training.tasks import split_tasks
 from strop.verification import open_configured
 
 
@@ -38,16 +38,6 @@ class RunParts:
     policy_update: Callable[[int], None]
 
 
-def environments(recipe: Recipe, style: str | None = None) -> Callable[[Task], Environment]:
-    """How the recipe's tasks are played."""
-    return single_turn(style or recipe.tasks.style, recipe.tasks.template, recipe.tasks.answer)
-
-
-def verifier_of(recipe: Recipe) -> Verifier:
-    """The recipe's verifier, on this machine or on those that it names."""
-    return open_configured(recipe.sandbox)
-
-
 def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> RunParts:
     """Loads everything; what must be closed is entered into `stack`.
 
@@ -58,9 +48,9 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
     train, held_out = split_tasks(recipe)
     rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
     tokenizer = tokenizer_of(recipe)
-    environment = environments(recipe)
+    environment = played_by(recipe)
     _check_prompts(recipe, [*train, *held_out], environment, tokenizer)
-    verifier = verifier_of(recipe)
+    verifier = open_configured(recipe.sandbox)
     stack.callback(verifier.close)
     name = str(weights) if weights else recipe.model.name
     model = load_model(

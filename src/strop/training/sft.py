@@ -26,10 +26,10 @@ from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
 from strop.tasks.prompts import render, solution
+from strop.tasks.recipe import split_tasks
 from strop.tasks.sources import load_tasks
 from strop.training.arguments import computes_in_bfloat16, freeze_embeddings
 from strop.training.selected_logps import check_head, head_selects
-from strop.training.tasks import split_tasks
 
 MICRO_BATCH = 8
 """Examples, of like length, in one forward pass."""

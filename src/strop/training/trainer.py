@@ -21,11 +21,11 @@ from transformers import TrainerCallback
 from trl import GRPOTrainer
 from trl.trainer.utils import split_tensor_dict
 
+from strop.config.run_stages import RunStage
 from strop.policies.attention import attend_in_groups
 from strop.training import checkpoints
 from strop.training.selected_logps import check_head
 from strop.training.shared_prefix import shared_prefix_logps
-from strop.training.stages import RunStage
 
 Feed = Callable[[int], dict[str, Any]]
 """step -> the rollout hook's fields: prompt_ids, completion_ids, logprobs, env_mask, strop_reward."""

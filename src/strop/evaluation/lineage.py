@@ -8,8 +8,8 @@ from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, UserError
 from strop.core.task import Task
 from strop.evaluation.contamination import Contamination, contamination
+from strop.tasks.recipe import split_tasks, tasks_source
 from strop.tasks.sources import load_tasks
-from strop.training.tasks import split_tasks, tasks_source
 
 _PROMPT = ("style", "template", "answer")
 """Settings of `tasks` on which the prompts hang."""

@@ -1,4 +1,4 @@
-"""A recipe's tasks, split; without torch, so that a dry run is quick."""
+"""A recipe's tasks, split."""
 
 from collections.abc import Sequence
 from typing import Any
