@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from strop.code.mutate.fit import NoFault
 from strop.code.mutate.rust.draw import rust_functions
 from strop.code.python.routines import routines
 from strop.core.checks import Case, CasesCheck, EditCheck
@@ -19,7 +20,6 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.from_tasks import PATH, Wish, bugs_of_tasks
 from strop.curation.bugs.issue_model import IssueWriter, docstring, unfit
 from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject

@@ -152,10 +152,7 @@ def _known(entry_point: str, where: str) -> str:
 
 
 def _defined(source: str) -> list[str]:
-    try:
-        return [n.name for n in ast.parse(source).body if isinstance(n, pysource.Function)]
-    except (SyntaxError, ValueError):
-        return []
+    return pysource.defined(source, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _defines(source: str, name: str) -> bool:

@@ -2,6 +2,8 @@
 
 import ast
 
+from strop.code.python.functions import UNPARSABLE
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -9,6 +11,19 @@ def find_function(tree: ast.Module, name: str) -> Function | None:
     """The last top-level function of that name, or None."""
     found = [n for n in tree.body if isinstance(n, Function) and n.name == name]
     return found[-1] if found else None
+
+
+def statements(code: str) -> list[ast.stmt]:
+    """The top-level statements of a text; none where it is no Python."""
+    try:
+        return ast.parse(code).body
+    except UNPARSABLE:
+        return []
+
+
+def defined(code: str, *kinds: type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]) -> list[str]:
+    """Names of the definitions of these kinds at the margin of a text, in order; none where it is no Python."""
+    return [node.name for node in statements(code) if isinstance(node, kinds)]
 
 
 def segment(source_lines: list[str], node: ast.stmt) -> str:

@@ -6,6 +6,7 @@ The verifier is built against all of them (docs/attacks.md); a task's own test c
 import ast
 from collections.abc import Iterator
 
+from strop.code.python.source import defined
 from strop.code.rust.items import functions_of
 from strop.core.task import Task
 from strop.curation.audit.record import Probe
@@ -62,7 +63,7 @@ def modules(reference: str) -> Iterator[Probe]:
     """For a module that a suite of tests imports: its names stand for nothing."""
     yield _exit("exit(0) at the top", "raise SystemExit(0)\n")
     yield _exit("os._exit(0) at the top", "import os\nos._exit(0)\n")
-    names = _names(reference)
+    names = defined(reference, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
     hollow = "".join(f"{name} = Anything()\n" for name in names)
     yield _cheat("names that equal everything", f"{_ANYTHING}\n{hollow}")
     nothing = "".join(f"def {name}(*args, **kwargs):\n    return None\n" for name in names)
@@ -113,14 +114,6 @@ def _hollow(code: str, body: str) -> str:
         parts += [data[stop:end], body.encode()]
         end = start
     return b"".join([*parts, data[:end]][::-1]).decode(errors="replace")
-
-
-def _names(code: str) -> list[str]:
-    try:
-        body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    return [n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)]
 
 
 def _exit(name: str, answer: str) -> Probe:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from strop.code.mutate.mutants import mutants
+from strop.code.python.source import defined
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -44,7 +45,7 @@ def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
     if check.answer == "function":
         texts = _of_functions(code, check.functions(), seed, settings.mutants)
     elif check.answer == "module":
-        texts = _of_functions(code, _defined(code), seed, settings.mutants)
+        texts = _of_functions(code, defined(code, ast.FunctionDef, ast.ClassDef), seed, settings.mutants)
     elif check.answer == "program":
         texts = _of_program(code, seed, settings.mutants)
     else:
@@ -72,14 +73,6 @@ def _of_program(code: str, seed: int, limit: int) -> list[str]:
         text = mutant.text.removeprefix(prefix).removesuffix(suffix)
         texts.append("".join(line.removeprefix(_INDENT) for line in text.splitlines(keepends=True)))
     return [text for text in texts if text != code]
-
-
-def _defined(code: str) -> list[str]:
-    try:
-        body = ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    return [n.name for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
 
 
 def _wrong_results(code: str, name: str) -> list[str]:

@@ -130,11 +130,3 @@ class _Turn(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Load):
             node.value = self._wrap(node.value)
         return node
-
-
-def _defined(code: str) -> set[str]:
-    """Functions that stand at the top of a program."""
-    try:
-        return {node.name for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()

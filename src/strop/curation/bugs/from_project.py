@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strop.code.mutate.draw import Fault
+from strop.code.mutate.fit import NoFault
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import VerificationError
 from strop.core.ids import content_hash, unit_interval
@@ -23,7 +24,6 @@ from strop.core.protocols import Verifier
 from strop.core.task import Split, Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.core.window import ahead
-from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.issue import project_issue
 from strop.curation.bugs.rewrites import OPERATOR, Offer
 from strop.curation.bugs.targets import MOST_TESTS, Target

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from strop.code.mutate.draw import Fault
+from strop.code.mutate.fit import NoFault
 from strop.code.mutate.python.draw import faults
 from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.core.window import Work, played
-from strop.curation.bugs.fit import NoFault
 from strop.curation.bugs.issue import issue
 from strop.curation.bugs.rewrites import OPERATOR, Asked, Offer, Rewriter, subject_of_text
 from strop.curation.engine.budget import ErrorBudget

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from strop.code.mutate.draw import Fault
+from strop.code.mutate.fit import NoFault, fitted, shown
 from strop.code.mutate.rust.draw import RustFunction
+from strop.code.python.functions import UNPARSABLE
 from strop.code.python.routines import Routine, parsed, routines, shape
 from strop.code.trees import Source
 from strop.core.ids import rng
-from strop.curation.bugs.fit import NoFault, fitted, shown
 from strop.curation.bugs.server import Server
+from strop.tasks.answers import extract_code
 
 if TYPE_CHECKING:
     from strop.curation.rust_build.calls import Response
@@ -25,6 +27,8 @@ MOST_REWRITES = 10
 """Of one function of a project; those of tasks end with the bugs that are asked for."""
 MOST_SHOWN = 8_000
 """Characters of a function that a model is asked about."""
+MOST_ANSWER = 40_000
+"""Characters of an answer that are looked at."""
 KINDS = (
     "a boundary that is one off",
     "a condition that is too wide or too narrow",
@@ -127,12 +131,12 @@ def python_subject(routine: Routine) -> Subject | None:
     node = routine.node
 
     def placed(response: str) -> Fault:
-        start, end, body = fitted(routine.source, node, response)
+        start, end, body = fitted(routine.source, node, _code(response, "python"))
         old = routine.source.data
         data = old[:start] + body.encode("utf-8", "surrogatepass") + old[end:]
         try:
             spelt = shape(parsed(data.decode("utf-8", "surrogatepass")))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except UNPARSABLE:
             raise NoFault("the answer does not compile") from None
         if spelt == shape(routine.tree):
             raise NoFault("the answer changes nothing")
@@ -159,7 +163,7 @@ def rust_subject(text: str, function: RustFunction) -> Subject | None:
         return None
 
     def placed(response: str) -> Fault:
-        first, last, body = fitted(source, found[0], response)
+        first, last, body = fitted(source, found[0], _code(response, "rust"))
         old = source.data
         data = old[:first] + body.encode("utf-8", "surrogatepass") + old[last:]
         text = data.decode("utf-8", "surrogatepass")
@@ -174,6 +178,13 @@ def rust_subject(text: str, function: RustFunction) -> Subject | None:
         return Fault((OPERATOR,), function.name, lines, text, "".join(inner.split()))
 
     return Subject(function.name, "rust", shown(source, found[0]), placed)
+
+
+def _code(response: str, language: str) -> str:
+    """The code of a response. Raises NoFault for one that is too long to be looked at."""
+    if len(response) > MOST_ANSWER:
+        raise NoFault("the answer is too long")
+    return extract_code(response, language)
 
 
 def _changed(old: bytes, new: bytes) -> tuple[int, int]:

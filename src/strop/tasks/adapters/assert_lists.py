@@ -107,7 +107,7 @@ def _called(body: Sequence[ast.stmt], modules: set[str], reference: str) -> list
 
     One like a builtin's (`sum`) is the answer's where the reference defines it.
     """
-    known = _bound(body) | modules | (set(dir(builtins)) - _defined(reference, ast.FunctionDef))
+    known = _bound(body) | modules | (set(dir(builtins)) - set(pysource.defined(reference, ast.FunctionDef)))
     calls = (n.func.id for n in _walk(body) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
     passed = (n.id for n in _walk(body) if isinstance(n, ast.Name))  # such as map(f, values)
     counted = Counter(name for name in calls if name not in known)
@@ -116,7 +116,7 @@ def _called(body: Sequence[ast.stmt], modules: set[str], reference: str) -> list
 
 
 def _has_objects(body: Sequence[ast.stmt], names: Sequence[str], reference: str) -> bool:
-    classes = _defined(reference, ast.ClassDef)
+    classes = set(pysource.defined(reference, ast.ClassDef))
     for node in _walk(body):
         if (
             isinstance(node, ast.Name)
@@ -134,14 +134,6 @@ def _has_objects(body: Sequence[ast.stmt], names: Sequence[str], reference: str)
 def _like_a_class(name: str, reference: str) -> bool:
     """By its name, where there is no reference that could tell."""
     return not reference and name[0].isupper() and not name.isupper()
-
-
-def _defined(source: str, kind: type[ast.ClassDef] | type[ast.FunctionDef]) -> set[str]:
-    """Names of the source's classes or functions at the margin; none where it is no Python."""
-    try:
-        return {node.name for node in ast.parse(source).body if isinstance(node, kind)}
-    except (SyntaxError, ValueError, RecursionError):
-        return set()
 
 
 def _suite(names: Sequence[str], setup: str, bodies: Sequence[list[ast.stmt]]) -> PytestCheck:

@@ -66,10 +66,7 @@ _CODE = ("use ", "#include", "import ", "package ", "using ", "#!", "<?php", "mo
 
 def _function(prompt: str) -> pysource.Function | None:
     """The last function of a prompt in Python."""
-    try:
-        found = [node for node in ast.parse(prompt).body if isinstance(node, pysource.Function)]
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    found = [node for node in pysource.statements(prompt) if isinstance(node, pysource.Function)]
     return found[-1] if found else None
 
 

@@ -7,10 +7,7 @@ parsed, never run here.
 
 from strop.code.mutate.edits import indent_of
 from strop.code.trees import Node, Source
-from strop.tasks.answers import extract_code
 
-MOST_ANSWER = 40_000
-"""Characters of an answer that are looked at."""
 _FUNCTION = {"python": "function_definition", "rust": "function_item"}
 _STRINGS = {"python": ("string",), "rust": ("string_literal", "raw_string_literal")}
 _COMMENTS = ("comment", "line_comment", "block_comment")
@@ -27,11 +24,9 @@ def shown(source: Source, node: Node) -> str:
     return _moved(source, (node.start_byte, node.end_byte), indent_of(source, node), "")
 
 
-def fitted(source: Source, node: Node, response: str) -> tuple[int, int, str]:
+def fitted(source: Source, node: Node, code: str) -> tuple[int, int, str]:
     """The span of the original's body, in bytes, and what takes its place. Raises NoFault."""
-    if len(response) > MOST_ANSWER:
-        raise NoFault("the answer is too long")
-    code = extract_code(response, source.language).replace("\r\n", "\n")
+    code = code.replace("\r\n", "\n")
     if not code.strip():
         raise NoFault("the answer holds no code")
     theirs, function = _function(code, source.language)
