@@ -2,7 +2,6 @@
 
 import sys
 
-from strop.core.checks import CasesCheck
 from strop.verification import open_verifier
 from tasksets import read_python
 from tasksets.read_rust_from_python import read_topic, topics
@@ -10,9 +9,7 @@ from tasksets.read_rust_from_python import read_topic, topics
 
 def main(names: list[str]) -> int:
     """Prints each reference that does not build, lint and pass, and returns their number."""
-    originals = {
-        (t.topic, t.check.entry_point): t for t in read_python.load() if isinstance(t.check, CasesCheck)
-    }
+    originals = {(t.topic, t.check.function): t for t in read_python.load() if t.check.function}
     verifier = open_verifier(workers=1)
     bad = 0
     try:

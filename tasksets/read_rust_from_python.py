@@ -32,8 +32,8 @@ def load(python: Iterable[Task]) -> list[Task]:
     """
     originals: dict[str, dict[str, Task]] = {}
     for task in python:
-        if isinstance(task.check, CasesCheck):
-            originals.setdefault(task.topic, {})[task.check.entry_point] = task
+        if name := task.check.function:
+            originals.setdefault(task.topic, {})[name] = task
     return [task for topic in topics() for task in read_topic(topic, originals.get(topic, {}))]
 
 
@@ -50,8 +50,7 @@ def read_topic(topic: str, originals: Mapping[str, Task]) -> Iterator[Task]:
 
 
 def _task(topic: str, name: str, comment: str, code: str, original: Task) -> Task:
-    check = original.check
-    assert isinstance(check, CasesCheck)
+    check = original.check.only(CasesCheck)
     statement = " ".join(line[3:].strip() for line in comment.splitlines()) or " ".join(
         original.statement.split()
     )
