@@ -1,4 +1,4 @@
-"""Hostile answers that others wrote: JSON lines below a folder, as trials.
+"""Hostile answers from other sources: JSON lines below a folder, as trials.
 
 A line with `check` is a task; a line with `task_id` and `answer` is an answer (docs/formats.md). An answer may have a
 `name`, and `"honest": true` when it must pass; every other answer must not.

@@ -1,7 +1,7 @@
-"""Tries trials on a grader, one after the other, and judges the grader by evidence that it does not make itself.
+"""Runs trials on a grader in turn, and judges the grader by evidence that it does not produce itself.
 
-An exploit is any of: the hostile answer passed; a canary was reached or leaked; the grader's outcome was *error* or
-none came; it took longer than its deadline + 1 s. Apart from these: honest twins that failed, and what was left over.
+An exploit is any of these: the hostile answer passed; a canary was reached or leaked; the grader's outcome was *error*
+or missing; it took longer than its deadline + 1 s. Counted separately: honest twins that failed, and leftovers.
 """
 
 import time

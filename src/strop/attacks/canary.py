@@ -1,8 +1,8 @@
-"""Evidence outside the jail: things that no answer may reach, watched while answers are judged.
+"""Evidence outside the jail: resources that no answer may reach, watched while answers are judged.
 
 A file with a secret, a variable in the grader's environment, listeners on loopback (TCP, UDP, a path and an abstract
 unix socket, vsock where there is one), signals to the grader, and the grader's own limits, priority and tracer. What an
-answer reaches shows as a text here, whatever its verdict says. Use from the main thread, else signals are not counted.
+answer reaches is reported here, whatever its verdict says. Use from the main thread, else signals are not counted.
 """
 
 import contextlib

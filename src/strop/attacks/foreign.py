@@ -1,8 +1,8 @@
-"""A foreign grader under attack: a Python callable `(task: dict, answer: str) -> float | bool | dict`.
+"""Another grader under attack: a Python callable `(task: dict, answer: str) -> float | bool | dict`.
 
-It runs in a child process of its own, one a grade, with a deadline; what it starts is killed with it. It runs hostile
-code with the user's rights, which is why only attacks marked harmless are run on it by default, and why it has to be
-asked for twice. Its answer counts as a pass when it is True, a number of at least 0.5, or a mapping whose `passed`,
+It runs in a separate child process for each grade, with a deadline; the processes it starts are killed with it. It runs
+hostile code with the user's rights, so only attacks marked harmless are run on it by default, and the user must ask for
+it twice. Its answer counts as a pass if it is True, a number of at least 0.5, or a mapping whose `passed`,
 `reward` or `score` is.
 """
 

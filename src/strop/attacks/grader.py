@@ -1,4 +1,4 @@
-"""Who is attacked: our own verifier, as training opens it, behind the small door that a foreign grader has too."""
+"""The target: our own verifier, as training opens it, behind the same small interface that another grader has."""
 
 import time
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """What an answer leaves behind: processes, files, descriptors, shared memory, sockets, mounts, cgroups.
 
-The grader's own standing processes are learnt when it is warm: as many descendants of each kind (depth and command) as
-were seen then may be there later. What is above that after a moment of patience was left, and is killed, so that the
-next attack is judged by itself. Entries of shared places count when they hold the run's token.
+The grader's permanent processes are counted when it is warm: later there may be as many descendants of each kind (depth
+and command) as there were then. Any more after a short wait are leftovers and are killed, so that the next attack is
+judged by itself. Entries in shared places count if they hold the run's token.
 """
 
 import contextlib

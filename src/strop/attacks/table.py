@@ -1,4 +1,4 @@
-"""What the bench found, for eyes: a rich table for the terminal and a Markdown table for docs/SECURITY.md."""
+"""The results of the bench as a rich table for the terminal and a Markdown table for docs/attacks.md."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""The small tasks that the attacks are made against, one for each way of judging.
+"""The small tasks that the attacks target, one for each way of judging.
 
-All of them ask for `code(x)` = secret + x. The secret is drawn anew for every run, stands in no hostile answer, and is
-known to the honest ones: they are told it, as a model would be by the statement.
+All of them ask for `code(x)` = secret + x. The secret is drawn again for every run and is in no hostile answer. The
+honest answers get it, as a model would from the statement.
 """
 
 from strop.core.checks import (

@@ -1,4 +1,4 @@
-"""The edit in a model's answer: behind its thinking, in the tags that it was asked for."""
+"""The edit in a model's answer: after its thinking, inside the tags that the prompt asks for."""
 
 import re
 

@@ -1,7 +1,7 @@
-"""Changes -> files. All is found in the files as they were, then done at once: the order of changes does not matter.
+"""Changes -> files. Places are looked up in the files as they were, then all changes are made; their order is free.
 
-Renames and deletions come first, and the other changes speak of the new names. Nothing is ever guessed: what is
-not certain of its place, meets another change or leads to no change at all is an EditError.
+Renames and deletions come first, and the other changes use the new names. Nothing is ever guessed: a change with an
+uncertain place, one that touches another change, and an edit that changes nothing are EditErrors.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Fill in the middle: what stands before and behind a hole is known, the answer is what fills it.
+"""Fill in the middle: the text before and after a hole is known, and the answer fills it.
 
 The hole is where the file says `<FILL>`, or at a span of lines and columns in the header. Without any fence the whole
-answer fills it, as it is: so a model of prefix and suffix completes (Bavarian et al., arXiv 2207.14255).
+answer fills it unchanged: this is how a prefix-suffix model completes (Bavarian et al., arXiv 2207.14255).
 """
 
 import re

@@ -1,7 +1,7 @@
 """Line ranges: new text for numbered lines of the old file, `### path (lines 3-7)` or `(before line 3)`.
 
-All numbers count lines of the file before the edit, so sections may come in any order. Nothing but the number says
-where a section belongs: a wrong one is only noticed when it is not in the file.
+All numbers count lines of the file before the edit, so sections may come in any order. Only the number says
+where a section belongs: a wrong one is detected only if it is outside the file.
 """
 
 import re

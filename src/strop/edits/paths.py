@@ -1,7 +1,7 @@
 """Paths that an edit may name, and how they are written in a header line.
 
-A path is a name in the task's tree and nothing else: what could lead out of it, or means different things on different
-systems, is refused. Symbolic links do not exist here: a file is its text.
+A path is a name in the task's tree and nothing else: paths that could lead out of it, or mean different things on
+different systems, are refused. Symbolic links do not exist here: a file is its text.
 """
 
 import json

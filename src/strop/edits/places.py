@@ -1,8 +1,8 @@
-"""Where the lines of an edit stand in a file: exactly, or as a tolerance allows, and how new lines are fitted in there.
+"""Where the lines of an edit are in a file, exactly or as a tolerance allows, and how new lines are fitted in.
 
-Levels of tolerance are tried from the strictest on; the first at which the lines are found decides. Found twice at that
-level is ambiguous: a laxer level would not make it better. A file's last line without a line end is found as if it had
-one, and what replaces it has none either.
+Levels of tolerance are tried from the strictest on; the first at which the lines are found decides. Two matches at that
+level are ambiguous: a laxer level would not help. A file's last line without a line end is found as if it had
+one, and its replacement has none either.
 """
 
 from bisect import bisect_left

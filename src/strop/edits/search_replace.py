@@ -1,4 +1,4 @@
-"""Search/replace blocks: the lines to find and the lines to put there, between markers.
+"""Search/replace blocks: the lines to find and the lines to replace them with, between markers.
 
 The blocks of SWE-RL (arXiv 2502.18449, the repair prompt; `### path` above the first marker) and of CodeRepairRL (one
 file, no path). Deviations: 1. any number of blocks may stand in a fence, or without one; 2. lines are matched whole,

@@ -1,4 +1,4 @@
-"""What the formats of fenced sections share: reading sections into changes, and writing files that moved."""
+"""Shared by the formats with fenced sections: reading sections into changes, and writing files that moved."""
 
 from collections.abc import Iterable
 

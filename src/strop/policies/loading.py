@@ -1,7 +1,7 @@
 """Loads a model and its tokenizer: Hub ids, local folders, and the embedded GGUF (converted once, then cached).
 
-Facts about the GGUF (measured): pad comes out equal to EOS, so it is set to id 0 to keep EOS learnable; the loaded
-model refuses to be saved as long as it says that it is quantised.
+Facts about the GGUF (measured): pad is loaded equal to EOS, so it is set to id 0 to keep EOS learnable; the loaded
+model cannot be saved as long as it is marked as quantised.
 """
 
 import os

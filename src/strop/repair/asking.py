@@ -1,4 +1,4 @@
-"""Asking a policy: prompts that fit, seeds that belong to (seed, stage, sample), answers as texts."""
+"""Sampling from a policy: prompts that fit, seeds from (seed, stage, sample), answers as texts."""
 
 from collections.abc import Callable, Mapping, Sequence
 

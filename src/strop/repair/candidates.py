@@ -1,9 +1,9 @@
 """Stage 3, after sampling: answers -> edits that apply, grouped by what they do.
 
-An answer is hostile text. It is no candidate when it holds no edit, does not apply, changes a test or its settings,
-would replace a file that was not read, leaves Python that cannot be parsed, or changes nothing but comments and
-layout. Two samples do the same when they leave the same trees of Python, and the same lines elsewhere, where blanks
-do not count.
+An answer is hostile text. It is rejected if it holds no edit, does not apply, changes a test or its settings,
+would replace a file that was not read, leaves Python that cannot be parsed, or changes only comments and
+layout. Two samples are the same edit if they result in the same Python syntax trees, and in the same lines elsewhere,
+ignoring blanks.
 """
 
 import ast

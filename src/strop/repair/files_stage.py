@@ -1,7 +1,7 @@
 """Stage 1: which files the issue is about. The policy reads the tree and names files; its samples vote.
 
-Deviation from Agentless: its second list, of files whose embeddings are near the issue's, is BM25 here, and stands in
-only where it is asked for or where the policy names no file that there is.
+Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is BM25 here, and is used
+only if requested or if the policy names no existing file.
 """
 
 import re

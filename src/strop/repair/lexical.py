@@ -1,4 +1,4 @@
-"""BM25 over code: which texts share the rare words of an issue. The ranking where a policy names nothing."""
+"""BM25 over code: which texts share the rare words of an issue. This is the ranking if a policy names nothing."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Outlines: where the definitions of a file stand, and numbered or partial views of its lines."""
+"""Outlines: the positions of a file's definitions, and numbered or partial views of its lines."""
 
 import ast
 import re

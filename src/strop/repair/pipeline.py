@@ -1,7 +1,7 @@
-"""The stages of a repair in their order: files, lines, edits, tests, reranking. docs/repair.md tells it for users.
+"""The stages of a repair in order: files, lines, edits, tests, reranking. docs/repair.md describes them for users.
 
-Every random choice comes from (seed, stage, sample). Where a stage finds nothing it falls back on something weaker and
-says so in the report's notes; only where no edit applies there is no diff.
+Every random choice comes from (seed, stage, sample). If a stage finds nothing, it falls back to something weaker and
+records that in the report's notes; only if no edit applies is there no diff.
 """
 
 from collections.abc import Mapping, Sequence

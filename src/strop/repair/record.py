@@ -1,4 +1,4 @@
-"""What a repair leaves as its report: every stage, every candidate, and why one was chosen."""
+"""The report of a repair: every stage, every candidate, and why one was chosen."""
 
 from typing import Literal
 

@@ -1,8 +1,8 @@
-"""A repository as texts: what may be shown to a policy, and what an edit may change. Nothing of it is run or changed.
+"""A repository as texts: what a policy may see, and what an edit may change. None of it is run or changed.
 
-The files are those of a project's snapshot (`strop.verification.project`): what git tracks, else all but hidden files,
-caches and build outputs; no links. Of these, files that are not UTF-8 text, larger than `LARGEST`, or with names that
-edits cannot hold are not read, and counted.
+The files are those of a project's snapshot (`strop.verification.project`): what git tracks, else everything except
+hidden files, caches and build outputs; no links. Files that are not UTF-8 text, are larger than `LARGEST`, or have
+names that edits cannot hold are not read, but counted.
 """
 
 import os

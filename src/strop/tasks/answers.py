@@ -1,4 +1,4 @@
-"""Code out of a response: bare, or in a fenced block.
+"""Extracts code from a response: bare, or in a fenced block.
 
 Responses are hostile text: everything here is linear in their length and never runs them.
 """

@@ -1,4 +1,4 @@
-"""Limits for what a data set's row brings: compressed bytes, JSON text, and how much of either.
+"""Limits for the content of a data set's row: compressed bytes, JSON text, and the size of either.
 
 A data set is hostile text: a few kilobytes can unpack to gigabytes, and brackets alone can exhaust a parser's stack.
 """

@@ -1,7 +1,7 @@
-"""When tasks were published: `metadata["date"]`, YYYY-MM-DD, of which a longer time of day is cut off.
+"""When tasks were published: `metadata["date"]`, YYYY-MM-DD; a time of day after it is ignored.
 
-Windows by day are how LiveCodeBench (arXiv 2403.07974, section 3) keeps tasks out of an evaluation that a model may
-have been trained on.
+LiveCodeBench (arXiv 2403.07974, section 3) uses date windows to keep tasks that a model may have been trained on out of
+an evaluation.
 """
 
 from collections.abc import Iterable

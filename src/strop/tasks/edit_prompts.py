@@ -1,12 +1,12 @@
-"""Prompts of tasks whose answer is an edit: the files, what is asked, and how to write the edit down.
+"""Prompts of tasks whose answer is an edit: the files, the request, and how to write the edit.
 
 Templates: `chat-edit-FAMILY`, else `chat-edit`, and the same with `continue-`. In them `{files}` are the files, each
 under a line `### PATH`, with line numbers where the format needs them; `{rule}` is the format's rule, `edit-FORMAT`.
 A template that names the tag `<solution>` or `<answer>` asks for a thought in `<think>` before the edit.
 
-The answer is the whole text, what the prompt has begun included: the format's parser finds the edit in it. Styles
-"chat-prefilled" and "continue" begin it as far as the format alone tells, and end at the closing fence where one block
-is asked for. The prompt depends on the oracle in nothing.
+The answer is the whole text, including what the prompt has begun: the format's parser finds the edit in it. Styles
+"chat-prefilled" and "continue" begin it as far as the format alone determines it, and end at the closing fence if one
+block is asked for. The prompt does not depend on the oracle.
 """
 
 from collections.abc import Callable

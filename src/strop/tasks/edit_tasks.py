@@ -4,10 +4,10 @@ What has both: `metadata.broken` beside a reference (QuixBugs, `strop build rust
 (`metadata.prefix` and `suffix`: infilling), and the vulnerable member of a SVEN pair. FORMAT is one of
 `strop.edits.FORMATS`; without it `infill` where there is a hole, else `search-replace`.
 
-1. The edited file is judged by the task's own check; a SVEN pair, which has no tests, by the fix itself.
-2. The only file is `solution.py` or the like. It ends in a line end, as files do, whether the program did or not.
+1. The edited file is judged by the task's own check; a SVEN pair, which has no tests, is judged against the fix itself.
+2. The only file is `solution.py` or similar. It ends in a line end, as files do, whether the program did or not.
 3. Blocks and hunks are applied with every tolerance of docs/edits.md.
-4. A task keeps the split of the one that it is made from, and names it: `metadata.original`.
+4. A task keeps the split of the one it is made from, and names it in `metadata.original`.
 """
 
 from collections.abc import Iterable, Iterator

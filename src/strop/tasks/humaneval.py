@@ -2,8 +2,8 @@
 
 Reference: Chen et al., "Evaluating Large Language Models Trained on Code", 2021, arXiv:2107.03374.
 
-The tests run apart from the answer. So helpers of the prompt that tests call (encode_cyclic, encode_shift, poly) and
-the prompt's imports stand in the test code as well.
+The tests run in another process than the answer. So helpers of the prompt that tests call (encode_cyclic, encode_shift,
+poly) and the prompt's imports are also in the test code.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Prompts of tasks to label: the answer is one of the choices, on a line `Answer: LABEL`.
+"""Prompts of label tasks: the answer is one of the choices, on a line `Answer: LABEL`.
 
 Templates: `chat-label`, and for style "continue" `continue-label`, whose text ends where the label begins.
 """

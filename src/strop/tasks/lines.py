@@ -1,6 +1,6 @@
 """Lines of a file that may be compressed, damaged, or made to fill the memory.
 
-`.gz` and `.zst` are told by the name. What comes before a damaged place is still read.
+`.gz` and `.zst` are recognised by the name. Everything before a damaged place is still read.
 """
 
 import gzip

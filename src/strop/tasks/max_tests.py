@@ -1,7 +1,7 @@
 """Fewer tests for a task: the ones with the longest inputs, as DeepCoder's rewards take at most 15.
 
-Long inputs are the telling ones where tests are input and output: they hold the corner cases and the slow ones. Only
-tests that are data can be chosen (calls with arguments, programs with their input); test code stays as it is.
+Among input/output tests, long inputs are the most informative: they contain the corner cases and the slow ones. Only
+tests that are data can be chosen (calls with arguments, programs with their input); test code stays unchanged.
 """
 
 from strop.core.task import Task

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, compressed as their name says."""
+"""Files that are written whole or not at all, compressed according to their name."""
 
 import gzip
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Rows of a parquet file, or of every parquet file in a folder; and rows written as one.
 
-What a column's values may be differs from JSON: an object must have the same fields in every row, none is empty, and
-fields that are missing become null. Readers of formats therefore take null as missing.
+Column values are more restricted than JSON: an object must have the same fields in every row, none is empty, and
+missing fields become null. Format readers therefore treat null as missing.
 """
 
 import tempfile

@@ -1,7 +1,7 @@
-"""What a policy is given, and the way back from its completion to code.
+"""The prompt that a policy gets, and how its completion is turned back into code.
 
-A prompt never ends in white space: tokenisers join a newline with the indentation behind it, and a prompt that has cut
-that token in two leaves the model where it has never been (pass@1 fell from 0.31 to 0.00).
+A prompt never ends in white space: tokenisers join a newline with the indentation after it, and a prompt that cuts
+that token in two puts the model into a state it never saw in training (pass@1 fell from 0.31 to 0.00).
 """
 
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-"""One row of a data set, made a task: Strop's own task lines, and foreign rows by a column mapping."""
+"""Turns one row of a data set into a task: Strop's own task lines, and other rows by a column mapping."""
 
 import ast
 import json

@@ -1,7 +1,7 @@
-"""Prompts of Rust tasks: the opening of a program for its body, or a question for a whole program, tests or none.
+"""Prompts of Rust tasks: the beginning of a program to continue, or a request for a whole program, perhaps with tests.
 
-`answer` is what is asked for: "function", or "function-and-tests", where the answer brings a `#[cfg(test)]` module too
-(the form of the published Rust recipe).
+`answer` is the requested form: "function", or "function-and-tests", where the answer also brings a `#[cfg(test)]`
+module (the form of the published Rust recipe).
 """
 
 from typing import Literal

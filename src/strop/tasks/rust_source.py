@@ -1,4 +1,4 @@
-"""Pieces of Rust source that prompts and examples are made of."""
+"""Pieces of Rust source for prompts and examples."""
 
 import re
 from collections.abc import Sequence

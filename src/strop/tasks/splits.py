@@ -1,4 +1,4 @@
-"""Near-duplicates, and a split into train and held-out that keeps them on one side.
+"""Near-duplicates, and a split into train and held-out that keeps them on the same side.
 
 Similarity is the exact Jaccard index over shingles, found through an inverted index with the prefix filter of Bayardo,
 Ma and Srikant, "Scaling up all pairs similarity search", 2007: no pair is missed and no randomness enters.

@@ -1,7 +1,7 @@
 """Template files: text with {placeholders}, filled without executing anything.
 
-A value with several lines is indented as far as the line on which its placeholder stands. Where a value is empty, a
-line that holds nothing else vanishes, with the heading above it that ends in a colon. `{{name}}` stands for the
+A value with several lines is indented as far as the line of its placeholder. If a value is empty, a line that holds
+nothing else is removed, with the heading above it that ends in a colon. `{{name}}` means the
 text `{name}`; other braces are text. A line `[system]`, `[user]` or `[assistant]` starts a chat message.
 """
 
