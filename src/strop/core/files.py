@@ -1,6 +1,6 @@
-"""Files that are whole or absent: atomic writes, and JSON lines that survive a kill.
+"""Files that are complete or absent: atomic writes, and JSON lines that survive a kill.
 
-Every failure to write is a UserError of one line that names the file and the cause.
+Every failed write is a UserError of one line that names the file and the cause.
 """
 
 import errno

@@ -1,1 +1,1 @@
-"""The run folder's files, and what a person looks at while a run goes on."""
+"""The run folder's files, and the views of a run for people."""

@@ -1,6 +1,6 @@
-"""The rules behind the alarms: how loud each fault is at the newest step, with thresholds and the reasons for them.
+"""The rules of the alarms: the level of each fault at the newest step, with thresholds and the reasons for them.
 
-A rule gives a level, 1 at its threshold, and what to say; None where the metrics do not tell.
+A rule gives a level, 1 at its threshold, and a text; None if the metrics do not tell.
 """
 
 import math

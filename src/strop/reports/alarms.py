@@ -1,15 +1,15 @@
-"""Alarms: what a person should look at now, found in a run's metrics while it trains and afterwards.
+"""Alarms: problems that a person should look at now, found in a run's metrics during and after training.
 
 Pure: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one line with
-its numbers. It rings once; it may ring again after its cause was gone (its level fell below `CLEAR`). Metrics that are
-missing or null say nothing, but for loss and gradient norm: there null is what "not finite" became on disk.
+its numbers. It rings once; it may ring again after its cause was gone (its level fell below `CLEAR`). Missing or null
+metrics raise no alarm, except loss and gradient norm: there null is how "not finite" is stored on disk.
 
-Names, each with what it looks at:
+The names and what each one looks at:
 
 errors              share of verdicts that were errors of the grader, from `ERROR_RATE` on
 disagreement        a verdict that its own stages, scores or reward contradict (`rollouts.measures`): one is enough
-refused             share of answers whose stages are all green and which did not pass, from `REFUSED` on
-not finite          loss or gradient norm is no number
+refused             share of answers whose stages are all green but which did not pass, from `REFUSED` on
+not finite          loss or gradient norm is not a number
 length collapse     answers suddenly shorter, by the factor `COLLAPSE`
 truncation          share of answers that the token limit cut off, from `TRUNCATED` on
 duplicates          share of answers that equal another of their group, from `DUPLICATES` on

@@ -1,7 +1,7 @@
 """Where lines about calls go: a folder's calls/NAME.jsonl, through a small buffer.
 
-A log never raises: what cannot be written is said once and dropped. Lines are written together: when a step is over,
-when there are many, or after a few seconds; a forked process writes each of its own at once.
+A log never raises: lines that cannot be written are reported once and dropped. Lines are written in batches: at the end
+of a step, when there are many, or after a few seconds; a forked process writes each of its lines immediately.
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""Files of rollouts read whole: one that is torn or damaged is refused, where `files.read_jsonl` gives what it can."""
+"""Files of rollouts, read whole: a torn or damaged file is refused, while `files.read_jsonl` returns what it can."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a run folder is right now: running, finished, stopped or empty, said in one line, with what is wrong in it.
+"""The state of a run folder: running, finished, stopped or empty, as one line, with its problems.
 
 running   a process holds the folder's lock
 finished  summary.json is there

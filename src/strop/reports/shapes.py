@@ -1,7 +1,7 @@
-"""What a run's JSON must look like for those who read it: a value of another type is taken out, and named.
+"""The expected shape of a run's JSON: values of another type are removed and named.
 
-A shape takes (value, where it stands, names of what was taken out) and gives the value as it may be shown, or `OUT`.
-Names that no shape knows are kept as they are, but for numbers too large to compute with.
+A shape takes (value, its position, names of what was removed) and gives the value as it may be shown, or `OUT`.
+Names that no shape knows are kept unchanged, except numbers too large to compute with.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The jail: bounds and confines programs that nobody trusts. Needs no privilege; Linux only.
+"""The jail: limits and confines untrusted programs. Needs no privileges; Linux only.
 
 Light on import, because jailed worker processes import it without site-packages; the names below load when used.
 """

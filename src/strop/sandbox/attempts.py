@@ -1,4 +1,4 @@
-"""Tries every layer of the jail, each in a forked child of this small process, and prints what it saw as JSON.
+"""Tries every layer of the jail, each in a forked child of this small process, and prints the results as JSON.
 
 Started with a fresh exec by `strop.sandbox.report`, so that nothing is ever forked from the trainer.
 """

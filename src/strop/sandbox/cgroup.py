@@ -1,7 +1,7 @@
-"""A control group for one box: bounds memory and processes of everything in it together. Version 2, else version 1.
+"""A control group for one box: limits memory and processes of everything in it together. Version 2, else version 1.
 
-Made once by the trainer's side and used for every program of the box; needs root or a delegated group. Groups of
-processes that are gone are removed when the next one is made.
+Created once by the trainer's side and used for every program of the box; needs root or a delegated group. Groups of
+processes that are gone are removed when the next one is created.
 """
 
 import contextlib

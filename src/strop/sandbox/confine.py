@@ -1,8 +1,8 @@
-"""Puts the calling process into the jail, in two steps that a fork server needs apart.
+"""Puts the calling process into the jail, in two separate steps because a fork server needs both.
 
-`enter` is for good and for every descendant: no new privileges, no capabilities, Landlock, the base seccomp filter.
+`enter` is permanent and applies to every descendant: no new privileges, no capabilities, Landlock, base seccomp filter.
 `seal` is for the process that will run hostile code: its limits and the leaf filter. Threat model: the code is hostile
-and of the same user as the trainer; the kernel is trusted.
+and runs as the same user as the trainer; the kernel is trusted.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The jail's named configurations, from the weakest that holds hostile code to the strongest that a host offers.
+"""The jail's named configurations, from the weakest that contains hostile code to the strongest that works on a host.
 
 | name | on top of Landlock and seccomp |
 |---|---|
@@ -8,7 +8,7 @@
 | full | namespaces, and a cgroup that bounds memory and processes of the whole tree |
 | bubblewrap, apptainer | the worker is started by that program, in its namespaces |
 
-"auto" is the first of full, namespaces, slot-uid, minimal that is offered here.
+"auto" is the first of full, namespaces, slot-uid, minimal that works here.
 """
 
 import json

@@ -1,11 +1,11 @@
 """The worker process of a box: starts jailed programs in its work directory, one at a time, and reaps their trees.
 
-A small process of its own, started with a fresh exec; where the jail has namespaces it enters them once and is their
-init process. Whatever ends a program (its end, a limit, the parent's wish, the parent's death), every descendant is
-killed and reaped before the keeper answers, also those in sessions of their own.
+A small separate process, started with a fresh exec; if the jail has namespaces, it enters them once and is their
+init process. Whatever ends a program (its own exit, a limit, the parent's request, the parent's death), every
+descendant is killed and reaped before the keeper answers, including those in other sessions.
 
 Threat model: programs are hostile. They cannot signal this process (process namespace, Landlock's scope, or seccomp
-denies kill), and what they leave in the work directory is only touched through descriptors that follow no link.
+denies kill), and files they leave in the work directory are only touched through descriptors that follow no link.
 
 Control socket (`strop.sandbox.jailed`): a request is {"bytes": count}, for "run" with the program's three descriptors,
 then so many bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one message; for

@@ -1,7 +1,7 @@
-"""What a forked candidate does to itself before it runs hostile code, laid out ahead by the process that forks it.
+"""How a forked candidate confines itself before it runs hostile code, prepared by the process that forks it.
 
-Each page of memory that a forked child touches is copied, and that is most of what it costs. So this is a flat list of
-C calls with their arguments, made once. It equals in effect `kernel.die_with_parent`, then the descriptors, then
+Each page of memory that a forked child touches is copied, and that is most of its cost. So this is a flat list of
+C calls with their arguments, made once. Its effect is that of `kernel.die_with_parent`, then the descriptors, then
 `confine.seal`.
 """
 

@@ -1,4 +1,4 @@
-"""Bounds on one jailed program, and setting them on the calling process."""
+"""Limits of one jailed program, and setting them on the calling process."""
 
 import os
 import resource

@@ -1,7 +1,7 @@
-"""Namespaces of its own for one worker process, entered once: a root with nothing in it but what may be read.
+"""Separate namespaces for one worker process, entered once: a root that holds only what may be read.
 
-Works as root, and as an ordinary user where the kernel gives user namespaces. Raises OSError where it is refused
-(containers mostly do), before anything has changed that would hurt. Inside there is no file, process, network,
+Works as root, and as an ordinary user if the kernel allows user namespaces. Raises OSError if it is refused
+(most containers do), before any harmful change. Inside there is no file, process, network,
 System V object or abstract socket of the host; not hidden: the kernel itself.
 """
 

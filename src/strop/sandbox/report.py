@@ -1,4 +1,4 @@
-"""Which layers of the jail work here, found out by trying each one in a process of its own. Used by `strop doctor`."""
+"""Which layers of the jail work here, found by trying each one in a separate process. Used by `strop doctor`."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`run_command`: one program in a box of its own."""
+"""`run_command`: one program in its own box."""
 
 from collections.abc import Mapping, Sequence
 

@@ -3,7 +3,7 @@
 Threat model: the process is hostile native code. Denied calls return EPERM (clone3 returns ENOSYS, so that the C
 library falls back to clone, whose flags a filter can read); a call of a foreign architecture kills the process.
 Filters only ever narrow, and stack: `base` suits every jailed process, `leaf` is added by one that runs a candidate and
-takes away new processes, signals to others and the knobs of its own limits.
+denies new processes, signals to others and changes of its own limits.
 """
 
 import errno

@@ -1,7 +1,7 @@
 """User ids of workers: each belongs to one worker of the machine at a time, and nothing outlives its use.
 
 A slot is held by a lock on one byte of a file that all processes of root share, and is free again when its last holder
-is gone, however that ends.
+has ended, in whatever way.
 """
 
 import contextlib

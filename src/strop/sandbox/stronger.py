@@ -1,6 +1,6 @@
 """Attempts of the layers beyond Landlock and seccomp, which many hosts refuse; see `strop.sandbox.attempts`.
 
-Each returns what was seen and raises OSError with the cause where the host refuses it. Run in a forked child.
+Each returns what it found, or raises OSError with the cause if the host refuses it. Run in a forked child.
 """
 
 import errno

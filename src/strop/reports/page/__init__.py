@@ -1,7 +1,7 @@
-"""The page: one HTML text with everything in it, for a report on disk and for the live view alike.
+"""The page: one HTML text with everything in it, for both the report on disk and the live view.
 
-css/ and js/ hold plain files, no build step. Each becomes an element of its own, named by its hash in the page's
-content security policy, so that nothing else can run: no inline handler, no script that an answer brings, no request
+css/ and js/ hold plain files, no build step. Each becomes a separate element, named by its hash in the page's
+content security policy, so that nothing else can run: no inline handler, no script from an answer, no request
 (live: only to the server that sent the page). Data travels as gzip in base64, which holds no `<`: no text can end it.
 
 Browsers: those with light-dark() in CSS and DecompressionStream (Firefox 120, Chromium 123, Safari 17.5, or newer).

@@ -1,6 +1,6 @@
-"""The curves of a run as Vega-Lite specs, built by altair and without data: the page fills that in.
+"""The curves of a run as Vega-Lite specs, built by altair without data: the page fills that in.
 
-Every spec draws the data set "points". Its rows, a line of metrics and a series each:
+Every spec draws the data set "points". Each row is one line of metrics and one series:
 
     x, step          where on the axis (step, or time since the start), and the step
     value, mean      the number, and its rolling mean

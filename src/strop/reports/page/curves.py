@@ -1,4 +1,4 @@
-"""Which curves a run has: the numbers of metrics.jsonl that are drawn, in what order, and what is said about them."""
+"""Which curves a run has: the numbers of metrics.jsonl that are drawn, their order, and their captions."""
 
 from dataclasses import dataclass
 from typing import Literal

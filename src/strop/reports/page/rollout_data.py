@@ -1,7 +1,7 @@
-"""A rollout line of a run folder as the page shows it: a short row, and the detail behind it.
+"""A rollout line of a run folder as the page shows it: a short row, and its details.
 
-Works on the JSON as it was read, never on records: a report looks at tens of thousands of lines. Every text here may be
-hostile; nothing is escaped, the page does that. Lines that are no rollouts raise one of `NO_ROLLOUT`.
+Works on the JSON as it was read, never on records: a report reads tens of thousands of lines. Every text here may be
+hostile; nothing is escaped here, the page does that. Lines that are not rollouts raise one of `NO_ROLLOUT`.
 """
 
 import json

@@ -1,6 +1,6 @@
 """A run folder as the page's data: state, recipe, metrics, evaluations, comparison; everything but its rollouts.
 
-Nothing here fails because of what lies in the folder: what cannot be read is left out and named among the problems.
+Nothing here fails because of the folder's content: unreadable parts are left out and listed among the problems.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""Where a run's data goes besides its folder, and the log of calls of one's own functions."""
+"""Where a run's data goes besides its folder, and the log of calls of the user's functions."""

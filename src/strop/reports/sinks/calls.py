@@ -1,14 +1,14 @@
-"""A log of calls of one's own functions, above all of rewards: `@strop.log_reward`.
+"""A log of calls of your own functions, mainly rewards: `@strop.log_reward`.
 
     @strop.log_reward
     def short_answer(task, rollout, verdict):
         return 1.0 if len(rollout.answer) < 200 else 0.0
 
-While a run trains, each call adds a line to RUN/calls/short_answer.jsonl: the step, which answer of which task, what
-came out, the score in it, the seconds that it took, or the exception with its last frames (docs/formats.md). Elsewhere
-lines go where `logging_to(folder)` or the environment variable STROP_CALLS says, else nowhere.
+While a run trains, each call adds a line to RUN/calls/short_answer.jsonl: the step, which answer of which task, the
+result, the score in it, the seconds that it took, or the exception with its last frames (docs/formats.md). Outside a
+run, lines go where `logging_to(folder)` or the environment variable STROP_CALLS says, else nowhere.
 
-The function behaves as before: same result, same exceptions. A failure to log is said once and never reaches it.
+The function behaves as before: same result, same exceptions. A failure to log is reported once and never reaches it.
 """
 
 import functools

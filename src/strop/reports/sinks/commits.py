@@ -1,7 +1,7 @@
-"""Commits of a run's data while it trains: every N steps and at the end, by a thread of their own.
+"""Commits of a run's data while it trains: every N steps and at the end, by a separate thread.
 
-Training never waits for git and never fails for it. A failure is one line each time its cause changes, and the next
-commit catches up. When the run is interrupted, the command that runs is ended and nothing more is committed.
+Training never waits for git and never fails because of it. A failure is one line each time its cause changes, and the
+next commit catches up. If the run is interrupted, the running command is ended and nothing more is committed.
 """
 
 import threading

@@ -1,8 +1,8 @@
 """A run's data as a branch of a git repository: recipe, versions, metrics, rollouts, evaluations, calls, summary.
 
 The repository is RUN/.data.git, with the run folder as its work tree: no repository around the run folder is read or
-written, and no setting, hook or identity of the user's plays a part. From there a branch is pushed, never by force.
-Checkpoints and models are left out. What is only a cache, the index, is thrown away when anything goes wrong with it.
+written, and the user's settings, hooks and identity have no effect. From there a branch is pushed, never by force.
+Checkpoints and models are left out. The index is only a cache and is deleted if anything goes wrong with it.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
-"""Values of any kind as small JSON values: what a log line can hold of a function's arguments and results.
+"""Values of any kind as small JSON values, to log a function's arguments and results.
 
-Runs no code of the value's own class: numbers, texts and the containers of Python are copied up to a limit, dataclasses
-and pydantic models go by their stored fields, arrays and tensors by kind and shape, anything else is its type's name.
+Runs no code of the value's own class: numbers, texts and Python containers are copied up to a limit, dataclasses
+and pydantic models become their stored fields, arrays and tensors their kind and shape, anything else its type's name.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""Draws by a seed: which steps, groups and tasks are looked at."""
+"""Draws steps, groups and tasks by a seed."""
 
 import hashlib
 import json

@@ -1,7 +1,7 @@
-"""How much of what was picked a page on disk can hold, so that the file stays under its limit in every case.
+"""How much of the sample a page on disk can hold, so that the file always stays under its limit.
 
-What goes first: tokens with their numbers, then rollouts, then the ends of long texts; and of a run's own tables, rows,
-when they alone are too large. Sizes are measured as they will be in the file: compressed, in base64.
+Removed first: tokens with their numbers, then rollouts, then the ends of long texts; and rows of a run's own tables,
+if those alone are too large. Sizes are measured as they will be in the file: compressed, in base64.
 """
 
 import zlib

@@ -1,4 +1,4 @@
-"""The report: one HTML file about one or several runs, with everything in it; it opens from disk without a network."""
+"""The report: one self-contained HTML file about one or more runs; it opens from disk without a network."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,9 @@
 """Which rollouts a page on disk holds, found in one pass over the run with bounded memory.
 
-The rule: whole groups. Steps evenly from the first to the last, of each as many groups as there is room for, drawn by
-the seed; of the evaluations every answer to some tasks, the same tasks in every evaluation of a set, drawn by the seed.
-Evaluations get `EVALUATED` of the room, and what training leaves. The table of groups holds every group; beyond a
-limit, so many drawn by the seed.
+The rule: whole groups. Steps are evenly spaced from the first to the last, each with as many groups as there is room
+for, drawn by the seed. Evaluations give every answer to some tasks, the same tasks in every evaluation of a set, drawn
+by the seed. Evaluations get `EVALUATED` of the room, plus what training leaves. The table of groups holds every group;
+beyond a limit, a part drawn by the seed.
 """
 
 from collections.abc import Callable, Iterator, Mapping

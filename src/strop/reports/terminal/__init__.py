@@ -1,1 +1,1 @@
-"""What a person sees on a terminal: runs, rollouts, and a run while it goes on."""
+"""Terminal views: runs, rollouts, and a run in progress."""

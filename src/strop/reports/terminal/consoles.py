@@ -1,7 +1,7 @@
-"""Consoles: how wide, with which colours, and what becomes of characters that an encoding lacks.
+"""Consoles: width, colours, and the handling of characters that an encoding lacks.
 
 Colours and bold are left out with NO_COLOR (no-color.org) and on a dumb terminal, whose cursor is not moved either.
-Where there is no terminal, lines are as long as they are.
+Without a terminal, lines are not wrapped.
 """
 
 import os

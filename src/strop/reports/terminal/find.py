@@ -1,6 +1,6 @@
 """Finds rollouts in a run folder for the terminal: of a step, of an evaluation, of a task over the run, by id.
 
-Lines are looked at undecoded where their task is enough, so that a task's history in a long run takes seconds. Files
+Lines are not decoded if their task is enough, so that a task's history in a long run takes seconds. Files
 that cannot be read are left out and named in `unreadable`.
 """
 

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live view on a terminal, one plain line a step everywhere else.
+"""The view of a run in progress: a live view on a terminal, one plain line per step everywhere else.
 
 Metrics that are shown, all optional but `step` (the names are those of metrics.jsonl):
 

@@ -1,4 +1,4 @@
-"""Progress of one long loop, on stderr, so that stdout stays what was asked for."""
+"""Progress of one long loop, on stderr, so that stdout holds only the result."""
 
 import sys
 import time

@@ -1,7 +1,7 @@
-"""Rollouts for a terminal: what was asked, what was answered, what the verdict says of it.
+"""Rollouts for a terminal: the question, the answer, and the verdict.
 
 Made from the details of `rollout_data`. Every text of a model goes through `printable`. Colours are those of the
-terminal's own palette; whether there are any is the console's affair (`consoles`).
+terminal's own palette; the console decides whether there are any (`consoles`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,9 +6,9 @@
     GET /api/search    rows that match              GET /api/task      a task's groups and rows
     GET /api/detail    one rollout, whole
 
-Threat model: the page holds what a model wrote, and other pages of the same browser may ask too. So every answer names
-its type and forbids guessing another, the page runs its own scripts only, no answer may be framed or read by another
-origin, and a request that names another host (a name that was bound anew to this address) is refused. A request chooses
+Threat model: the page holds model-written text, and other pages of the same browser may send requests too. So every
+response names its type and forbids guessing another, the page runs only its own scripts, no response may be framed or
+read by another origin, and a request that names another host (DNS rebinding) is refused. A request chooses
 among what was found in the run folders; it never names a file. Other users of this machine can reach the port.
 """
 

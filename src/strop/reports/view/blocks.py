@@ -1,7 +1,7 @@
 """One file of rollouts, as the index keeps it: a tuple for each row, an array for each group.
 
 A block's name is the beginning of its rows' ids: `t.12` for step 12 of training, `e.before` for an evaluation. Names
-are made from what lies in the folder, never from a request.
+are made from the folder's content, never from a request.
 """
 
 import json

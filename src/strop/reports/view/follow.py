@@ -1,8 +1,8 @@
-"""One run, followed while it grows: the page's data of it, and what is new since the page last asked.
+"""One run, followed while it grows: its data for the page, and what is new since the page last asked.
 
-Nothing happens unless somebody asks. Every question looks at the folder's files (by time and size); what changed is
-read again. A run that was truncated or started anew gets another epoch, and the page takes everything afresh. A
-folder that was deleted is said in one line; what was read before stays on view, and a run that comes back there is
+Nothing happens without a request. Every request checks the folder's files (by time and size); what changed is
+read again. A run that was truncated or started again gets another epoch, and the page reloads everything. A
+deleted folder is reported in one line; what was read before stays visible, and a run that reappears there is
 followed again.
 """
 

@@ -1,8 +1,8 @@
 """Every rollout of a run as a small row, read in the background: the newest step, then evaluations, then older steps.
 
-Nothing waits for the whole of it: each answer says how many rollouts were looked at, of how many. A block that is asked
-for by name is read at once. When a file disappears or becomes another (a run that is resumed or started anew), its rows
-go and `epoch` changes; what was handed out in the older epoch is void.
+Nothing waits for all of it: each response says how many rollouts were read, of how many. A block that is requested
+by name is read immediately. If a file disappears or is replaced (a run is resumed or started again), its rows
+are dropped and `epoch` changes; results from the older epoch are void.
 """
 
 import secrets
