@@ -23,8 +23,9 @@ from strop.curation.bugs import LAYOUT
 from strop.curation.bugs.from_tasks import PATH, Wish, bugs_of_tasks
 from strop.curation.bugs.issue_model import IssueWriter, docstring, unfit
 from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
-from strop.curation.bugs.server import Connection, Server
+from strop.curation.bugs.server import Server
 from strop.curation.engine.tally import Tally
+from strop.policies.paid.connection import Connection
 from strop.verification import open_verifier
 
 pytest.importorskip("openai", reason="openai is not installed")

@@ -11,8 +11,9 @@ from strop.core.errors import UserError
 from strop.core.journal import Appender, Reader, scan
 from strop.curation.rust_build import answer, similar, source
 from strop.curation.rust_build.answer import Unfit
-from strop.curation.rust_build.cost import Estimate, Prices, Usage
+from strop.curation.rust_build.cost import Estimate
 from strop.curation.rust_build.parts import Member, assign, duplicates
+from strop.policies.paid.usage import Prices, Usage
 from strop.tasks.splits import similar_pairs
 
 TESTS = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn t() { assert_eq!(f(1), 2); }\n}\n"

@@ -80,7 +80,7 @@ def rust(
     from strop.cli.options import columns_of
     from strop.curation.rust_build import Settings, estimate
     from strop.curation.rust_build import build as run
-    from strop.curation.rust_build.cost import Prices, Usage
+    from strop.policies.paid.usage import Prices, Usage
 
     settings = Settings(
         source=source, folder=output, url=url, model=model, columns=columns_of(column) or {}, limit=limit,

@@ -35,12 +35,17 @@ def bugs(
     from strop.curation.bugs import LAYOUT
     from strop.curation.bugs.from_tasks import Wish
     from strop.curation.bugs.models import Asking, open_models
-    from strop.curation.bugs.server import Connection
     from strop.curation.engine.tally import Tally, listed
+    from strop.policies.paid.connection import Connection
 
     file, tally = Output(output), Tally(LAYOUT)
     at_once, format = making.at_once(), edit_format(making.format)
-    connection = Connection(models.rewrite_url, models.api_key_env, models.concurrency, models.timeout)
+    connection = Connection(
+        models.rewrite_url,
+        api_key_env=models.api_key_env,
+        concurrency=models.concurrency,
+        timeout_seconds=models.timeout,
+    )
     asking = Asking(connection, models.rewrite_model, models.issue_model, models.rewrite_share)
     asking.check()
     settings: dict[str, Any] = {"source": source, **asdict(making)}

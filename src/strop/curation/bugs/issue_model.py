@@ -19,7 +19,7 @@ from strop.curation.engine.tally import Tally
 from strop.tasks.answers import without_thinking
 
 if TYPE_CHECKING:
-    from strop.curation.rust_build.calls import Response
+    from strop.policies.paid.calls import Response
 
 MOST_CHARACTERS = 3_000
 """Of a statement's text; longer ones are not used."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.bugs.issue_model import IssueWriter
 from strop.curation.bugs.rewrites import Rewriter
-from strop.curation.bugs.server import AHEAD, Connection, Server
+from strop.curation.bugs.server import AHEAD, Server
 from strop.curation.engine.tally import Tally
+from strop.policies.paid.connection import Connection
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,13 @@ class Asking:
         if self.share != 1.0 and not self.rewrite_model:
             raise UserError("--rewrite-share applies to bugs that a model writes: add --rewrite-model NAME")
         if named:
-            self.connection.check()
+            url = self.connection.url
+            if not url.startswith(("http://", "https://")):
+                raise UserError(
+                    f"--rewrite-url {url!r} is no address: it begins with http:// or https://, and ends in /v1"
+                )
+            if find_spec("openai") is None:
+                raise UserError("asking a model needs openai: pip install 'strop[eval]'")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from strop.curation.bugs.server import Server
 from strop.tasks.answers import extract_code
 
 if TYPE_CHECKING:
-    from strop.curation.rust_build.calls import Response
+    from strop.policies.paid.calls import Response
 
 OPERATOR = "rewrite"
 MOST_REWRITES = 10

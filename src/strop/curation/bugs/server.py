@@ -1,6 +1,6 @@
 """One model behind an OpenAI-compatible server, asked from ordinary code; what is paid stays in a folder.
 
-The calls, their retries and their journal are those of `strop build rust`: a question that was answered once is read
+The calls, their retries and their journal are `strop.policies.paid`: a question that was answered once is read
 back, in this run and in any later one that names the same folder.
 """
 
@@ -9,45 +9,22 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from importlib import resources
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
-from strop.core.errors import StropError, UserError
+from strop.core.errors import StropError
 from strop.core.ids import content_hash, derive_seed
-from strop.curation.rust_build import folder
-from strop.curation.rust_build.calls import Calls, Refused, Response, Stopped
-from strop.curation.rust_build.questions import Question
-from strop.curation.rust_build.settings import Settings
+from strop.policies.paid.calls import Calls, Question, Refused, Response, Stopped
+from strop.policies.paid.connection import Connection
+from strop.policies.paid.folder import opened
 from strop.tasks import templating
 
 MAX_TOKENS, TEMPERATURE = 4096, 1.0
 AHEAD = 32
 """Answers that are asked for before they are needed; the same on every machine, for what is tried depends on it."""
-
-
-@dataclass(frozen=True)
-class Connection:
-    """How a server is reached."""
-
-    url: str
-    """Up to and with /v1."""
-    api_key_env: str = "OPENAI_API_KEY"
-    concurrency: int = 16
-    """Calls at a time."""
-    timeout_seconds: float = 600.0
-
-    def check(self) -> None:
-        """Raises UserError, one line, for what cannot work."""
-        if not self.url.startswith(("http://", "https://")):
-            raise UserError(
-                f"--rewrite-url {self.url!r} is not an address: it must begin with http:// or https:// and end in /v1"
-            )
-        if find_spec("openai") is None:
-            raise UserError("asking a model needs openai: pip install 'strop[eval]'")
 
 
 class Server:
@@ -62,13 +39,8 @@ class Server:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         """`path`: the folder that keeps the answers. `say` gets a line when a killed run's calls are waited for."""
-        connection.check()
         self.model, self._path, self._say = model, path, say
-        self._settings = Settings(
-            source="", folder=path, url=connection.url, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS,
-            concurrency=connection.concurrency, timeout_seconds=connection.timeout_seconds,
-            api_key_env=connection.api_key_env,
-        )  # fmt: skip
+        self._connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
         self._asked: dict[str, Future[Response]] = {}
         self._under_way: set[asyncio.Task[Response]] = set()
 
@@ -77,9 +49,9 @@ class Server:
         self._stack = ExitStack()
         with self._stack:
             lock = self._stack.enter_context(
-                folder.opened(self._path, {"calls": "strop build bugs"}, self._say)
+                opened(self._path, {"calls": "strop build bugs"}, self._say, "strop build bugs")
             )
-            self._calls = Calls(self._settings, lock)
+            self._calls = Calls(self._connection, self._path, lock)
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=self._loop.run_forever, name="strop-calls", daemon=True)
             self._thread.start()

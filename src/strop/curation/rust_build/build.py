@@ -17,12 +17,14 @@ from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.curation.rust_build import answer, folder, outputs, questions, source
 from strop.curation.rust_build.answer import Unfit
-from strop.curation.rust_build.calls import FINISH_SECONDS, Calls, Refused, Stopped
 from strop.curation.rust_build.checks import Unverified, check
-from strop.curation.rust_build.cost import Estimate, Prices, Usage
+from strop.curation.rust_build.cost import Estimate
 from strop.curation.rust_build.results import Results
 from strop.curation.rust_build.settings import Settings
 from strop.curation.rust_build.source import Prompt
+from strop.policies.paid.calls import FINISH_SECONDS, Calls, Refused, Stopped
+from strop.policies.paid.folder import opened
+from strop.policies.paid.usage import Prices, Usage
 from strop.verification import open_verifier
 from strop.verification.rust.installation import find_installation
 from strop.verification.verifier import OpenVerifier
@@ -95,7 +97,7 @@ def build(
             )
     judge = find_installation().identity
     identity = settings.identity(questions.templates_hash())
-    with folder.opened(settings.folder, identity, say) as lock:
+    with opened(settings.folder, identity, say, "strop build rust") as lock:
         results = Results(settings.folder / folder.RESULTS, judge)
         try:
             return _Run(settings, expected, results, judge, say, show).whole(lock)
@@ -143,7 +145,7 @@ class _Run:
         return Report(manifest, calls.out_of_money, self._cause)
 
     async def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
-        calls = Calls(self._settings, lock)
+        calls = Calls(self._settings.connection(), self._settings.folder, lock)
         for line in self._expected.lines(calls.usage, self._prices):
             self._say(line)
         async with calls:

@@ -4,67 +4,13 @@ The estimate takes four characters for a token, a rewritten prompt for as long a
 500 tokens for a solution with its tests. Once calls are in, their averages take the place of these.
 """
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from strop.curation.rust_build.questions import STAGES, template
+from strop.policies.paid.usage import Prices, Usage
 
 CHARACTERS_PER_TOKEN = 4
 REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
-
-
-@dataclass
-class Usage:
-    """Calls and tokens by stage."""
-
-    calls: Counter[str] = field(default_factory=Counter)
-    tokens_in: Counter[str] = field(default_factory=Counter)
-    tokens_out: Counter[str] = field(default_factory=Counter)
-    counted: int = 0
-    """Calls whose tokens were counted here, because the server does not report them."""
-
-    def add(self, line: Mapping[str, Any]) -> None:
-        """Counts one line of the journal."""
-        stage = line["stage"]
-        self.calls[stage] += 1
-        self.tokens_in[stage] += line["prompt_tokens"]
-        self.tokens_out[stage] += line["completion_tokens"]
-        self.counted += "counted" in line
-
-    def cost(self, prices: "Prices") -> float:
-        """In the currency of the prices."""
-        return prices.of(self.tokens_in.total(), self.tokens_out.total())
-
-    def summary(self) -> dict[str, Any]:
-        """As the manifest has it."""
-        stages: dict[str, Any] = {
-            stage: {
-                "calls": self.calls[stage],
-                "prompt_tokens": self.tokens_in[stage],
-                "completion_tokens": self.tokens_out[stage],
-            }
-            for stage in STAGES
-        }
-        return {**stages, "calls_counted_by_characters": self.counted}
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Per million tokens; both None when not known."""
-
-    tokens_in: float | None = None
-    tokens_out: float | None = None
-
-    @property
-    def known(self) -> bool:
-        """Whether a cost can be computed."""
-        return self.tokens_in is not None
-
-    def of(self, tokens_in: float, tokens_out: float) -> float:
-        """The cost of so many tokens; 0 when prices are not known."""
-        return (tokens_in * (self.tokens_in or 0.0) + tokens_out * (self.tokens_out or 0.0)) / 1e6
 
 
 @dataclass(frozen=True)

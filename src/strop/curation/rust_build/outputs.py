@@ -10,12 +10,11 @@ from typing import Any
 from strop import __version__
 from strop.core.files import HashedFile, atomic
 from strop.core.task import Task
-from strop.curation.rust_build import folder
-from strop.curation.rust_build.cost import Prices, Usage
+from strop.curation.rust_build import folder, questions
 from strop.curation.rust_build.parts import Member, assign, duplicates
-from strop.curation.rust_build.questions import templates_hash
 from strop.curation.rust_build.results import Results
 from strop.curation.rust_build.settings import Settings
+from strop.policies.paid.usage import Prices, Usage
 
 STAGES = (
     "prompt",
@@ -93,7 +92,7 @@ def manifest(
     prices = Prices(settings.price_in, settings.price_out)
     return {
         "format": 1,
-        "build": settings.identity(templates_hash()),
+        "build": settings.identity(questions.templates_hash()),
         "limit": settings.limit,
         "parts": dict(zip(folder.PART_NAMES, settings.parts, strict=True)),
         "complete": done == prompts,
@@ -105,7 +104,7 @@ def manifest(
             "by_stage": {s: tally.dropped[s] for s in STAGES if tally.dropped[s]},
         },
         "stages": tally.stages(),
-        "usage": usage.summary(),
+        "usage": usage.summary(questions.STAGES),
         "cost": round(usage.cost(prices), 6) if prices.known else None,
         "prices_per_million": {"in": settings.price_in, "out": settings.price_out} if prices.known else None,
         "files": tally.hashes,

@@ -9,25 +9,13 @@ from typing import Any, Literal, NamedTuple
 
 from strop.core.ids import content_hash, derive_seed
 from strop.curation.rust_build.settings import Settings
+from strop.policies.paid.calls import Question
 from strop.tasks import templating
 
 Stage = Literal["rewrite", "solve"]
 STAGES: tuple[Stage, ...] = ("rewrite", "solve")
 MOST_OUTPUT = 3_000
 """Characters of a compiler's output that are shown to the model."""
-
-
-class Question(NamedTuple):
-    """One call."""
-
-    key: str
-    stage: str
-    """One of `STAGES`; another builder has its own."""
-    attempt: int
-    """From 1."""
-    prompt_id: str
-    seed: int
-    messages: list[dict[str, str]]
 
 
 class Fault(NamedTuple):

@@ -1,10 +1,11 @@
 """What a build is asked to do, and which of it decides about its results."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.policies.paid.connection import Connection
 
 PARTS = (15000, 1000, 500)
 """Shares of train, test and eval, as published."""
@@ -44,6 +45,11 @@ class Settings:
     """Answers verified at a time; None = one a core."""
     jail: str = "auto"
     allow_unsafe: bool = False
+
+    def connection(self) -> Connection:
+        """How the server is asked."""
+        shared = {name.name: getattr(self, name.name) for name in fields(Connection)}
+        return Connection(**shared)
 
     def check(self) -> None:
         """Raises UserError, one line, for what cannot work."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.journal import Appender
-from strop.curation.rust_build.explain import explain, one_line, refusals
+from strop.policies.paid.explain import explain, one_line, refusals
 
 QUICK_RETRIES, PATIENT_RETRIES = 2, 8
 """Of the client, with growing pauses; patient with a server that has answered before or says that it is busy."""

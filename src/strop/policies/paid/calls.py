@@ -7,24 +7,36 @@ import os
 import socket
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from strop.core.errors import StropError, UserError
 from strop.core.journal import Place, Reader, scan
-from strop.curation.rust_build import folder
-from strop.curation.rust_build.caller import LONGEST_LINE
-from strop.curation.rust_build.cost import Prices, Usage
-from strop.curation.rust_build.questions import Question
-from strop.curation.rust_build.settings import Settings
+from strop.policies.paid import folder
+from strop.policies.paid.caller import LONGEST_LINE
+from strop.policies.paid.connection import Connection
+from strop.policies.paid.usage import Prices, Usage
 from strop.sandbox.spawn import Process, source_folder, spawn
 
 FINISH_SECONDS = 15.0
 """How long an interrupted build waits for calls under way; the calling process waits longer, without it."""
 MOST_REFUSED = 8
 """Refusals after which a build ends when nothing has been answered: the settings are at fault, not the prompts."""
-_BOOT = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from strop.curation.rust_build.caller import main; main()"
-)
+_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from strop.policies.paid.caller import main; main()"
+
+
+class Question(NamedTuple):
+    """One call."""
+
+    key: str
+    """By which a paid response is known again."""
+    stage: str
+    """What is asked: usage is counted by it."""
+    attempt: int
+    """From 1."""
+    prompt_id: str
+    seed: int
+    messages: list[dict[str, str]]
 
 
 class Response(NamedTuple):
@@ -49,11 +61,11 @@ class Calls:
     At most `concurrency` calls are under way. The calling process starts with the first call that is not paid.
     """
 
-    def __init__(self, settings: Settings, lock: int) -> None:
+    def __init__(self, settings: Connection, path: Path, lock: int) -> None:
         """Reads the journal, keeping keys and places. `lock`: descriptor, see `folder.opened`. Raises UserError."""
         self._settings, self._lock = settings, lock
         self._prices = Prices(settings.price_in, settings.price_out)
-        self._path = settings.folder / folder.CALLS
+        self._path = path / folder.CALLS
         self.usage = Usage()
         self._places: dict[bytes, Place] = {}
         for place, line in scan(self._path):
