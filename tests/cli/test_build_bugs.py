@@ -53,15 +53,18 @@ def test_mistakes_are_said_in_one_line_and_leave_nothing(strop, tmp_path, words,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_leaves_no_file(start, tmp_path):
+@pytest.mark.parametrize(
+    ("sent", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "")]
+)
+def test_an_interrupt_or_a_termination_leaves_no_file(start, tmp_path, sent, code, word):
     running = start("build", "bugs", "python-functions", "-o", "bugs.jsonl", "--workers", "1")
     deadline = time.monotonic() + 60
     while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert list(tmp_path.iterdir()), "no temporary file was seen"
-    running.send_signal(signal.SIGINT)
+    running.send_signal(sent)
     said = running.communicate(timeout=60)[1]
-    assert running.returncode == 130 and "interrupted" in said and "Traceback" not in said
+    assert running.returncode == code and word in said and "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
 
 

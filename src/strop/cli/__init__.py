@@ -1,12 +1,13 @@
 """The command line. `main` is the entry point; each command is a module here, imported when it is used.
 
 A command module imports only typer and the standard library at its top, so that `strop --help` is fast.
-Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted.
+Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted; 143 terminated.
 """
 
 import importlib
 import io
 import os
+import signal
 import sys
 from importlib.util import find_spec
 from typing import Annotated, Any
@@ -75,7 +76,13 @@ def main() -> None:
     """Runs the command line and exits. Characters that stdout cannot encode are written as escapes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _terminated)
     app(prog_name="strop")
+
+
+def _terminated(number: int, frame: object) -> None:
+    """Ends the process as an error would, so that no unfinished file stays behind."""
+    raise SystemExit(128 + number)
 
 
 def tell(error: StropError) -> int:

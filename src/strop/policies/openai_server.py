@@ -23,7 +23,7 @@ from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
-from strop.core.text import printable
+from strop.policies.paid.explain import explain
 from strop.policies.wire import BYTES_PER_TOKEN, WireTokenizer
 
 _MOST_STOPS = 4
@@ -111,18 +111,15 @@ class OpenAIPolicy:
                         raise
                 self._wants_logprobs = False  # this server refuses them
                 return await self._request(client, prompt, messages, seed, params)
-        except (self._openai.APIError, TimeoutError) as error:
-            raise self._explain(error) from error
         except (
+            self._openai.APIError,
+            TimeoutError,
             ValueError,
             AttributeError,
             TypeError,
             IndexError,
         ) as error:  # the client hardly checks what it gets
-            raise UserError(
-                f"{self.config.base_url} did not answer like an OpenAI-compatible server ({_one_line(error)}); "
-                "check policy.base_url, which should end in /v1"
-            ) from error
+            raise self._explained(error) from error
 
     async def _request(
         self,
@@ -177,30 +174,23 @@ class OpenAIPolicy:
             policy_version=self.version,
         )
 
-    def _explain(self, error: BaseException) -> UserError:
+    def _explained(self, error: BaseException) -> UserError:
         """One line that says what the server did and what to change."""
-        server, config, api = self.config.base_url, self.config, self._openai
-        if isinstance(error, TimeoutError | api.APITimeoutError):
-            return UserError(
-                f"{server} gave no answer within {config.timeout_seconds:g} s; raise policy.timeout_seconds or lower "
-                f"policy.concurrency ({config.concurrency})"
-            )
-        if isinstance(error, api.APIConnectionError):
-            cause = _one_line(error.__cause__ or error)
-            return UserError(f"cannot reach {server} ({cause}); start the server or set policy.base_url")
-        said = _one_line(error)
-        if isinstance(error, api.AuthenticationError | api.PermissionDeniedError):
-            if os.environ.get(config.api_key_env):
-                return UserError(f"{server} refuses the key in {config.api_key_env} ({said})")
-            return UserError(
-                f"{server} requires a key: set the environment variable {config.api_key_env}, or name another one in "
-                "policy.api_key_env"
-            )
-        if isinstance(error, api.NotFoundError):
-            return UserError(
-                f"{server} knows no model {config.model!r}, or no such path ({said}); set policy.model"
-            )
-        return UserError(f"{server} refused or failed ({said})")
+        config = self.config
+        settings = {
+            "url": config.base_url,
+            "model": config.model,
+            "timeout": config.timeout_seconds,
+            "api_key_env": config.api_key_env,
+        }
+        names = {
+            "url": "policy.base_url",
+            "model": "policy.model",
+            "timeout": "policy.timeout_seconds",
+            "concurrency": f"policy.concurrency ({config.concurrency})",
+            "api_key_env": "policy.api_key_env",
+        }
+        return UserError(explain(error, settings, names))
 
 
 def _run(
@@ -258,8 +248,3 @@ def _import_openai() -> Any:
             "policy.engine=openai needs the openai package; run: pip install 'strop[eval]'"
         ) from error
     return openai
-
-
-def _one_line(error: BaseException) -> str:
-    text = " ".join(printable(str(error)).split())
-    return text[:300] or type(error).__name__

@@ -43,7 +43,7 @@ class Asking:
             url = self.connection.url
             if not url.startswith(("http://", "https://")):
                 raise UserError(
-                    f"--rewrite-url {url!r} is no address: it begins with http:// or https://, and ends in /v1"
+                    f"--rewrite-url {url!r} is not an address: it must begin with http:// or https:// and end in /v1"
                 )
             if find_spec("openai") is None:
                 raise UserError("asking a model needs openai: pip install 'strop[eval]'")
