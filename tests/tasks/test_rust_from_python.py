@@ -137,7 +137,7 @@ def test_references_pass_and_stubs_fail(tasks):
     with open_verifier() as verifier:
         right = [(t, verifier.submit(t, t.reference)) for t in some(tasks, 240)]
         wrong = [
-            (t, verifier.submit(t, f"{t.signature} {{\n    todo!()\n}}\n")) for t in some(tasks, 60, start=5)
+            (t, verifier.submit(t, f"{t.signature} {{\n    todo!()\n}}\n")) for t in some(tasks, 60, salt=5)
         ]
         failed = [(t.source, f.result().detail) for t, f in right if not f.result().passed]
         passed = [t.source for t, f in wrong if f.result().passed]

@@ -126,7 +126,7 @@ def cargo(task: Task, answer: str, folder: Path) -> tuple[bool, ...]:
 @pytest.mark.soak(46)
 @pytest.mark.parametrize("task", [task, apart], ids=["unit", "integration"])
 def test_cargo_mode_says_what_cargo_says(toolchain: RustToolchain, task: Task, tmp_path: Path) -> None:
-    edges = some(EDGES, 22, start=int(task is apart))
+    edges = some(EDGES, 22, salt=int(task is apart))
     verdicts = []
     for start in range(0, len(edges), 32):
         verdicts += toolchain.judge([(task, a) for a in edges[start : start + 32]])
