@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from strop.cli.tasks import app
 from strop.core.errors import UserError
+from strop.tasks import bounded, sources
 from strop.tasks import lines as bounded_lines
-from strop.tasks import sources
-from strop.tasks.adapters import ADAPTERS, bounded
+from strop.tasks.adapters import ADAPTERS
 from strop.tasks.jsonl import write_tasks
 
 TESTS = {"kind": "stdio", "cases": [{"stdin": "1\n", "stdout": "2\n"}]}

@@ -7,9 +7,10 @@ import threading
 
 import pytest
 
+from strop.core import optional
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
-from strop.tasks import load_tasks, optional, write_tasks
+from strop.tasks import load_tasks, write_tasks
 
 OWN = {
     "id": "one",
