@@ -19,7 +19,7 @@ class LoraConfig(Section):
     alpha: float = Field(default=32.0, gt=0)
     """Scale of the adapters: their product is multiplied by alpha / rank."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Dropout before the adapters, a probability. 0 keeps sampling and update alike."""
+    """Dropout before the adapters, a probability. 0 keeps sampling and update consistent."""
     target_modules: list[str] = Field(default=["all-linear"], min_length=1)
     """Names of the layers that get an adapter; `[all-linear]` is every linear layer but the head."""
 
@@ -43,8 +43,8 @@ class ModelConfig(Section):
     lora: LoraConfig = LoraConfig()
     """Adapters instead of full training."""
     cutoff: str | None = None
-    """Day, as YYYY-MM-DD, up to which the model's training data reaches, where it is published: evaluations then say
-    which tasks are older, so that it may have seen them. null: not known."""
+    """Last day (YYYY-MM-DD) of the model's training data, if published: evaluations then report which tasks are older,
+    so that the model may have seen them. null: not known."""
     chat_template: str | None = None
     """File with a Jinja chat template that replaces the tokenizer's."""
     attention: str | None = None
@@ -98,9 +98,9 @@ class OpenAIPolicyConfig(Section):
     model: str = Field(default="default", min_length=1)
     """Name of the model on that server."""
     api_key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; the key itself never stands in a recipe."""
+    """Environment variable that holds the key; the key itself is never in a recipe."""
     concurrency: int = Field(default=16, ge=1)
-    """Most requests under way at a time."""
+    """Maximum number of concurrent requests."""
     timeout_seconds: float = Field(default=120.0, gt=0)
     """Deadline of one request, in seconds."""
 

@@ -52,7 +52,7 @@ class RunConfig(Section):
     keep_checkpoints: int = Field(default=2, ge=1)
     """Newest checkpoints to keep."""
     report_to: list[Literal["wandb", "trackio", "tensorboard"]] = Field(default=[])
-    """Experiment trackers that are told the metrics too; see docs/logging.md."""
+    """Experiment trackers that also get the metrics; see docs/logging.md."""
     commit: CommitConfig = CommitConfig()
     """Commits of the run's data while it trains."""
     overwrite: bool = False
@@ -105,7 +105,7 @@ class ExtraEvaluation(Section):
 
 
 class EvaluationConfig(Section):
-    """Evaluation on held-out tasks: before and after training, and while it goes on."""
+    """Evaluation on held-out tasks: before, during and after training."""
 
     before: bool = True
     """Evaluate the model as it comes."""
@@ -124,7 +124,7 @@ class EvaluationConfig(Section):
     window: WindowConfig = WindowConfig()
     """Only held-out tasks of these days."""
     every: int = Field(default=0, ge=0)
-    """Also evaluate after every so many steps of training, on some held-out tasks; 0 never does."""
+    """Also evaluate every this many training steps, on some held-out tasks; 0: never."""
     every_limit: int | None = Field(default=100, ge=1)
     """At most this many of them, chosen by a hash of their ids; null takes all."""
     every_samples: int = Field(default=4, ge=0)
@@ -132,7 +132,7 @@ class EvaluationConfig(Section):
     extra: list[ExtraEvaluation] = Field(default=[])
     """More task sets to evaluate on."""
     bootstrap: int = Field(default=10_000, ge=100)
-    """Resamples of tasks behind each interval."""
+    """Resamples of tasks for each interval."""
     confidence: float = Field(default=0.95, gt=0, lt=1)
     """Coverage of the intervals."""
 
@@ -173,7 +173,7 @@ class Recipe(Section):
     optim: OptimConfig = OptimConfig()
     """The optimiser and the length of the run."""
     stages: list[StageConfig] = Field(default=[])
-    """What changes while the run goes on; one stage after the other, each resumes from the last one's checkpoint."""
+    """Settings that change during the run, stage by stage; each stage resumes from the previous one's checkpoint."""
     sft: SftConfig = SftConfig()
     """Supervised warm start, for `strop sft`."""
     evaluation: EvaluationConfig = EvaluationConfig()

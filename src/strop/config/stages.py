@@ -49,7 +49,7 @@ class StageOptim(Section):
     """What a stage may change of `optim`."""
 
     learning_rate: float | None = Field(default=None, gt=0, lt=1)
-    """In place of optim.learning_rate; the schedule goes on over the whole run with this peak."""
+    """Replaces optim.learning_rate; the schedule still spans the whole run, with this peak."""
     max_grad_norm: float | None = Field(default=None, gt=0)
     """In place of optim.max_grad_norm."""
     micro_batch: int | None = Field(default=None, ge=1)

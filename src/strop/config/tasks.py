@@ -26,18 +26,18 @@ class TasksConfig(Section):
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash before the split; null takes all."""
     max_tests: int | None = Field(default=None, ge=1)
-    """At most so many tests for an answer in training, those that the prompt shows and then those with the longest
-    inputs, in their order; null takes all. Held-out tasks are always judged by all of theirs."""
+    """Maximum number of tests for an answer in training: those that the prompt shows, then those with the longest
+    inputs, in their order; null takes all. Held-out tasks are always judged by all their tests."""
     held_out_fraction: float = Field(default=0.2, ge=0, lt=1)
     """Share of tasks, chosen by content hash, that is never trained on; tasks that name their split keep it."""
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
-    """continue: the model goes on writing the function (small base models); chat: it answers with a fenced block;
+    """continue: the model continues the function (small base models); chat: it answers with a fenced block;
     chat-prefilled: the same with the block and the signature begun (small chat models)."""
     answer: Literal["function", "function-and-tests"] = "function"
-    """What Rust answers consist of; function-and-tests asks for a `#[cfg(test)]` module too, as the published recipe
-    does, and warm-start examples bring one."""
+    """Form of Rust answers; function-and-tests also asks for a `#[cfg(test)]` module, as the published recipe
+    does, and warm-start examples include one."""
     judge: Literal["trusted", "own"] = "trusted"
-    """Whose tests judge Rust answers: the task's trusted, hidden ones, or those that the answer brings itself."""
+    """Whose tests judge Rust answers: the task's trusted, hidden tests, or the answer's own tests."""
     template: str | None = None
     """File with a prompt template that replaces the style's own."""
     max_prompt_tokens: int = Field(default=1024, ge=1)

@@ -55,12 +55,12 @@ class GrpoConfig(Section):
     iterations: int = Field(default=1, ge=1)
     """Updates on one batch of rollouts (mu in 2402.03300); at 1 ratios are 1 and clipping never acts."""
     minibatches: int = Field(default=1, ge=1)
-    """Updates that a batch of rollouts is shared out to, whole groups each; from the second one on the policy has moved
-    since it sampled, so clipping acts (mini-batches of PPO, arXiv 1707.06347)."""
+    """Updates that a batch of rollouts is divided into, in whole groups; from the second one on the policy has moved
+    since it sampled, so clipping has an effect (mini-batches of PPO, arXiv 1707.06347)."""
     refill: bool = True
     """Drop groups whose rewards are all equal and sample other tasks in their place ("dynamic sampling", DAPO)."""
     max_refill_rounds: int = Field(default=3, ge=0)
-    """Rounds of refilling before the step goes on with the groups it has."""
+    """Rounds of refilling before the step continues with the groups it has."""
 
     def complaints(self) -> Iterator[Complaint]:
         """The clip range holds together, and LUSPO is a sequence-level loss."""
@@ -106,7 +106,7 @@ class OptimConfig(Section):
     steps: int = Field(default=200, ge=1)
     """Training steps: batches of rollouts."""
     micro_batch: int = Field(default=8, ge=1)
-    """Rows in one forward and backward pass, per process; bounds memory, does not change what is learnt."""
+    """Rows in one forward and backward pass, per process; limits memory, does not change the result."""
 
     shared_prefix: bool = False
     """Compute a group's prompt once in the update, let its answers share it, and never hold all logits at once: the
@@ -126,8 +126,8 @@ class SftConfig(Section):
     warm_start: bool = False
     """Let `strop train` begin with it; the model is then evaluated once more in between, as "warm"."""
     source: str | None = None
-    """Where the examples come from, written like tasks.source; null takes the references of the training tasks. Of a
-    source its training side, split as tasks are: what is held out there is never learnt."""
+    """Source of the examples, written like tasks.source; null takes the references of the training tasks. Only the
+    training side of a source is used, split as tasks are: its held-out side is never trained on."""
     epochs: float = Field(default=1.0, gt=0)
     """Passes over the examples; unused when steps is given."""
     steps: int | None = Field(default=None, ge=1)
