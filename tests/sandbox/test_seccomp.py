@@ -56,6 +56,19 @@ def test_base(calls: dict[str, int]) -> None:
     assert decide(run, calls["fchmodat"]) == LINUX_EPERM and decide(build, calls["fchmodat"]) == ALLOW
 
 
+def test_no_file_sends_signals(calls: dict[str, int]) -> None:
+    program = seccomp.base(allow_exec=True, allow_metadata=True)
+    for command in (8, 10, 15, 1024, 1026):  # F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
+        assert decide(program, calls["fcntl"], 1, command) == LINUX_EPERM
+        assert decide(program, calls["fcntl"], 1, command | 1 << 32) == LINUX_EPERM
+    assert decide(program, calls["fcntl"], 1, 4, 0x2800) == LINUX_EPERM  # F_SETFL with O_ASYNC
+    for command, flags in ((4, 0x800), (1, 0), (3, 0), (1030, 0), (1033, 0x2000)):
+        assert decide(program, calls["fcntl"], 1, command, flags) == ALLOW
+    for command in (0x8901, 0x8902, 0x5452, 0x5412):  # FIOSETOWN, SIOCSPGRP, FIOASYNC, TIOCSTI
+        assert decide(program, calls["ioctl"], 1, command) == LINUX_EPERM
+    assert decide(program, calls["ioctl"], 1, 0x5401) == ALLOW  # TCGETS
+
+
 def test_leaf(calls: dict[str, int]) -> None:
     leaf = seccomp.leaf(4242)
     assert decide(leaf, calls["clone"], 17) == LINUX_EPERM

@@ -6,8 +6,11 @@ of broken text have error nodes; they are read as far as they go.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, cast
 
 from strop.core.errors import UserError
@@ -39,6 +42,9 @@ _NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "shorth
 _COMMENTS = frozenset({"line_comment", "block_comment", "comment"})
 
 
+_steps: ContextVar[list[float]] = ContextVar("steps", default=[inf])  # noqa: B039 (infinity less one is infinity)
+
+
 @lru_cache
 def _parser(language: str) -> "Parser":
     try:
@@ -60,13 +66,31 @@ def parse(text: str, language: str = "rust") -> Node:
     return _parser(language).parse(text.encode(errors="replace")).root_node
 
 
+class TooCostly(Exception):
+    """Reading a text took more steps than its length allows."""
+
+
+@contextmanager
+def bounded(steps: int) -> Iterator[None]:
+    """Within it, all of `walk` together gives at most so many nodes; one more raises TooCostly."""
+    before = _steps.set([steps])
+    try:
+        yield
+    finally:
+        _steps.reset(before)
+
+
 def walk(node: Node) -> Iterator[Node]:
-    """A node and everything below it, in source order, without recursion."""
+    """A node and everything below it, in source order, without recursion. Raises TooCostly within `bounded`."""
     cursor, down, depth = node.walk(), True, 0
+    left = _steps.get()
     while True:
         if down:
             current = cursor.node
             assert current is not None
+            left[0] -= 1
+            if left[0] < 0:
+                raise TooCostly
             yield current
             if cursor.goto_first_child():
                 depth += 1

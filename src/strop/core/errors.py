@@ -29,6 +29,10 @@ class VerificationError(StropError):
     """The grader itself failed; becomes a verdict with outcome *error*."""
 
 
+class TaskFault(VerificationError):
+    """The task cannot be judged, whatever the answer is: nothing of an answer was involved."""
+
+
 class WorkerDied(VerificationError):
     """A process of ours ended or fell silent in the middle of a job; the job may be tried once more."""
 

@@ -3,7 +3,8 @@
 Threat model: the process is hostile native code. Denied calls return EPERM (clone3 returns ENOSYS, so that the C
 library falls back to clone, whose flags a filter can read); a call of a foreign architecture kills the process.
 Filters only ever narrow, and stack: `base` suits every jailed process, `leaf` is added by one that runs a candidate and
-denies new processes, signals to others and changes of its own limits.
+denies new processes, signals to others and changes of its own limits. `fcntl` and `ioctl` are filtered by their
+command, because some make the kernel signal a process of the caller\'s choice.
 """
 
 import errno
@@ -152,6 +153,15 @@ _LEAF = [
     "landlock_restrict_self",
 ]
 
+_F_SETFL, _O_ASYNC = 4, 0x2000
+_FCNTL = (8, 10, 15, 1024, 1026)
+"""F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY: the kernel would send a signal of the caller's choice to a
+
+process of its choice when something happens to a file.
+"""
+_IOCTL = (0x8901, 0x8902, 0x5452, 0x5410, 0x5412, 0x541C, 0x540E)
+"""FIOSETOWN, SIOCSPGRP and FIOASYNC, the same by other numbers; TIOCSPGRP, TIOCSTI, TIOCLINUX, TIOCSCTTY."""
+
 _Instruction = tuple[int, int, int, int]
 
 
@@ -179,6 +189,7 @@ def _base(machine: str, allow_exec: bool, allow_metadata: bool, allow_kill: bool
     body = _clone(calls, [(_JSET, 0, 1, _CLONE_NAMESPACES), _deny(), _allow()])
     body += [(_JEQ, 0, 1, calls["clone3"]), (_RET, 0, 0, _ERRNO | errno.ENOSYS)]
     body += _block(calls["socketpair"], _PAIRS)
+    body += _block(calls["fcntl"], _fcntl()) + _block(calls["ioctl"], _none_of(1, _IOCTL))
     return _program(body, [calls[n] for n in names if n in calls])
 
 
@@ -249,6 +260,18 @@ def _program(body: list[_Instruction], denied: list[int]) -> bytes:
 def _block(number: int, inner: list[_Instruction]) -> list[_Instruction]:
     """`inner` decides about call `number` and must return on every path; other calls skip it with the number loaded."""
     return [(_JEQ, 0, len(inner), number), *inner]
+
+
+def _none_of(index: int, values: tuple[int, ...]) -> list[_Instruction]:
+    """Denies a call whose argument has one of the values; the kernel reads 32 bits of it."""
+    tests = [(_JEQ, len(values) - place, 0, value) for place, value in enumerate(values)]
+    return [(_LD, 0, 0, _arg(index)), *tests, _allow(), _deny()]
+
+
+def _fcntl() -> list[_Instruction]:
+    """Denies the commands by which the kernel sends signals, and the flag that asks for them."""
+    asks = [(_LD, 0, 0, _arg(1)), (_JEQ, 0, 4, _F_SETFL), (_LD, 0, 0, _arg(2)), (_JSET, 0, 1, _O_ASYNC)]
+    return [*asks, _deny(), _allow(), *_none_of(1, _FCNTL)]
 
 
 def _clone(calls: dict[str, int], decide: list[_Instruction]) -> list[_Instruction]:

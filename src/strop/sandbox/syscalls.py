@@ -25,7 +25,7 @@ chmod 90 -1|fchmod 91 52|fchmodat 268 53|fchmodat2 452 452|chown 92 -1|fchown 93
 utime 132 -1|utimes 235 -1|utimensat 280 88|futimesat 261 -1|setxattr 188 5|lsetxattr 189 6|fsetxattr 190 7
 removexattr 197 14|lremovexattr 198 15|fremovexattr 199 16|setxattrat 463 463|removexattrat 466 466
 file_setattr 469 469|truncate 76 45|landlock_create_ruleset 444 444|landlock_add_rule 445 445
-landlock_restrict_self 446 446
+landlock_restrict_self 446 446|fcntl 72 25|ioctl 16 29
 """
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -2,8 +2,9 @@
 
 - The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's own jobs go oldest first.
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
-- A job whose worker broke goes again, alone, in a fresh one; when that breaks too, the verdict is *error* with the
-  cause. No job ends a thread.
+- A job whose worker broke goes again, alone, in a fresh one; when that breaks too, a known good answer to the same task
+  is judged in another fresh one. If that gets a verdict, ours works, and the answer is *failed*; otherwise the verdict
+  is *error* with the cause (`verification.pool.blame`). No job ends a thread.
 - An answer that was judged before gets the same verdict (`verification.pool.cache`). One that is being judged is not
   judged twice: who asks meanwhile joins that run and gets its verdict, whatever it is. Who asks after a time-out or an
   *error* gets a run of its own.
@@ -18,10 +19,11 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
-from strop.core.errors import StropError, VerificationError, WorkerDied
+from strop.core.errors import StropError, TaskFault, VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.verification.pool.blame import blamed
 from strop.verification.pool.cache import Digests
 from strop.verification.pool.ledger import Job, Ledger, PoolBusy
 from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolved
@@ -143,7 +145,7 @@ class VerifierPool(OpenVerifier):
                 jobs = self._failed(error, jobs, toolchain, time.monotonic() - began)
             else:
                 for job, verdict in zip(jobs, verdicts, strict=True):
-                    self._settle(job, verdict)
+                    self._settle(job, verdict if verdict.scored else self._blamed(job, verdict, toolchain))
                 return
 
     def _settle(self, job: Job, verdict: Verdict) -> None:
@@ -163,14 +165,23 @@ class VerifierPool(OpenVerifier):
     def _failed(self, error: Exception, jobs: list[Job], toolchain: Toolchain, seconds: float) -> list[Job]:
         """Settles a run that gave no verdicts; returns the jobs that go on at once."""
         if isinstance(error, VerificationError) and not isinstance(error, WorkerDied):
-            self._ledger.finish(jobs[0], error_verdict(str(error), seconds))
+            verdict = error_verdict(str(error), seconds)
+            if not isinstance(error, TaskFault):
+                verdict = self._blamed(jobs[0], verdict, toolchain)
+            self._ledger.finish(jobs[0], verdict)
             return jobs[1:]
         _close_all([toolchain])
         for job in jobs:
             if not self._ledger.again(job, TRIES):
                 cause = CLOSED if self._ledger.closed else _cause(error)
-                self._ledger.finish(job, error_verdict(cause, seconds))
+                self._ledger.finish(job, self._blamed(job, error_verdict(cause, seconds), toolchain))
         return []
+
+    def _blamed(self, job: Job, verdict: Verdict, toolchain: Toolchain) -> Verdict:
+        """An *error*, or *failed* where a known good answer to the task gets a verdict."""
+        if self._ledger.closed:
+            return verdict
+        return blamed(job.task, job.answer, verdict, lambda known: toolchain.judge([(job.task, known)]))
 
 
 def _cause(error: Exception) -> str:

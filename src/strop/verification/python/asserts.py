@@ -4,7 +4,7 @@ import socket
 from typing import Any
 
 from strop.core.checks import AssertsCheck
-from strop.core.errors import VerificationError, WorkerDied
+from strop.core.errors import TaskFault, VerificationError, WorkerDied
 from strop.core.verdict import Outcome
 from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
@@ -31,6 +31,8 @@ class TesterReport:
         self.findings = Findings(0, "test")
         self.reader = FrameReader()
         self.broken = ""
+        self.alone = False
+        """Whether it broke before the answer was asked for anything."""
         self.done = self.hung_up = False
         self.fault: str | None = None
 
@@ -48,7 +50,7 @@ class TesterReport:
 
     def _handle(self, message: dict[str, Any]) -> None:
         if "broken" in message:
-            self.broken = message["broken"]
+            self.broken, self.alone = message["broken"], message.get("alone") is True
         elif "plan" in message:
             self.findings.count = message["plan"]
         elif "stage" in message:
@@ -142,8 +144,9 @@ def _conclude(report: TesterReport, output: Capture, pump: Pump, end: End) -> Fi
 def stopped(report: TesterReport, output: Capture, pump: Pump, end: End) -> tuple[Outcome, str]:
     """Why the tests did not come to their end. Raises WorkerDied or VerificationError when it is our fault."""
     if report.broken and not pump.expired:
-        failure = VerificationError if report.broken.startswith("test code") else WorkerDied
-        raise failure(report.broken)
+        if not report.broken.startswith("test code"):
+            raise WorkerDied(report.broken)
+        raise TaskFault(report.broken) if report.alone else VerificationError(report.broken)
     if report.hung_up and not report.done and not pump.expired:
         raise WorkerDied("the tester ended in the middle of a job")
     if report.findings.stop is None:

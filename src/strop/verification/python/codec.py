@@ -9,6 +9,7 @@ The wire form is a JSON value: None, bool, str, list and finite numbers stand fo
 """
 
 import json
+import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
@@ -18,6 +19,11 @@ MAX_DEPTH = 100
 MAX_NODES = 1_000_000
 """Most values in one value, shared ones counted each time."""
 
+MAX_LEVELS = 4 * MAX_DEPTH
+"""Deepest nesting of brackets in a message: a dict takes three of a value's levels."""
+
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKETS = re.compile(rb"[\[\]{}]")
 _PLAIN_INT = 10**17
 _SELF = (str, int, float, bool, type(None))
 """Types of the wire that stand for themselves."""
@@ -153,7 +159,9 @@ def dumps(message: Any) -> bytes:
 
 
 def loads(data: bytes) -> Any:
-    """A message from hostile bytes. Raises Malformed, whatever they are."""
+    """A message from hostile bytes: at most `MAX_LEVELS` deep, every number finite. Raises Malformed for others."""
+    if data.count(b"[") + data.count(b"{") > MAX_LEVELS and _levels(data) > MAX_LEVELS:
+        raise Malformed("too deep")
     try:
         text = data.decode("utf-8")
         message, end = _scan(text, 0)
@@ -162,6 +170,22 @@ def loads(data: bytes) -> Any:
     if end != len(text):
         raise Malformed("more than a message")
     return message
+
+
+def _levels(data: bytes) -> int:
+    """How deep brackets are nested, without recursion; those in strings do not count."""
+    level = deepest = 0
+    for mark in _BRACKETS.findall(_STRINGS.sub(b"", data)):
+        level += 1 if mark in b"[{" else -1
+        deepest = max(deepest, level)
+    return deepest
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise Malformed("a number beyond all floats in a message")
+    return value
 
 
 def _no_constant(name: str) -> float:
@@ -182,5 +206,5 @@ def _encoder() -> Callable[[Any, int], Iterable[str]]:
 
 
 _chunks = _encoder()
-_decoder: Any = json.JSONDecoder(parse_constant=_no_constant)
+_decoder: Any = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 _scan = _decoder.scan_once

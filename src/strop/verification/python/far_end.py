@@ -17,6 +17,7 @@ from strop.verification.python.wire import Closed, FrameReader, read_blocking, w
 _SHORT = struct.pack("ll", 0, 20_000)
 """A struct timeval of 20 ms."""
 _MUTABLE = (list, dict, set)
+_NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
 
 
 class CandidateGone(BaseException):
@@ -131,8 +132,8 @@ def _exception(description: Any) -> BaseException:
         raise Malformed("bad exception")
     name, text = description
     kind = getattr(builtins, name, None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)) or issubclass(kind, Warning):
-        return RuntimeError(f"{name}: {text}")  # SystemExit and its like must not end the tests
+    if not (isinstance(kind, type) and issubclass(kind, Exception)) or issubclass(kind, _NOT_RAISED):
+        return RuntimeError(f"{name}: {text}")  # nothing of the answer's ends the tests, or a loop of theirs
     try:
         return kind(text)
     except Exception:

@@ -1,6 +1,9 @@
 """Names that trusted test code binds at its top, which no name of an answer may hide. Standard library only."""
 
 import ast
+import contextlib
+import importlib
+import sys
 
 
 def bound_names(body: list[ast.stmt]) -> set[str]:
@@ -19,4 +22,26 @@ def bound_names(body: list[ast.stmt]) -> set[str]:
         elif isinstance(node, ast.ExceptHandler) and node.name:
             names.add(node.name)
         waiting += ast.iter_child_nodes(node)
+    return names
+
+
+def star_names(body: list[ast.stmt]) -> set[str]:
+    """Names that `from module import *` brings from modules of the standard library, wherever it is written.
+
+    Imports the modules: call it only where the test code may run too.
+    """
+    names: set[str] = set()
+    for statement in body:
+        for node in ast.walk(statement):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module
+                and not node.level
+                and any(alias.name == "*" for alias in node.names)
+                and node.module.partition(".")[0] in sys.stdlib_module_names
+            ):
+                with contextlib.suppress(ImportError):
+                    module = importlib.import_module(node.module)
+                    public = [name for name in vars(module) if not name.startswith("_")]
+                    names.update(getattr(module, "__all__", public))
     return names

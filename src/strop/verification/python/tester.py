@@ -7,7 +7,8 @@ fresh namespace and a freshly seeded `random` each. Values and functions that do
 fail the test that needs them. A job with "checker" goes to `strop.verification.python.checking`.
 
 Job channel, tester's side: takes {"code", "entry", "helpers", "test", "result_bytes"}; sends {"plan": number of tests}
-or {"broken": why}, the candidate's stage frames, {"test": number, "ok", "x", "s"} each, then {"done": fault or null}.
+or {"broken": why} (with "alone" where no answer had been called yet), the candidate's stage frames, {"test": number,
+"ok", "x", "s"} each, then {"done": fault or null}.
 """
 
 import ast
@@ -87,7 +88,7 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
     try:
         code, names = prepare(job["test"], job["entry"], tuple(job["helpers"]))
     except (SyntaxError, ValueError, RecursionError) as error:
-        return send({"broken": f"test code: {type(error).__name__}: {error}"})
+        return send({"broken": f"test code: {type(error).__name__}: {error}", "alone": True})
     send({"plan": sum(judges for _, judges in code)})
     try:
         with suppress(CandidateGone):  # then its first frame is missing too
@@ -142,7 +143,7 @@ def _run_statements(
             send({"test": number, "ok": not failure, "x": failure, "s": time.perf_counter() - began})
             number += 1
         elif failure and candidate.calls == calls:
-            return send({"broken": f"test code: {failure}"})
+            return send({"broken": f"test code: {failure}", "alone": calls == 0})
         elif failure:
             return send({"done": f"setup: {failure}"})
     send({"done": None})

@@ -5,7 +5,8 @@ called there. So each identifier `eq` is looked at: one that defines a trait's f
 its impl block; one that a macro gets, or that nothing explains, puts every type of the answer under suspicion (`*`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from itertools import pairwise
 
 from strop.code.trees import Node, text_of, walk
@@ -24,6 +25,7 @@ _NAMES = ("type_identifier", "metavariable")
 _TOKENS = ("macro_definition", "macro_invocation", "attribute_item", "ERROR")
 _KEYWORDS = {"struct", "enum", "union", "type", "use"}
 _STANDARD = ("std", "core", "alloc")
+_BEFORE_A_PATH = ("pub", "use", "::", "(", "crate", ")")
 _OPAQUE = ("macro_invocation", "qualified_type", "bracketed_type")
 
 
@@ -31,9 +33,10 @@ def own_equality(root: Node) -> list[str]:
     """Names of the types with an equality written by hand, and of types built from them; `*` stands for all."""
     macros = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type == "macro_definition"}
     found: set[str] = set()
+    aliases = cache(partial(_aliases, root))
     for node in walk(root):
         if node.type == "function_item" and plain(node.child_by_field_name("name")) == "eq":
-            found |= _targets(node, root)
+            found |= _targets(node, aliases)
         elif node.type in _TOKENS and _hides_equality(node, macros):
             found.add(ANY)
     if found and _renames(root):
@@ -46,7 +49,7 @@ def plain(node: Node | None) -> str:
     return text_of(node).removeprefix("r#")
 
 
-def _targets(function: Node, root: Node) -> set[str]:
+def _targets(function: Node, aliases: Callable[[], set[str]]) -> set[str]:
     """The types that an impl block with this function is about."""
     impl = function.parent.parent if function.parent is not None else None
     if impl is None or impl.type != "impl_item" or impl.child_by_field_name("trait") is None:
@@ -64,48 +67,42 @@ def _targets(function: Node, root: Node) -> set[str]:
     names = {plain(n) for n in parts if n.type in _NAMES and n != trait} - free - {"Self"}
     if not names or any(n.type in _OPAQUE for n in parts) or any(n.startswith("$") for n in names):
         return {ANY}
-    return names | ({ANY} if names & _aliases(root) else set())
+    return names | ({ANY} if names & aliases() else set())
 
 
 def _aliases(root: Node) -> set[str]:
     """Names that may stand for a type of another name."""
     kinds = ("type_item", "associated_type")
     named = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type in kinds}
-    return named | {
-        plain(n.child_by_field_name("alias"))
-        for n in walk(root)
-        if n.type == "use_as_clause" and not _standard(n)
-    }
+    return named | {plain(n.child_by_field_name("alias")) for n in _renaming_uses(root)}
 
 
-def _standard(clause: Node) -> bool:
-    above: Node | None = clause
-    while above is not None and above.type != "use_declaration":
-        above = above.parent
-    words = [text_of(leaf) for leaf in leaves(above)] if above is not None else []
-    return next((w for w in words if w not in ("pub", "use", "::", "(", "crate", ")")), "") in _STANDARD
+def _renaming_uses(root: Node) -> Iterator[Node]:
+    """The `as` clauses of declarations that do not take from the standard library."""
+    standard = False
+    for node in walk(root):
+        if node.type == "use_declaration":
+            words = (text_of(n) for n in walk(node) if not n.child_count and "comment" not in n.type)
+            standard = next((w for w in words if w not in _BEFORE_A_PATH), "") in _STANDARD
+        elif node.type == "use_as_clause" and not standard:
+            yield node
 
 
 def _renames(root: Node) -> bool:
     """Whether types can be defined, or used in definitions, under names that the parse tree does not show."""
+    if next(_renaming_uses(root), None) is not None:
+        return True
+    end = 0
+    """Of the definitions around the current node."""
     for node in walk(root):
-        if node.type == "use_as_clause" and not _standard(node):
-            return True
         if node.type in ("macro_definition", "macro_invocation") and _KEYWORDS & {
             text_of(x) for x in leaves(node)
         }:
             return True
-        if node.type in _OPAQUE and _in_definition(node):
+        if node.type in _OPAQUE and node.start_byte < end:
             return True
-    return False
-
-
-def _in_definition(node: Node) -> bool:
-    above = node.parent
-    while above is not None:
-        if above.type in (*_DEFINITIONS, "type_item"):
-            return True
-        above = above.parent
+        if node.type in (*_DEFINITIONS, "type_item"):
+            end = max(end, node.end_byte)
     return False
 
 

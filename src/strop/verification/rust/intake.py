@@ -1,5 +1,6 @@
 """Takes an answer in: what its text says, the task's tests made safe, and faults of the task itself."""
 
+from strop.code.trees import TooCostly, bounded
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
@@ -7,8 +8,8 @@ from strop.verification.rust.case import Case
 from strop.verification.rust.crate_use import crates_named, doubtful_types
 from strop.verification.rust.crates import code_name
 from strop.verification.rust.delimiters import balanced
-from strop.verification.rust.rules import missing_file, refusal
-from strop.verification.rust.scan import scan
+from strop.verification.rust.rules import TOO_LONG, missing_file, refusal
+from strop.verification.rust.scan import scan, steps_for
 from strop.verification.rust.trusted import read_trusted
 
 
@@ -29,8 +30,12 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> Case:
     case.worldly = trusted is not None and scan(check.tests).world
     case.broken_tests = not balanced(check.tests)
     if trusted is not None:
-        case.refused = refusal(case)
-        case.doubtful = frozenset(doubtful_types(answer, names) if used else ())
+        try:
+            with bounded(steps_for(answer)):
+                case.refused = refusal(case)
+                case.doubtful = frozenset(doubtful_types(answer, names) if used else ())
+        except TooCostly:
+            case.refused = TOO_LONG
     if case.broken_tests and strict:
         case.outcome, case.detail = Outcome.ERROR, "the task's tests are not Rust: a bracket is not closed"
     elif lacking := missing_file(case):

@@ -1,5 +1,6 @@
 """Names in Rust source: what it defines, imports, calls and tests."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from strop.code.trees import Node, parse, text_of, walk
@@ -8,10 +9,13 @@ from strop.code.trees import Node, parse, text_of, walk
 def trait_methods(text: str) -> set[str]:
     """Names of the methods of the traits that a text defines; `*` when a macro may define some."""
     found: set[str] = set()
+    end = 0
+    """Of the traits around the current node."""
     for node in walk(parse(text)):
         if node.type == "trait_item":
-            kinds = ("function_item", "function_signature_item")
-            found |= {text_of(n.child_by_field_name("name")) for n in walk(node) if n.type in kinds}
+            end = max(end, node.end_byte)
+        elif node.type in ("function_item", "function_signature_item") and node.start_byte < end:
+            found.add(text_of(node.child_by_field_name("name")))
         elif node.type == "macro_definition" and any(text_of(n) == "trait" for n in walk(node)):
             found.add("*")
     return found
@@ -50,6 +54,24 @@ def imported(text: str) -> set[str]:
         "core",
         "alloc",
     }
+
+
+def first_names(tokens: Sequence[str], place: int) -> set[str]:
+    """First names of the paths in the braced list that begins at a token: `use std::{{fs}, io::{self}}` has fs and io."""
+    names: set[str] = set()
+    outer: list[bool] = []
+    """For each brace around the current token, whether no name stands before it."""
+    for number in range(place, len(tokens)):
+        token, before = tokens[number], tokens[number - 1]
+        if token == "{":
+            outer.append(not outer or (outer[-1] and before in ("{", ",")))
+        elif token == "}":
+            outer.pop()
+            if not outer:
+                break
+        elif outer[-1] and before in ("{", ","):
+            names.add(token)
+    return names
 
 
 def macros_called(root: Node) -> set[str]:

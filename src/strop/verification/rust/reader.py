@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from strop.code.trees import Node, text_of, walk
-from strop.verification.rust.paths import first_names, rest_of_path
+from strop.verification.rust.names import first_names, leaves
 
 _ALONE_ATTRIBUTES = {
     "path", "macro_use", "macro_export", "no_mangle", "export_name", "link_section", "link", "global_allocator",
@@ -20,6 +20,7 @@ _WORLD = {"fs", "process", "net", "os"}
 _ONLY_CARGO = {"include!", "include_str!", "include_bytes!", "env!", "option_env!", "file module", "#[path]",
                "script line", "long"}  # fmt: skip
 _HARMLESS_INNER = {"allow"}
+_AMONG_TESTS = ("impl_item", "macro_definition", "foreign_mod_item")
 _HUGE = re.compile(r"\d{6,}|<<\s*[2-9]\d")
 
 
@@ -64,14 +65,24 @@ class Scan:
 class Reader:
     """Fills in a scan, node by node."""
 
-    def __init__(self, found: Scan, data: bytes) -> None:
-        self.found, self.data = found, data
+    def __init__(self, found: Scan) -> None:
+        self.found = found
         self.modules: list[int] = []
         """Ends of the modules around the current node."""
+        self.tests_end = 0
+        """Of the modules for tests around it."""
+        self.tokens: list[str] = []
+        self.places: dict[int, int] = {}
+        """Numbers of tokens by their first byte."""
 
     def read(self, root: Node) -> None:
-        """Looks at every node below the root."""
+        """Looks at every node below the root. Names are read from tokens: white space and comments cannot hide one."""
+        found = leaves(root)
+        self.tokens = [text_of(leaf).removeprefix("r#") for leaf in found]
+        self.places = {leaf.start_byte: number for number, leaf in enumerate(found)}
         for node in walk(root):
+            if node.type in _AMONG_TESTS and node.start_byte < self.tests_end:
+                self.alone("impl among tests")
             while self.modules and self.modules[-1] <= node.start_byte:
                 self.modules.pop()
             handler = getattr(self, f"_{node.type}", None)
@@ -88,34 +99,35 @@ class Reader:
             self.alone("crate")
 
     def _super(self, node: Node) -> None:
-        again = rest_of_path(self.data[: node.end_byte + 40], node.end_byte).startswith("::super")
-        if not self.modules or again:
+        if not self.modules or self._after(node, 2) == ["::", "super"]:
             self.alone("super")
 
     def _identifier(self, node: Node) -> None:
         name = text_of(node)
         if name in ("std", "r#std"):
-            self._standard_path(node)
+            self.found.world = self.found.world or self._leaves_process(node)
         if name.removeprefix("r#").startswith("include"):
             self.found.reads_files = True
         if name in _ALONE_NAMES:
             self.alone(name)
-        elif (
-            name in _ALONE_MACROS and rest_of_path(self.data[: node.end_byte + 80], node.end_byte)[:1] == "!"
-        ):
+        elif name in _ALONE_MACROS and self._after(node, 1) == ["!"]:
             self.alone(f"{name}!")
 
     _type_identifier = _identifier
 
-    def _standard_path(self, node: Node) -> None:
-        """What the text takes from `std::`: a part that reaches out of the process, or all of it under another name."""
-        after = rest_of_path(self.data, node.end_byte)
-        if not after.startswith("::") or after[2:].startswith("*"):
-            self.found.world = True
-        elif after[2:].startswith("{"):
-            self.found.world = self.found.world or bool((_WORLD | {"*", "self"}) & first_names(after[3:]))
-        elif re.split(r"\W", after[2:], maxsplit=1)[0].removeprefix("r#") in _WORLD:
-            self.found.world = True
+    def _after(self, node: Node, count: int) -> list[str]:
+        """The tokens that follow a node that is one."""
+        place = self.places.get(node.start_byte, len(self.tokens))
+        return self.tokens[place + 1 : place + 1 + count]
+
+    def _leaves_process(self, node: Node) -> bool:
+        """Whether what is taken from `std` reaches out of the process, or is all of it under another name."""
+        after = self._after(node, 2)
+        if len(after) < 2 or after[0] != "::":
+            return True
+        if after[1] != "{":
+            return after[1] in _WORLD or not after[1].isidentifier()
+        return bool(first_names(self.tokens, self.places[node.start_byte] + 2) & {*_WORLD, "*", "self", "$"})
 
     def _macro_invocation(self, node: Node) -> None:
         name = text_of(node.child_by_field_name("macro")).rpartition("::")[2].strip()
@@ -179,8 +191,8 @@ class Reader:
         condition = re.sub(r"\s", "", text_of(attribute))
         if condition != "cfg(test)" or item is None or item.type != "mod_item":
             self.alone("cfg")
-        elif any(n.type in ("impl_item", "macro_definition", "foreign_mod_item") for n in walk(item)):
-            self.alone("impl among tests")
+        else:
+            self.tests_end = max(self.tests_end, item.end_byte)
 
     def _inner_attribute_item(self, node: Node) -> None:
         attribute = node.named_children[0] if node.named_children else node

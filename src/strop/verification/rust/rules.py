@@ -11,6 +11,8 @@ from strop.verification.rust.names import trait_methods
 from strop.verification.rust.scan import scan
 from strop.verification.rust.trusted import STANDARD_METHODS
 
+TOO_LONG = "too long to be checked"
+
 
 def groups(cases: Sequence[Case]) -> list[list[Case]]:
     """Cases that fit into one crate: of one edition and one kind of tests."""
@@ -25,7 +27,7 @@ def refusal(case: Case) -> str:
     trusted, found = case.trusted, case.scan
     assert trusted is not None
     if "long" in found.alone:
-        return "too long to be checked"
+        return TOO_LONG
     known = [scan(text) for text in (case.check.tests, case.task.reference)]
     if found.world and not any(k.world for k in known):
         return "files, processes or the network, which this task does not need"

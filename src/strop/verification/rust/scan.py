@@ -6,15 +6,22 @@ whose equality the answer wrote by hand, and finds what strict mode refuses. Lin
 
 from functools import lru_cache
 
-from strop.code.trees import Node, parse, text_of
+from strop.code.trees import Node, TooCostly, bounded, parse, text_of
 from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.equality import own_equality
 from strop.verification.rust.reader import Reader, Scan
 
-__all__ = ["LONGEST", "Scan", "scan"]
+__all__ = ["LONGEST", "Scan", "scan", "steps_for"]
 
 LONGEST = 100_000
 """Bytes of an answer that are parsed; longer ones are compiled alone."""
+STEPS = 12
+"""Nodes looked at for each character. An answer that takes more counts as too long."""
+
+
+def steps_for(text: str) -> int:
+    """Nodes that may be looked at to read a text: in proportion to its length."""
+    return 20_000 + STEPS * len(text)
 
 
 @lru_cache(maxsize=1024)
@@ -28,8 +35,13 @@ def scan(text: str) -> Scan:
     root = parse(text)
     found.broken = not balanced(text)
     found.head = _head(root)
-    Reader(found, text.encode()).read(root)
-    found.own_equality = own_equality(root)
+    try:
+        with bounded(steps_for(text)):
+            Reader(found).read(root)
+            found.own_equality = own_equality(root)
+    except TooCostly:
+        found.alone.append("long")
+        found.risky = True
     if text.startswith("#!") and not text.startswith("#!["):
         found.alone.append("script line")
     if "$crate" in text:

@@ -14,6 +14,7 @@ Not covered: what a method or an attribute of an object says is the answer's wor
 answer, and nothing plain, are as good as its `__eq__`.
 """
 
+import dis
 import secrets
 import types
 from collections.abc import Callable
@@ -231,7 +232,23 @@ def _forward(name: str) -> Callable[..., Any]:
 
 
 def _exit(name: str) -> Callable[..., Any]:
-    return lambda self, kind, error, trace: _do(self, name, kind, error, None)
+    def leave(self: Remote, kind: Any, error: Any, trace: types.TracebackType | None) -> bool:
+        swallows = _do(self, name, kind, error, None)
+        if error is None or not swallows:
+            return False
+        if isinstance(error, AssertionError) or not _raised_here(trace):
+            _session(self).fault("a context manager of the answer swallows what the test has found")
+            return False
+        return True
+
+    return leave
+
+
+def _raised_here(trace: types.TracebackType | None) -> bool:
+    """Whether an exception comes from a `raise` of the frame that caught it: the test's own, inside its `with`."""
+    if trace is None or trace.tb_next is not None:
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 for _make, _names in (

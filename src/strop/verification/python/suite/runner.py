@@ -10,6 +10,7 @@ stages as the tester does, {"test": id, "ok", "x", "s"} each, {"collect": where,
 collected, {"done": why}.
 """
 
+import ast
 import json
 import os
 import random
@@ -22,6 +23,7 @@ from strop.sandbox import confine, kernel, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
 from strop.verification.python.far_end import CandidateGone
+from strop.verification.python.names import star_names
 from strop.verification.python.suite.finder import AnswerFinder
 from strop.verification.python.suite.proxies import make
 from strop.verification.python.suite.session import Session
@@ -90,7 +92,7 @@ class SuiteRecorder:
 
 def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
     """Runs one job from the candidate's first frame to {"done"}."""
-    finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]))
+    finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]) | _brought(job["files"]))
     try:
         session.write({"code": job["code"], "module": finder.names[0]})
         for first in (True, False):
@@ -104,6 +106,12 @@ def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
         return send({"done": session.gone})
     _pytest(job, finder, SuiteRecorder(session, send))
     send({"done": session.gone or None})
+
+
+def _brought(files: dict[str, str]) -> set[str]:
+    """Names that the tests bring in by star imports of other modules, which the answer's must not shadow."""
+    texts = [text for path, text in files.items() if path.endswith(".py")]
+    return {name for text in texts for name in star_names(ast.parse(text).body)}
 
 
 def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: SuiteRecorder) -> None:

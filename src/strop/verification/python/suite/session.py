@@ -28,7 +28,7 @@ _FUNCTIONS = (
 )
 GONE = "gone"
 """Why a conversation ended when the candidate's process did."""
-_NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration)
+_NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 
 
 class Session:
@@ -92,14 +92,15 @@ class Session:
                 raise
             self.write(request)
             try:
-                return self._result(request["i"], args)
+                return self._result(request["i"], args, ends=operation == "do" and name == "__next__")
             except (Malformed, TypeError, ValueError, KeyError, RecursionError) as error:
                 if error is self.raised:
                     raise
                 self.gone = f"malformed: {error}"[:300]
                 raise CandidateGone(self.gone) from None
 
-    def _result(self, number: int, args: tuple[Any, ...]) -> Any:
+    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool) -> Any:
+        """The answer to a request. `ends`: it is for an iterator's next item, and may end a loop of the tests."""
         while "cb" in (reply := self.read()):
             self._call_back(reply)
         if reply.get("i") != number:
@@ -108,7 +109,7 @@ class Session:
             if type(reply.get(key)) is str:
                 stream.write(reply[key])
         if "x" in reply:
-            self.raised = self._exception(reply["x"])
+            self.raised = self._exception(reply["x"], ends)
             raise self.raised
         if "v" not in reply:
             raise Malformed("neither a value nor an exception")
@@ -178,9 +179,11 @@ class Session:
         self.proxies[number], self.numbers[kind] = kind, number
         return kind
 
-    def _exception(self, description: Any) -> BaseException:
+    def _exception(self, description: Any, ends: bool) -> BaseException:
         about, text, args, attributes = description
         kind = self._exception_class(about)
+        if issubclass(kind, StopIteration) and not ends:
+            return RuntimeError(f"{kind.__name__}: {text}"[:300])
         values, named = self.decode(args), self.decode(attributes)
         if not isinstance(text, str) or type(values) is not list or type(named) is not dict:
             raise Malformed("bad exception")
