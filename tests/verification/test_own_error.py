@@ -86,6 +86,18 @@ def test_a_task_at_fault_is_still_an_error(verifier: VerifierPool) -> None:
             assert verifier.verify(task, answer).outcome is Outcome.ERROR
 
 
+@pytest.mark.parametrize(
+    "answer", ["def f(x): return None", "def f(x): return []", "def f(x): x.clear(); return x"]
+)
+def test_a_value_that_the_test_cannot_take_apart_is_a_failure(verifier: VerifierPool, answer: str) -> None:
+    code = "given = [3, 4]\nfound = f(given)\nfirst, second = found\nassert first == 3\nlast = given[1]\nassert last == 4\n"
+    task = Task(
+        statement="s", reference="def f(x): return list(x)", check=AssertsCheck(entry_point="f", code=code)
+    )
+    assert verifier.verify(task, answer).outcome is Outcome.FAILED
+    assert verifier.verify(task, task.reference).passed
+
+
 STOPS = {
     "StopIteration": "def f(x): raise StopIteration",
     "its own": "class Stop(StopIteration): pass\ndef f(x): raise Stop(x)",
