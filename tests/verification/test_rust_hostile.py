@@ -6,11 +6,14 @@ from collections.abc import Iterator
 import pytest
 from tests.scale import some
 
+from strop.code.trees import bounded
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
+from strop.verification.rust.intake import take_in
+from strop.verification.rust.scan import scan, steps_for
 
 pytestmark = pytest.mark.rust
 
@@ -261,3 +264,58 @@ def test_output_never_holds_an_expected_value(toolchain: RustToolchain) -> None:
         tests='#[cfg(test)] mod tests { use super::*; #[test] fn t() { assert_eq!(f(1), 987654); } }'))  # fmt: skip
     (verdict,) = judged(toolchain, secret, ['pub fn f(x: i32) -> i32 { println!("seen {x}"); x }'])
     assert "seen 1" in verdict.output and "987654" not in verdict.model_dump_json()
+
+
+REPEATED = {
+    "impl blocks": "".join(f"struct A{i};impl PartialEq for A{i}{{fn eq(&self,o:&Self)->bool{{true}}}}\n" for i in range(160)),
+    "modules for tests": "#[cfg(test)]mod t{" * 800 + "}" * 800,
+    "traits in traits": "trait A{fn f(){" * 1000 + "}}" * 1000,
+    "impls in functions": "fn f(){impl A{" * 1000 + "}}" * 1000,
+    "types in types": "struct A{a:[u8;{" * 800 + "0}]}" * 800,
+    "renamed imports": "use a::{" + ",".join(f"b as f{i}" for i in range(1400)) + "};",
+    "macros": "m!{fn eq}" * 1800,
+    "definitions of macros": "macro_rules! m{()=>{trait}}" * 600,
+    "attributes": "#[cfg(test)]" * 1400,
+    "open brackets": "fn eq((((" * 1800,
+    "paths": "std::{" * 2800,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_reading_takes_time_in_proportion(name: str) -> None:
+    """In steps, not in seconds: twice the text takes about twice the steps, or is too long to be checked."""
+    text = REPEATED[name]
+    task = Task(
+        language="rust",
+        statement="x",
+        reference="pub fn f(){}",
+        check=RustCheck(tests="#[test] fn t(){ f(); }"),
+    )
+    with bounded(3 * steps_for(text)):
+        take_in(0, task, text, strict=True)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "use std::{{fs}};", "use std::{{{fs::File}}, io};", f"use std::{' ' * 3000}fs;", "use std::/*" + "x" * 3000 + "*/fs;",
+        "use std::{io::{self}, r#fs};", "use std::{self as s};", "use ::std::fs;", "use std as s;", "use std::*;",
+        "macro_rules! m { ($a:ident) => { std::$a::read_to_string(\"x\") } }", "fn f() { m!(std); }",
+        "use std::{\n// here\nfs};",
+    ],
+)  # fmt: skip
+def test_the_way_out_is_read_from_tokens(use: str) -> None:
+    assert scan(use).world
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "use std::{collections::{self, HashMap}, io::{self}};",
+        "use std::fmt;",
+        "use std::collections::*;",
+        "std::cmp::max(1, 2)",
+    ],
+)
+def test_what_stays_inside_is_no_way_out(use: str) -> None:
+    assert not scan(use).world

@@ -57,7 +57,7 @@ def imported(text: str) -> set[str]:
 
 
 def first_names(tokens: Sequence[str], place: int) -> set[str]:
-    """First names of the paths in the braced list that begins at a token: `use std::{{fs}, io::{self}}` has fs and io."""
+    """First names of the paths in the braced list that begins at a token: of `{{fs}, io::{self}}`, fs and io."""
     names: set[str] = set()
     outer: list[bool] = []
     """For each brace around the current token, whether no name stands before it."""

@@ -1,6 +1,7 @@
 """Looks at every node of an answer's parse tree for what decides how it is built. See scan.py."""
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from strop.code.trees import Node, text_of, walk
@@ -21,7 +22,7 @@ _ONLY_CARGO = {"include!", "include_str!", "include_bytes!", "env!", "option_env
                "script line", "long"}  # fmt: skip
 _HARMLESS_INNER = {"allow"}
 _AMONG_TESTS = ("impl_item", "macro_definition", "foreign_mod_item")
-_HUGE = re.compile(r"\d{6,}|<<\s*[2-9]\d")
+_HUGE = re.compile(rb"\d{6,}|<<\s*[2-9]\d")
 
 
 @dataclass
@@ -65,8 +66,10 @@ class Scan:
 class Reader:
     """Fills in a scan, node by node."""
 
-    def __init__(self, found: Scan) -> None:
+    def __init__(self, found: Scan, text: str) -> None:
         self.found = found
+        self.huge = [match.start() for match in _HUGE.finditer(text.encode(errors="replace"))]
+        """First bytes of numbers that may make an array huge."""
         self.modules: list[int] = []
         """Ends of the modules around the current node."""
         self.tests_end = 0
@@ -231,16 +234,20 @@ class Reader:
         inside = node.parent is not None and node.parent.type == "declaration_list"
         if inside and ("(" in value or "!" in value):
             self.alone("associated const")  # its errors show in generated code only
-        if any(word in value for word in ("loop", "while", "(")) or _HUGE.search(text_of(node)):
+        if any(word in value for word in ("loop", "while", "(")) or self._is_huge(node):
             self.found.risky = True
 
     _static_item = _const_item
 
     def _array_type(self, node: Node) -> None:
-        if _HUGE.search(text_of(node)):
+        if self._is_huge(node):
             self.found.risky = True
 
     _array_expression = _array_type
+
+    def _is_huge(self, node: Node) -> bool:
+        first = bisect_left(self.huge, node.start_byte)
+        return first < len(self.huge) and self.huge[first] < node.end_byte
 
 
 def _has_example(text: str) -> bool:

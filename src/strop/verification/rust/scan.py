@@ -37,7 +37,7 @@ def scan(text: str) -> Scan:
     found.head = _head(root)
     try:
         with bounded(steps_for(text)):
-            Reader(found).read(root)
+            Reader(found, text).read(root)
             found.own_equality = own_equality(root)
     except TooCostly:
         found.alone.append("long")
