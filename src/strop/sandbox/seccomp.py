@@ -4,7 +4,7 @@ Threat model: the process is hostile native code. Denied calls return EPERM (clo
 library falls back to clone, whose flags a filter can read); a call of a foreign architecture kills the process.
 Filters only ever narrow, and stack: `base` suits every jailed process, `leaf` is added by one that runs a candidate and
 denies new processes, signals to others and changes of its own limits. `fcntl` and `ioctl` are filtered by their
-command, because some make the kernel signal a process of the caller\'s choice.
+command, because some make the kernel signal a process of the caller's choice.
 """
 
 import errno
