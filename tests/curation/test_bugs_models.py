@@ -146,7 +146,7 @@ def test_a_server_that_fails_once_is_asked_again_and_one_that_refuses_ends_the_b
     with pytest.raises(UserError, match="OPENAI_API_KEY"):
         made(model.url, tmp_path / "b")
     model.status = 404
-    with pytest.raises(UserError, match="correct --rewrite-model or --rewrite-url"):
+    with pytest.raises(UserError, match="set --rewrite-model or --rewrite-url"):
         made(model.url, tmp_path / "c")
     model.status, model.error = 400, "too long"
     with pytest.raises(UserError, match="every question is refused"):
