@@ -16,6 +16,7 @@ of metrics.jsonl, which readers leave out and `resume` removes.
 
 import fcntl
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ ROLLOUTS, EVALUATION, CHECKPOINTS = "rollouts", "evaluation", "checkpoints"
 _LOCK, _LOOKS = ".lock", 100
 _TRACKERS = ("tensorboard", "wandb")
 _STEP = "step-"
+STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
+"""Name of a file with the rollouts of a step."""
 _OURS = (
     RECIPE,
     VERSIONS,
@@ -192,8 +195,7 @@ class RunFolder:
 
     def rollout_steps(self) -> list[int]:
         """Steps that have rollouts, in order."""
-        found = (self.path / ROLLOUTS).glob("step-*.jsonl.zst")
-        return sorted(int(file.name.removesuffix(".jsonl.zst").removeprefix("step-")) for file in found)
+        return rollout_steps(self.path)
 
     def write_rollouts(self, step: int, groups: Iterable[Group]) -> None:
         """Writes every rollout of a step, whole or not at all."""
@@ -238,6 +240,12 @@ class RunFolder:
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Writes summary.json, whole or not at all."""
         files.write_json(self.path / SUMMARY, summary)
+
+
+def rollout_steps(folder: Path) -> list[int]:
+    """Steps of a run folder that have rollouts on disk, in order."""
+    names = [path.name for path in (folder / ROLLOUTS).glob("step-*")]
+    return sorted(int(match[1]) for name in names if (match := STEP_FILE.fullmatch(name)))
 
 
 def step_name(step: int) -> str:

@@ -9,11 +9,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import zstandard
 
 from strop.reports import shapes
+from strop.reports.rollout_files import RolloutFile
 from strop.reports.run_folder import VOCABULARY
 
 Line = dict[str, Any]
@@ -39,18 +40,6 @@ _CODE = re.compile(
 )
 
 
-class Where(Protocol):
-    """Which file a line stands in: the step of training, or else the evaluation."""
-
-    @property
-    def step(self) -> int | None:
-        """The step; None for an evaluation."""
-
-    @property
-    def evaluation(self) -> str:
-        """The evaluation's name, "" for a step."""
-
-
 def numbered(lines: Iterable[Line]) -> Iterator[Line]:
     """Lines of one evaluation, with `greedy` added: true for the second line of a task and index.
 
@@ -64,7 +53,7 @@ def numbered(lines: Iterable[Line]) -> Iterator[Line]:
         yield line
 
 
-def row_of(line: Line, where: Where) -> dict[str, Any]:
+def row_of(line: Line, where: RolloutFile) -> dict[str, Any]:
     """The short row of a rollout. Its `text` is the beginning of the answer, without the prompt it goes on from."""
     shapes.checked_rollout(line, grouped=where.step is not None)
     verdict, turns = line.get("verdict") or {}, line["turns"]
@@ -97,7 +86,12 @@ def row_of(line: Line, where: Where) -> dict[str, Any]:
 
 
 def detail_of(
-    line: Line, where: Where, vocabulary: Sequence[str] = (), language: str = "", *, colours: bool = True
+    line: Line,
+    where: RolloutFile,
+    vocabulary: Sequence[str] = (),
+    language: str = "",
+    *,
+    colours: bool = True,
 ) -> dict[str, Any]:
     """Everything about one rollout. `colours` is whether the answer's syntax colours are worked out now."""
     from strop.reports.page.colours import runs_of

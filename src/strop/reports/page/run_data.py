@@ -13,7 +13,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.reports import shapes
-from strop.reports.run_folder import EVALUATION, RECIPE, ROLLOUTS, SUMMARY, VERSIONS
+from strop.reports.run_folder import EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
 from strop.reports.run_state import (
     Metrics,
     check_run,
@@ -26,7 +26,6 @@ from strop.reports.run_state import (
 
 _NAME = re.compile(r"(before|warm|after|step-(\d{6,}))(?:-(.+))?", re.S)
 _LABELS = {"before": "before training", "warm": "after the warm start", "after": "after training"}
-_STEP = re.compile(r"step-(\d{6,12})\.jsonl\.zst")
 _SIDES = ("before", "warm", "after")
 _NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_tokens", "tokens_mean", "truncated_rate",
                "seconds", "error_rate")  # fmt: skip
@@ -83,12 +82,6 @@ def tell_apart(runs: list[dict[str, Any]]) -> None:
     for run in runs:
         if names[run["name"]] > 1:
             run["name"] = f"{run['name']} ({run['folder']})"
-
-
-def rollout_steps(folder: Path) -> list[int]:
-    """Steps that have rollouts on disk, in order."""
-    names = [path.name for path in (folder / ROLLOUTS).glob("step-*")]
-    return sorted(int(match[1]) for name in names if (match := _STEP.fullmatch(name)))
 
 
 def read_evaluations(folder: Path, last_step: int, problems: list[str]) -> list[dict[str, Any]]:

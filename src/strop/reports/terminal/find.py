@@ -15,9 +15,9 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.text import printable
 from strop.reports.page.rollout_data import NO_ROLLOUT, load_vocabulary, numbered, row_of
-from strop.reports.page.run_data import rollout_steps
+from strop.reports.rollout_files import RolloutFile, evaluation_file, step_file
 from strop.reports.rollout_files import lines as lines_of
-from strop.reports.run_folder import EVALUATION, ROLLOUTS
+from strop.reports.run_folder import EVALUATION, rollout_steps
 
 _TASK = re.compile(rb'\{(?:"step": \d+, "group": \d+, )?"task_id": "([^"\\]*)"')
 _SHOWN = 4
@@ -25,20 +25,11 @@ _SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Place:
-    """A file of rollouts: the step of training, or else the evaluation."""
-
-    path: Path
-    step: int | None = None
-    evaluation: str = ""
-
-
-@dataclass(frozen=True)
 class FoundRollout:
     """One rollout: its line, where it stands, and its short row."""
 
     line: dict[str, Any]
-    place: Place
+    place: RolloutFile
     row: dict[str, Any]
 
 
@@ -54,22 +45,23 @@ class RolloutFinder:
         """Steps that have rollouts."""
         return rollout_steps(self.folder)
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[RolloutFile]:
         """Every file of rollouts, in the order of training: before, the steps, what came during and after."""
-        steps = [self._step(step) for step in self.steps()]
+        steps = [step_file(self.folder, step) for step in self.steps()]
         names = sorted(
             p.name.removesuffix(".jsonl.zst") for p in (self.folder / EVALUATION).glob("*.jsonl.zst")
         )
         early = [name for name in names if name.startswith(("before", "warm"))]
         late = [name for name in names if name not in early]
-        return [*map(self._evaluation, early), *steps, *map(self._evaluation, late)]
+        before, after = ([evaluation_file(self.folder, name) for name in some] for some in (early, late))
+        return [*before, *steps, *after]
 
     def of_step(self, step: int, group: int | None = None) -> list[FoundRollout]:
         """The rollouts of a step, or of one of its groups. Raises UserError when there are none."""
         if step not in (steps := self.steps()):
             which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none at all yet"
             raise UserError(f"{self.folder} has no rollouts of step {step}: {which}")
-        found = list(self._read(self._step(step)))
+        found = list(self._read(step_file(self.folder, step)))
         groups = sorted({f.row["group"] for f in found})
         if group is not None and group not in groups:
             most = f"its groups are 0 to {groups[-1]}" if groups else "it has none"
@@ -84,9 +76,9 @@ class RolloutFinder:
                 f"{self.folder} has no evaluation {name!r}: "
                 + (f"it has {', '.join(known)}" if known else "it has none")
             )
-        return list(self._read(self._evaluation(name)))
+        return list(self._read(evaluation_file(self.folder, name)))
 
-    def of_task(self, word: str, places: list[Place] | None = None) -> list[FoundRollout]:
+    def of_task(self, word: str, places: list[RolloutFile] | None = None) -> list[FoundRollout]:
         """Every play of the task whose id begins with `word`, in the order of training.
 
         Raises UserError when no task, or more than one, begins so; a task of exactly that id is meant alone.
@@ -137,13 +129,7 @@ class RolloutFinder:
         """The text of each token id, empty when the run has none."""
         return load_vocabulary(self.folder)
 
-    def _step(self, step: int) -> Place:
-        return Place(self.folder / ROLLOUTS / f"step-{step:06d}.jsonl.zst", step=step)
-
-    def _evaluation(self, name: str) -> Place:
-        return Place(self.folder / EVALUATION / f"{name}.jsonl.zst", evaluation=name)
-
-    def _tasks(self, place: Place) -> Iterator[str]:
+    def _tasks(self, place: RolloutFile) -> Iterator[str]:
         """The task of every line."""
         try:
             for text in lines_of(place.path):
@@ -156,13 +142,15 @@ class RolloutFinder:
         except UserError:
             return  # said when it is read
 
-    def _read(self, place: Place, wanted: Callable[[str], bool] | None = None) -> Iterator[FoundRollout]:
+    def _read(
+        self, place: RolloutFile, wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[FoundRollout]:
         """The rollouts of a file; with `wanted` only those of the tasks that it says yes to."""
         lines = self._lines(place, wanted)
         for line in numbered(lines) if place.evaluation else lines:
             yield FoundRollout(line, place, row_of(line, place))
 
-    def _lines(self, place: Place, wanted: Callable[[str], bool] | None) -> Iterator[dict[str, Any]]:
+    def _lines(self, place: RolloutFile, wanted: Callable[[str], bool] | None) -> Iterator[dict[str, Any]]:
         bad = 0
         try:
             for text in lines_of(place.path):
@@ -180,7 +168,7 @@ class RolloutFinder:
             self.unreadable.append(f"{place.path}: {bad} lines are no rollouts and are left out")
 
     @staticmethod
-    def _line(text: bytes, place: Place) -> dict[str, Any] | None:
+    def _line(text: bytes, place: RolloutFile) -> dict[str, Any] | None:
         try:
             line: dict[str, Any] = json.loads(text)
             row_of(line, place)

@@ -6,7 +6,6 @@ are made from the folder's content, never from a request.
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,8 +16,8 @@ from typing import Any
 from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page.rollout_data import NO_ROLLOUT, numbered, row_of, task_of
-from strop.reports.rollout_files import read_whole
-from strop.reports.run_folder import EVALUATION, ROLLOUTS
+from strop.reports.rollout_files import RolloutFile, read_whole
+from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE
 
 ROW = (
     "id", "kind", "evaluation", "step", "group", "index", "greedy", "task", "reward", "advantage", "outcome", "stages",
@@ -29,7 +28,6 @@ ANSWER = len(ROW)
 """Where a row's tuple holds the text that is searched."""
 MOST_SEARCHED = 4000
 """Characters of an answer that a search looks at; a longer one goes without the prompt that it goes on from."""
-_STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 _ROLLOUTS = ".jsonl.zst"
 _fields = itemgetter(*ROW)
 
@@ -39,14 +37,11 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class BlockFile:
+class BlockFile(RolloutFile):
     """A file of rollouts that lies in the folder."""
 
-    name: str
-    path: Path
-    step: int | None
-    evaluation: str
-    stamp: Stamp
+    name: str = ""
+    stamp: Stamp = (0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -63,12 +58,12 @@ class Block:
 def found_in(folder: Path) -> dict[str, BlockFile]:
     """The files of rollouts of a run by name: steps from the newest on, then evaluations."""
     steps = [
-        BlockFile(f"t.{step}", Path(entry.path), step, "", _stamp(entry))
+        BlockFile(Path(entry.path), step, name=f"t.{step}", stamp=_stamp(entry))
         for entry in _entries(folder / ROLLOUTS)
-        if (match := _STEP_FILE.fullmatch(entry.name)) and (step := int(match[1])) >= 0
+        if (match := STEP_FILE.fullmatch(entry.name)) and (step := int(match[1])) >= 0
     ]
     evaluations = [
-        BlockFile(f"e.{name}", Path(entry.path), None, name, _stamp(entry))
+        BlockFile(Path(entry.path), None, name, f"e.{name}", _stamp(entry))
         for entry in _entries(folder / EVALUATION)
         if entry.name.endswith(_ROLLOUTS) and (name := entry.name.removesuffix(_ROLLOUTS))
     ]
