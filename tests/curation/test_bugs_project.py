@@ -2,7 +2,7 @@ from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
 from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.from_project import Factory, Place, split_of
+from strop.curation.bugs.from_project import Factory, ProjectPlace, split_of
 from strop.curation.bugs.issue import project_issue
 from strop.curation.bugs.targets import targets
 from strop.curation.engine.tally import Tally
@@ -52,7 +52,7 @@ def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path, verifier):
     (tmp_path / "p/shop.py").write_text(PRICES)
     (tmp_path / "p/tests/test_shop.py").write_text(TESTS)
     archive = tmp_path / "p.tar.gz"
-    place = Place("p", str(archive), str(archive), pack(tmp_path / "p", archive))
+    place = ProjectPlace("p", str(archive), str(archive), pack(tmp_path / "p", archive))
     tally = Tally(LAYOUT)
     with open_project(archive, workers=1, test_seconds=2.0) as project:
         found = targets(project, seed=0, at_once=(1, 1), max_file_chars=None)

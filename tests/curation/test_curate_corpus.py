@@ -34,7 +34,10 @@ def test_dedupe_and_decontaminate_find_what_is_theirs(made, tmp_path) -> None:
     tasks = [task for task, _ in made]
     labels = {label.id: label for _, label in made}
     dropped: dict[str, Dropped] = {}
-    for step in (decontaminate.Decontaminate(decontaminate.Config()), dedupe.Dedupe(dedupe.Config())):
+    for step in (
+        decontaminate.Decontaminate(decontaminate.DecontaminateConfig()),
+        dedupe.Dedupe(dedupe.DedupeConfig()),
+    ):
         out = list(
             step.run(lambda tasks=tasks: iter(tasks), Context(seed=0, folder=tmp_path / step.__module__))
         )

@@ -9,7 +9,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped
 from strop.curation.similar.leaks import statements_in
-from strop.curation.steps.decontaminate import Config, Decontaminate
+from strop.curation.steps.decontaminate import Decontaminate, DecontaminateConfig
 from strop.tasks import load_tasks
 
 SWAPS = {"list": "sequence", "return": "give back", "given": "provided", "string": "text", "number": "value"}
@@ -22,7 +22,7 @@ def humaneval() -> list[Task]:
 
 
 def leaks(tmp_path, tasks: list[Task], **settings) -> dict[str, Dropped]:
-    step = Decontaminate(Config(**settings))
+    step = Decontaminate(DecontaminateConfig(**settings))
     step.check()
     out = list(step.run(lambda: iter(tasks), Context(seed=0, folder=tmp_path)))
     assert [o.task_id if isinstance(o, Dropped) else o.id for o in out] == [t.id for t in tasks]
@@ -98,4 +98,4 @@ def test_a_text_file_of_statements() -> None:
 def test_a_benchmark_that_is_not_there_is_said_before_anything_runs(tmp_path) -> None:
     for source in (str(tmp_path / "no.txt"), str(tmp_path / "no.jsonl"), "humanevil"):
         with pytest.raises(UserError):
-            Decontaminate(Config(against=source)).check()
+            Decontaminate(DecontaminateConfig(against=source)).check()

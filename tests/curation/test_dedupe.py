@@ -7,7 +7,7 @@ import pytest
 from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped
-from strop.curation.steps.dedupe import Config, Dedupe
+from strop.curation.steps.dedupe import Dedupe, DedupeConfig
 
 ASKED = "Given a list of integers, return the sum of all those that are greater than {k}, or {k} if there are none."
 CODE = """def total_above(numbers):
@@ -56,7 +56,7 @@ def one(
 def dedupe(tmp_path, *tasks: Task, **settings) -> dict[str, Dropped]:
     """What is dropped, by id; every task comes out once, in order."""
     context = Context(seed=0, folder=tmp_path)
-    out = list(Dedupe(Config(**settings)).run(lambda: iter(tasks), context))
+    out = list(Dedupe(DedupeConfig(**settings)).run(lambda: iter(tasks), context))
     assert [o.task_id if isinstance(o, Dropped) else o.id for o in out] == [t.id for t in tasks]
     return {o.task_id: o for o in out if isinstance(o, Dropped)}
 
@@ -123,6 +123,6 @@ def test_a_statement_with_small_edits_is_a_duplicate_where_no_solution_speaks_ag
 
 def test_settings_are_checked() -> None:
     with pytest.raises(ValueError, match="below threshold"):
-        Config(threshold=0.9, sure=0.5)
+        DedupeConfig(threshold=0.9, sure=0.5)
     with pytest.raises(ValueError, match="nothing to compare"):
-        Config(by=[])
+        DedupeConfig(by=[])

@@ -19,7 +19,7 @@ from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.engine.tally import Tally
 from strop.curation.implement import LAYOUT
-from strop.curation.implement.build import Options, tasks
+from strop.curation.implement.build import MaskOptions, tasks
 from strop.curation.implement.filters import FILTERS, SETS
 from strop.curation.implement.sources import SourceFile, read_sources
 from strop.edits import FORMATS, HOLE, apply_answer
@@ -55,7 +55,7 @@ class Stack:
 
 
 def made(text, name="a/m.py", tally=None, **options):
-    return list(tasks([SourceFile(name, text, "tree")], Options(**options), tally or Tally(LAYOUT)))
+    return list(tasks([SourceFile(name, text, "tree")], MaskOptions(**options), tally or Tally(LAYOUT)))
 
 
 def masked_of(task):
@@ -172,7 +172,7 @@ def test_some_functions_of_a_file_are_chosen_by_the_seed():
 
 def test_a_text_that_comes_twice_makes_its_tasks_once():
     tally, file = Tally(LAYOUT), SourceFile("m.py", EXAMPLE, "tree")
-    assert len(list(map(tally.keep, tasks([file, file], Options(), tally)))) == 2 == tally.tasks
+    assert len(list(map(tally.keep, tasks([file, file], MaskOptions(), tally)))) == 2 == tally.tasks
     assert tally.unusable == {"made before": 2}
 
 
@@ -283,7 +283,7 @@ def test_generated_functions_are_masked_and_come_back(text, mask):
 def library(count, **options):
     """Tasks of the standard library's own modules, of files spread over it."""
     tally = Tally(LAYOUT)
-    found = tasks(read_sources(str(LIBRARY), tally, max_chars=30_000), Options(**options), tally)
+    found = tasks(read_sources(str(LIBRARY), tally, max_chars=30_000), MaskOptions(**options), tally)
     return list(islice(found, count)), tally
 
 

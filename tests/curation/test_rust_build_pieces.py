@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.errors import UserError
-from strop.core.journal import Appender, Reader, scan
+from strop.core.journal import Appender, JournalReader, scan
 from strop.curation.rust_build import answer, similar, source
 from strop.curation.rust_build.answer import Unfit
 from strop.curation.rust_build.cost import Estimate
@@ -193,7 +193,7 @@ def test_a_journal_is_read_by_place_and_forgets_a_torn_line(tmp_path) -> None:
     path = tmp_path / "j.jsonl"
     journal = Appender(path)
     places = [journal.append({"text": text}) for text in ("a", "é\ud800\n", "c")]
-    reader = Reader(path)
+    reader = JournalReader(path)
     assert [reader.at(p)["text"] for p in places][::2] == ["a", "c"]
     whole = path.read_bytes()
     path.write_bytes(whole[:-3])

@@ -17,7 +17,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.tasks import load_tasks
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.cargo import package
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crates import source_config
 from strop.verification.rust.intake import take_in
 from strop.verification.rust.toolchain import TESTS
@@ -143,7 +143,7 @@ def test_cargo_mode_says_what_cargo_says(tmp_path: Path) -> None:
     )
 
 
-def plain_cargo(folder: Path, target: Path, cases: dict[str, Case]) -> dict[str, tuple[bool, ...]]:
+def plain_cargo(folder: Path, target: Path, cases: dict[str, RustAnswer]) -> dict[str, tuple[bool, ...]]:
     """What cargo build, clippy and test say of each package, in one workspace and outside of any jail."""
     for slug, case in cases.items():
         for name, text in package(case).items():
@@ -170,7 +170,7 @@ def plain_cargo(folder: Path, target: Path, cases: dict[str, Case]) -> dict[str,
     built, linted = ({slug for slug, _ in made(step)} for step in ("build", "clippy"))
     programs = made("build", "--tests")
 
-    def tested(slug: str, case: Case) -> bool:
+    def tested(slug: str, case: RustAnswer) -> bool:
         mine = [program for owner, program in programs if owner == slug and program]
         if len(mine) < 1 + case.integration:  # of the library, and of the tests
             return False

@@ -23,7 +23,7 @@ _WIDTH = 160
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenAttacks:
     """Which attacks are tried, and in which jails."""
 
     language: Annotated[str | None, typer.Option(help="only attacks in this language")] = None
@@ -44,7 +44,7 @@ class Chosen:
 
 @grouped
 def attack(
-    wanted: Chosen,
+    wanted: ChosenAttacks,
     json_file: Annotated[Path | None, typer.Option("--json", help="file for counts and rows")] = None,
     table_file: Annotated[Path | None, typer.Option("--table", help="file for a Markdown table")] = None,
     listing: Annotated[bool, typer.Option("--list", help="list the attacks without running them")] = False,
@@ -74,7 +74,7 @@ def attack(
     _report(rows, ours, verbose)
 
 
-def _refuse_early(wanted: Chosen, files: Sequence[Path]) -> None:
+def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
     from strop.core.errors import UserError
 
     for path in files:
@@ -87,7 +87,7 @@ def _refuse_early(wanted: Chosen, files: Sequence[Path]) -> None:
         )
 
 
-def _trials(canaries: "Canaries", chosen: "Sequence[Attack]", wanted: Chosen) -> "list[Trial]":
+def _trials(canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAttacks) -> "list[Trial]":
     from strop.attacks.answers import load_answers
     from strop.attacks.suite import trial
     from strop.attacks.tasks import build

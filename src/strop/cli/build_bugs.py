@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from strop.cli.build_bugs_options import Making, Models, OfProject, OfTasks
+from strop.cli.build_bugs_options import AskedModels, BugMaking, OfProject, OfTasks
 from strop.cli.build_output import File, Output, Verifying, edit_format, say
 from strop.cli.options import grouped
 
@@ -20,10 +20,10 @@ def bugs(
         str, typer.Argument(help="a project (folder or sdist .tar.gz), or Python tasks: a name or a file")
     ],
     output: File,
-    making: Making,
+    making: BugMaking,
     of_project: OfProject,
     of_tasks: OfTasks,
-    models: Models,
+    models: AskedModels,
     verifying: Verifying,
 ) -> None:
     """Make repair tasks: put faults into code and keep those that its tests catch.
@@ -33,7 +33,7 @@ def bugs(
     """
     from strop.cli.build_bugs_run import from_project, from_tasks
     from strop.curation.bugs import LAYOUT
-    from strop.curation.bugs.from_tasks import Wish
+    from strop.curation.bugs.from_tasks import BugWish
     from strop.curation.bugs.models import Asking, open_models
     from strop.curation.engine.tally import Tally, listed
     from strop.policies.paid.connection import Connection
@@ -60,7 +60,7 @@ def bugs(
             from_project(source, file, making, at_once, of_project, verifying, asked, tally)
             settings |= asdict(of_project)
         else:
-            wish = Wish(
+            wish = BugWish(
                 making.seed,
                 making.per_task or PER_TASK,
                 at_once,

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from strop.cli.build_output import Chosen
+from strop.cli.build_output import ChosenTasks
 
 
 @dataclass(frozen=True)
-class Making:
+class BugMaking:
     """Which bugs are made."""
 
     seed: Annotated[int, typer.Option(help="decides which bugs are made")] = 0
@@ -47,7 +47,7 @@ class OfProject:
 
 
 @dataclass(frozen=True)
-class OfTasks(Chosen):
+class OfTasks(ChosenTasks):
     """Options for tasks."""
 
     min_passing: Annotated[
@@ -59,7 +59,7 @@ class OfTasks(Chosen):
 
 
 @dataclass(frozen=True)
-class Models:
+class AskedModels:
     """Models that are asked, and how."""
 
     rewrite_url: Annotated[

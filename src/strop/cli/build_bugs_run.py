@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from strop.cli.build_output import Output, Verifying, originals_shown
 
 if TYPE_CHECKING:
-    from strop.cli.build_bugs_options import Making, OfProject
+    from strop.cli.build_bugs_options import BugMaking, OfProject
     from strop.core.task import Task
-    from strop.curation.bugs.from_tasks import Wish
+    from strop.curation.bugs.from_tasks import BugWish
     from strop.curation.bugs.models import Models
     from strop.curation.engine.tally import Tally
 
@@ -25,7 +25,7 @@ def from_tasks(
     source: str,
     filters: dict[str, Any],
     file: Output,
-    wish: "Wish",
+    wish: "BugWish",
     verifying: Verifying,
     models: "Models",
     tally: "Tally",
@@ -52,7 +52,7 @@ def from_tasks(
 def from_project(
     source: str,
     file: Output,
-    making: "Making",
+    making: "BugMaking",
     at_once: tuple[int, int],
     of_project: "OfProject",
     verifying: Verifying,
@@ -61,7 +61,7 @@ def from_project(
 ) -> None:
     """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
     from strop.core import files
-    from strop.curation.bugs.from_project import Factory, Place
+    from strop.curation.bugs.from_project import Factory, ProjectPlace
     from strop.curation.bugs.issue_model import docstring
     from strop.curation.bugs.targets import targets
     from strop.reports.terminal.progress import Progress
@@ -77,7 +77,7 @@ def from_project(
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:
         digest = pack(Path(source), part)
-        place = Place(_project_name(Path(source)), str(part), str(final), digest)
+        place = ProjectPlace(_project_name(Path(source)), str(part), str(final), digest)
         with (
             open_project(
                 part,

@@ -15,7 +15,7 @@ from strop.cli.options import grouped
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.curation.engine.tally import Tally
-    from strop.curation.implement.build import Options
+    from strop.curation.implement.build import MaskOptions
     from strop.curation.implement.sources import SourceFile
     from strop.reports.terminal.progress import Progress
     from strop.verification.project import Project
@@ -24,7 +24,7 @@ Format = Literal["search-replace", "unified-diff", "whole-file", "line-range", "
 
 
 @dataclass(frozen=True)
-class Making:
+class ImplementMaking:
     """What is made of which functions."""
 
     format: Annotated[Format, typer.Option(help="how the answer must write its edit")] = "search-replace"
@@ -62,7 +62,7 @@ def implement(
         ),
     ],
     output: File,
-    making: Making,
+    making: ImplementMaking,
     verifying: Verifying,
 ) -> None:
     """Make implementation tasks: a function is masked in its file, and its docstring says what it does.
@@ -72,14 +72,14 @@ def implement(
     """
     from strop.curation.engine.tally import Tally, listed
     from strop.curation.implement import LAYOUT
-    from strop.curation.implement.build import Options, tasks
+    from strop.curation.implement.build import MaskOptions, tasks
     from strop.curation.implement.filters import chosen
     from strop.curation.implement.sources import read_sources
     from strop.reports.terminal.progress import Progress
 
     archive = output.with_name(f"{output.name}.project.tar.gz")
     file, tally = Output(output, archive), Tally(LAYOUT)
-    options = Options(
+    options = MaskOptions(
         making.format, making.mask, chosen(making.filters), making.per_file, making.held_out, making.seed
     )
     with ExitStack() as stack:
@@ -116,19 +116,19 @@ def _project(source: str, verifying: Verifying) -> "Project":
 
 
 def _tested(
-    project: "Project", archive: Path, source: str, options: "Options", tally: "Tally", progress: "Progress",
-    making: Making,
+    project: "Project", archive: Path, source: str, options: "MaskOptions", tally: "Tally", progress: "Progress",
+    making: ImplementMaking,
 ) -> "Iterator[Task]":  # fmt: skip
     """Tasks that the project's tests judge. Its snapshot is written after the last one."""
     from strop.core import files
     from strop.curation.implement.archive import stem
     from strop.curation.implement.build import tasks
-    from strop.curation.implement.project import Place, judged, project_files
+    from strop.curation.implement.project import SnapshotPlace, judged, project_files
     from strop.verification.project.snapshot import archive as packed
 
     origin = stem(Path(source).resolve())
     found = _shown(project_files(project, origin, tally, making.max_file_chars), tally, progress)
-    place = Place(str(archive.resolve()), project.digest)
+    place = SnapshotPlace(str(archive.resolve()), project.digest)
     yield from islice(judged(tasks(found, options, tally), project, place, tally, options.seed), making.limit)
     with files.atomic(archive) as file:
         file.write(packed(project.files))

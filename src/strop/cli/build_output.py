@@ -30,7 +30,7 @@ class Verifying:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenTasks:
     """Which tasks of a source are taken."""
 
     limit: Annotated[int | None, typer.Option(min=1, help="read only this many tasks of the source")] = None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from strop.cli.build_output import Chosen, File, Output, Verifying, originals_shown
+from strop.cli.build_output import ChosenTasks, File, Output, Verifying, originals_shown
 from strop.cli.options import grouped
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
 @grouped
 def rust_fix(
     output: File,
-    chosen: Chosen,
+    chosen: ChosenTasks,
     verifying: Verifying,
     source: Annotated[
         str, typer.Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")

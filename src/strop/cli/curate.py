@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from strop.curation.pipeline.stage import Entry
+    from strop.curation.pipeline.stage import StageCounts
     from strop.reports.terminal.progress import Progress
 
 
@@ -63,7 +63,7 @@ def curate(
     from strop.core.errors import UserError
     from strop.core.text import printable
     from strop.curation.pipeline.read import read_pipeline
-    from strop.curation.pipeline.run import Options
+    from strop.curation.pipeline.run import RunOptions
     from strop.curation.pipeline.run import curate as run
 
     changes = {"source": source, "seed": seed}
@@ -75,7 +75,7 @@ def curate(
         return
     if out is None:
         raise UserError("no folder for the result: add --output FOLDER")
-    options = Options(workers=workers, allow_unsafe=allow_unsafe, overwrite=overwrite)
+    options = RunOptions(workers=workers, allow_unsafe=allow_unsafe, overwrite=overwrite)
     with _Watcher() as watcher:
         try:
             manifest = run(planned, out, options, watcher)
@@ -113,7 +113,7 @@ class _Watcher:
         if self._progress is not None:
             self._progress.at(done, None, total)
 
-    def end(self, entry: "Entry") -> None:
+    def end(self, entry: "StageCounts") -> None:
         self._close()
         changed = f", {entry.changed} changed" if entry.changed else ""
         self.say(f"{entry.step}: {entry.kept} of {entry.taken} kept{changed}, {entry.seconds:.1f} s")

@@ -19,7 +19,7 @@ _EVERY = 10_000
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """The file, and what is said of rows that make no task."""
 
     output: Annotated[
@@ -53,7 +53,7 @@ class Log:
 @grouped
 def import_command(
     source: Source,
-    written: Written,
+    written: WrittenFile,
     filters: TaskFilters,
 ) -> None:
     """Write the tasks of any source as Strop's task lines (docs/formats.md, docs/data-sets.md).
@@ -66,7 +66,7 @@ def import_command(
 @grouped
 def convert_command(
     source: Source,
-    written: Written,
+    written: WrittenFile,
     to: Annotated[str, typer.Option("--to", help="format to write, see `strop tasks formats`")],
     filters: TaskFilters,
 ) -> None:
@@ -97,7 +97,7 @@ def tell(line: str) -> None:
     print(printable(" ".join(line.split("\n"))), file=sys.stderr)
 
 
-def _run(source: str, to: str, written: Written, filters: TaskFilters) -> None:
+def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> None:
     from strop.tasks.formats import adapter_named, write_format
     from strop.tasks.sources import iter_tasks
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from strop.core.errors import UserError
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """Where a line stands: first byte and length, its newline included."""
 
     offset: int
@@ -34,13 +34,13 @@ class Appender:
         if durable:
             _sync_folder(path.parent)
 
-    def append(self, value: Any) -> Place:
+    def append(self, value: Any) -> LinePlace:
         """Writes one line. Raises UserError, and leaves the file as it was, when the disk is full or failing."""
         line = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
             "utf-8", "backslashreplace"
         )
         data = memoryview(line + b"\n")
-        place = Place(self._end, len(data))
+        place = LinePlace(self._end, len(data))
         try:
             while data:
                 data = data[os.write(self._file, data) :]
@@ -57,7 +57,7 @@ class Appender:
         os.close(self._file)
 
 
-class Reader:
+class JournalReader:
     """The reading end, by place. Another process may append meanwhile."""
 
     def __init__(self, path: Path) -> None:
@@ -67,7 +67,7 @@ class Reader:
         except OSError as error:
             raise UserError(f"cannot read {path}: {error.strerror}") from error
 
-    def at(self, place: Place) -> Any:
+    def at(self, place: LinePlace) -> Any:
         """The value of one line."""
         return json.loads(os.pread(self._file, place.length, place.offset))
 
@@ -85,7 +85,7 @@ def _sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-def scan(path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
+def scan(path: Path) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
     """Cuts off a torn last line, then yields every line with its place. Raises UserError for a line that is no object.
 
     One line is held at a time. Only for a file that nobody appends to now.
@@ -105,7 +105,7 @@ def scan(path: Path) -> Iterator[tuple[Place, dict[str, Any]]]:
                 raise UserError(
                     f"{path}:{number}: {error}; restore the file or start in another folder"
                 ) from error
-            yield Place(offset, len(line)), value
+            yield LinePlace(offset, len(line)), value
             offset += len(line)
         file.truncate(offset)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from strop.curation.pipeline.read import plan
-from strop.curation.pipeline.run import Options, curate
-from strop.curation.pipeline.stage import Entry
+from strop.curation.pipeline.run import RunOptions, curate
+from strop.curation.pipeline.stage import StageCounts
 
 RESULTS = ("tasks.jsonl", "dropped.jsonl", "changes.jsonl")
 
@@ -17,7 +17,7 @@ class Quiet:
 
     def __init__(self) -> None:
         self.said: list[str] = []
-        self.entries: list[Entry] = []
+        self.entries: list[StageCounts] = []
 
     def say(self, text: str) -> None:
         self.said.append(text)
@@ -28,7 +28,7 @@ class Quiet:
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         pass
 
-    def end(self, entry: Entry) -> None:
+    def end(self, entry: StageCounts) -> None:
         self.entries.append(entry)
 
 
@@ -74,14 +74,14 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def ran(
-    folder: Path, source: Any, steps: list[Any], *, options: Options | None = None, **keys: Any
+    folder: Path, source: Any, steps: list[Any], *, options: RunOptions | None = None, **keys: Any
 ) -> dict[str, Any]:
     """The manifest of a pipeline over one or more sources."""
     sources = [
         str(s) if isinstance(s, Path) else s for s in (source if isinstance(source, list) else [source])
     ]
     planned = plan({"source": sources, "steps": steps, **keys})
-    return curate(planned, folder, options or Options(workers=1), Quiet())
+    return curate(planned, folder, options or RunOptions(workers=1), Quiet())
 
 
 def results(folder: Path) -> dict[str, bytes]:

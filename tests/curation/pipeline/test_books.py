@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strop.core.errors import StropError, UserError
 from strop.core.task import Task
 from strop.curation.pipeline.lines import LineReader, LineWriter, read_lines
-from strop.curation.pipeline.stage import Stage
+from strop.curation.pipeline.stage import StageFiles
 from strop.curation.pipeline.step import Dropped
 from strop.curation.steps.sample import shares
 from strop.curation.steps.split import place_clusters
@@ -148,8 +148,8 @@ def test_a_step_that_breaks_the_books_is_stopped(tmp_path: Path, made: Any, said
     def first(_: Any) -> Iterator[Task | Dropped]:
         yield from tasks
 
-    _, index = Stage(tmp_path, 0, "source").run(first, None)
-    broken = Stage(tmp_path, 1, "broken")
+    _, index = StageFiles(tmp_path, 0, "source").run(first, None)
+    broken = StageFiles(tmp_path, 1, "broken")
     with pytest.raises(StropError, match=said):
         broken.run(lambda books: made(tasks), index)
     assert broken.entry() is None

@@ -85,7 +85,7 @@ class Operator(Generic[Text]):
         return next((kind for kind in self.kinds if code in CODES.get(kind, ())), None)
 
 
-class Table(dict[str, Operator[Text]]):
+class OperatorTable(dict[str, Operator[Text]]):
     """Operators by name."""
 
     def add(self, name: str, *kinds: Kind) -> Callable[[Finder[Text]], Finder[Text]]:
@@ -99,9 +99,9 @@ class Table(dict[str, Operator[Text]]):
         return register
 
 
-PYTHON: Table[Routine] = Table()
+PYTHON: OperatorTable[Routine] = OperatorTable()
 """Operators on Python functions. Filled by the modules of `mutate/python/`: import it from there."""
-RUST: Table[Source] = Table()
+RUST: OperatorTable[Source] = OperatorTable()
 """Operators on Rust programs. Filled by the modules of `mutate/rust/`: import it from there."""
 
 

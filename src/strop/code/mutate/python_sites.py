@@ -34,7 +34,7 @@ def sites(source: Source) -> Iterator[Change]:
     wanted: set[str] = source.names(*(f.node for f in items.functions if f.in_tests))
     left = (f for f in items.functions if not (f.in_tests or f.nested))
     for function in reachable(source, left, wanted, _leads_to):
-        yield from _Finder(source, function, kept_out).all()
+        yield from _PythonFinder(source, function, kept_out).all()
 
 
 def _leads_to(function: Function, wanted: set[str]) -> bool:
@@ -44,7 +44,7 @@ def _leads_to(function: Function, wanted: set[str]) -> bool:
     )
 
 
-class _Finder(Finder):
+class _PythonFinder(Finder):
     """The changes that could be made to one function."""
 
     loops = frozenset({"while_statement", "function_definition"})

@@ -43,7 +43,7 @@ def sites(source: Source) -> Iterator[Change]:
     wanted |= source.names(*made)
     left = (f for f in items.functions if not (f.in_tests or f.nested or f.removed))
     for function in reachable(source, left, wanted, partial(_leads_to, source)):
-        yield from _Finder(source, function, kept_out).all()
+        yield from _RustFinder(source, function, kept_out).all()
 
 
 def _leads_to(source: Source, function: Function, wanted: set[str]) -> bool:
@@ -60,7 +60,7 @@ def _leads_to(source: Source, function: Function, wanted: set[str]) -> bool:
     return function.name in wanted
 
 
-class _Finder(Finder):
+class _RustFinder(Finder):
     """The changes that could be made to one function."""
 
     loops = frozenset({"while_expression", "loop_expression", "function_item"})

@@ -16,7 +16,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True)
-class Function:
+class PythonFunction:
     """One function of a file; lines count from 1."""
 
     node: Definition
@@ -68,17 +68,17 @@ def parse(text: str) -> ast.Module:
         raise Unreadable("too deep") from error
 
 
-def functions(tree: ast.Module) -> list[Function]:
+def functions(tree: ast.Module) -> list[PythonFunction]:
     """Every function, methods and nested ones included, in the order of the file."""
     return sorted(_found(tree), key=lambda f: (f.first, f.node.col_offset))
 
 
-def _found(tree: ast.Module) -> Iterator[Function]:
+def _found(tree: ast.Module) -> Iterator[PythonFunction]:
     stack: list[tuple[ast.AST, str, bool]] = [(tree, "", True)]
     while stack:
         node, scope, outermost = stack.pop()
         if isinstance(node, Definition):
-            yield Function(node, node.name, scope + node.name, outermost)
+            yield PythonFunction(node, node.name, scope + node.name, outermost)
             outermost = False
         inner = scope + node.name + "." if isinstance(node, Definition | ast.ClassDef) else scope
         stack += [(child, inner, outermost) for name in _BLOCKS for child in getattr(node, name, ())]

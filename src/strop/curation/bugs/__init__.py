@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from strop.core.task import Task
-from strop.curation.engine.tally import Layout
+from strop.curation.engine.tally import TallyLayout
 
 
 def _marks(task: Task) -> Iterator[tuple[str, str]]:
@@ -14,7 +14,7 @@ def _marks(task: Task) -> Iterator[tuple[str, str]]:
     yield "levels", str(task.level)
 
 
-LAYOUT = Layout(
+LAYOUT = TallyLayout(
     ("tasks", "originals", "unusable", "faults", "splits", "levels", "issues", "operators"),
     _marks,
     ("tried", "kept"),

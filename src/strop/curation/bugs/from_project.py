@@ -48,7 +48,7 @@ Results = Mapping[str, TestResult]
 
 
 @dataclass(frozen=True)
-class Place:
+class ProjectPlace:
     """Where the tasks' project is, now and later."""
 
     name: str
@@ -91,7 +91,7 @@ class Factory:
     def __init__(
         self,
         project: "Project",
-        place: Place,
+        place: ProjectPlace,
         targets: list[Target],
         verifier: Verifier,
         tally: Tally,

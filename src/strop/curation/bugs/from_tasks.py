@@ -36,7 +36,7 @@ _Trials = list[tuple[Fault, Future[Verdict]]]
 
 
 @dataclass(frozen=True)
-class Wish:
+class BugWish:
     """What bugs are asked for."""
 
     seed: int = 0
@@ -66,7 +66,7 @@ def bugs_of_tasks(
     tasks: Iterable[Task],
     verifier: Verifier,
     tally: Tally,
-    wish: Wish,
+    wish: BugWish,
     *,
     rewriter: Rewriter | None = None,
     done: Callable[[int], None] = lambda kept: None,
@@ -77,17 +77,17 @@ def bugs_of_tasks(
     told of each original how many tasks came of it. Raises TooManyErrors when more than 5 % of the programs could not
     be verified. `rewriter`: a model that writes bugs too; it is asked once the reference has passed.
     """
-    maker = _Maker(verifier, tally, wish, rewriter)
+    maker = _BugMaker(verifier, tally, wish, rewriter)
     for made in played(map(maker.made, tasks), IN_FLIGHT):
         kept = maker.unlike_others(made)
         done(len(kept))
         yield from kept
 
 
-class _Maker:
+class _BugMaker:
     """Has programs judged and makes tasks of those that fail."""
 
-    def __init__(self, verifier: Verifier, tally: Tally, wish: Wish, rewriter: Rewriter | None) -> None:
+    def __init__(self, verifier: Verifier, tally: Tally, wish: BugWish, rewriter: Rewriter | None) -> None:
         self.verifier, self.tally, self.wish, self.rewriter = verifier, tally, wish, rewriter
         self.seen: set[str] = set()
         self.budget = ErrorBudget()
@@ -179,7 +179,7 @@ class _Maker:
         return "" if passing >= self.wish.min_passing else "too few tests pass"
 
 
-def _unusable(task: Task, wish: Wish) -> str:
+def _unusable(task: Task, wish: BugWish) -> str:
     if task.language != "python" or not isinstance(
         task.check, CasesCheck | AssertsCheck | StdioCheck | PytestCheck
     ):

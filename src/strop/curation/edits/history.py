@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from strop.curation.edits.repository import Change, Commit
+from strop.curation.edits.repository import Commit, CommitFile
 from strop.curation.edits.wish import LeftOut
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
@@ -84,7 +84,7 @@ def is_test(path: str) -> bool:
     return _TEST.search(path) is not None
 
 
-def only_programs(changes: Sequence[Change]) -> list[Change]:
+def only_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
     """All changes, where every changed file is a program. Raises LeftOut."""
     found = _plain(changes)
     if not all(is_program(change.path) for change in found):
@@ -92,7 +92,7 @@ def only_programs(changes: Sequence[Change]) -> list[Change]:
     return found
 
 
-def mended_programs(changes: Sequence[Change]) -> list[Change]:
+def mended_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
     """The changed programs that are no tests. Raises LeftOut where there is none that was there before."""
     found = [c for c in _plain(changes) if is_program(c.path) and not is_test(c.path)]
     if not any(change.status in "MD" for change in found):
@@ -100,7 +100,7 @@ def mended_programs(changes: Sequence[Change]) -> list[Change]:
     return found
 
 
-def _plain(changes: Sequence[Change]) -> list[Change]:
+def _plain(changes: Sequence[CommitFile]) -> list[CommitFile]:
     if not changes:
         raise LeftOut("changes nothing")
     if any(change.status not in "AMD" or not change.regular for change in changes):

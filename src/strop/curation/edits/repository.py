@@ -35,7 +35,7 @@ class Commit(NamedTuple):
     message: str
 
 
-class Change(NamedTuple):
+class CommitFile(NamedTuple):
     """A file that a commit changes."""
 
     status: str
@@ -81,7 +81,7 @@ class Repository:
         )  # fmt: skip
         return [_commit(record) for record in text.split("\0") if record.strip()]
 
-    def changes(self, commit: Commit) -> list[Change]:
+    def changes(self, commit: Commit) -> list[CommitFile]:
         """The files that a commit changes, renamed ones told."""
         before = commit.parent or self._empty
         words = self._call("diff-tree", "-r", "-z", "--raw", "-M", "--no-ext-diff", before, commit.id, "--")
@@ -130,7 +130,7 @@ def _commit(record: str) -> Commit:
     return Commit(name, parents.split(" ")[0], author, date, message.strip())
 
 
-def _changes(words: Sequence[str]) -> Iterator[Change]:
+def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
     """Of `:MODE MODE ID ID STATUS`, path (and a second one for renamed and copied files), ..."""
     at = 0
     while at + 1 < len(words):
@@ -140,7 +140,7 @@ def _changes(words: Sequence[str]) -> Iterator[Change]:
         status = described[4][:1]
         modes = {described[0].removeprefix(":"), described[1]} - {"000000"}
         at += 3 if status in "RC" else 2
-        yield Change(status, words[at - 1], modes <= set(_REGULAR))
+        yield CommitFile(status, words[at - 1], modes <= set(_REGULAR))
 
 
 def _added(data: bytes) -> Iterator[tuple[str, str]]:

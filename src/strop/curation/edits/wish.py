@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from strop.core.task import Task
-from strop.curation.engine.tally import Layout
+from strop.curation.engine.tally import TallyLayout
 
 
 def _marks(task: Task) -> Iterator[tuple[str, str]]:
@@ -12,7 +12,7 @@ def _marks(task: Task) -> Iterator[tuple[str, str]]:
     yield "files_changed", str(len(getattr(task.check, "oracle", ())))
 
 
-LAYOUT = Layout(
+LAYOUT = TallyLayout(
     ("tasks", "considered", "left_out", "languages", "files_changed"), _marks, order={"files_changed": int}
 )
 

@@ -10,7 +10,7 @@ from strop.core.task import Task
 
 
 @dataclass(frozen=True)
-class Layout:
+class TallyLayout:
     """What one kind of build counts, in the order of its manifest."""
 
     names: Sequence[str]
@@ -26,7 +26,7 @@ class Layout:
 class Tally:
     """Counts of one build."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: TallyLayout) -> None:
         self._layout = layout
         self.tasks = self.originals = self.considered = self.files = self.functions = 0
         """Tasks that were made, and what was looked at: tasks or functions; commits, rows or programs; files; functions

@@ -4,9 +4,9 @@ The form and the filters are those of the data set that CodeRepairRL was trained
 Sources are only read and parsed, never run. See docs/implement.md.
 """
 
-from strop.curation.engine.tally import Layout
+from strop.curation.engine.tally import TallyLayout
 
-LAYOUT = Layout(
+LAYOUT = TallyLayout(
     ("tasks", "files", "skipped", "functions", "filtered", "unusable", "splits"),
     lambda task: [("splits", str(task.split))],
 )

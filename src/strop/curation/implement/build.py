@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from strop.code.python.functions import Function, Unreadable, functions, parse
+from strop.code.python.functions import PythonFunction, Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.task import Split, Task
@@ -19,7 +19,7 @@ FAMILY = "implement"
 
 
 @dataclass(frozen=True)
-class Options:
+class MaskOptions:
     """How tasks are made."""
 
     format: str = "search-replace"
@@ -34,7 +34,7 @@ class Options:
     seed: int = 0
 
 
-def tasks(files: Iterable[SourceFile], options: Options, tally: Tally) -> Iterator[Task]:
+def tasks(files: Iterable[SourceFile], options: MaskOptions, tally: Tally) -> Iterator[Task]:
     """The tasks of some files, in their order; what is left out is counted.
 
     All tasks of one text are on one side of the split, which a hash of the text decides. A task that was made before
@@ -50,7 +50,7 @@ def tasks(files: Iterable[SourceFile], options: Options, tally: Tally) -> Iterat
             yield task
 
 
-def _tasks_of(file: SourceFile, options: Options, tally: Tally) -> list[Task]:
+def _tasks_of(file: SourceFile, options: MaskOptions, tally: Tally) -> list[Task]:
     try:
         found = functions(parse(file.text))
     except Unreadable as error:
@@ -77,7 +77,7 @@ def _tasks_of(file: SourceFile, options: Options, tally: Tally) -> list[Task]:
     return made
 
 
-def _task(file: SourceFile, function: Function, mask: Masked, options: Options) -> Task:
+def _task(file: SourceFile, function: PythonFunction, mask: Masked, options: MaskOptions) -> Task:
     if options.format == "infill" and HOLE in file.text:
         raise Unreadable(f"the file says {HOLE}")
     try:
@@ -109,7 +109,7 @@ def _task(file: SourceFile, function: Function, mask: Masked, options: Options) 
     )
 
 
-def _statement(file: SourceFile, function: Function, mask: Masked, options: Options) -> str:
+def _statement(file: SourceFile, function: PythonFunction, mask: Masked, options: MaskOptions) -> str:
     place = HOLE if options.format == "infill" else f"the line `{mask.comment}`"
     if options.mask == "body":
         return (
@@ -123,6 +123,6 @@ def _statement(file: SourceFile, function: Function, mask: Masked, options: Opti
     )
 
 
-def _split(file: SourceFile, options: Options) -> Split:
+def _split(file: SourceFile, options: MaskOptions) -> Split:
     share = unit_interval("implement", options.seed, content_hash(file.text))
     return "held-out" if share < options.held_out else "train"

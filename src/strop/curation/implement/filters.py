@@ -28,11 +28,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from strop.code.python.functions import Function
+from strop.code.python.functions import PythonFunction
 from strop.core.errors import UserError
 from strop.tasks.rows import suggestion
 
-Filter = Callable[[Function], bool]
+Filter = Callable[[PythonFunction], bool]
 """Whether a function stays."""
 
 SHORTEST_DOCSTRING, SHORTEST_CONTENT, FEWEST_LINES = 50, 40, 2
@@ -51,23 +51,23 @@ _SQL_STATEMENT = re.compile(
 )
 
 
-def long_docstring(function: Function) -> bool:
+def long_docstring(function: PythonFunction) -> bool:
     """A docstring of 50 characters, 40 of them between quotes and blanks."""
     text = function.docstring
     return len(text) >= SHORTEST_DOCSTRING and len(text.strip("\"' \t\n")) >= SHORTEST_CONTENT
 
 
-def docstring_lines(function: Function) -> bool:
+def docstring_lines(function: PythonFunction) -> bool:
     """At least two lines that are not blank."""
     return sum(bool(line.strip()) for line in function.docstring.split("\n")) >= FEWEST_LINES
 
 
-def no_boilerplate(function: Function) -> bool:
+def no_boilerplate(function: PythonFunction) -> bool:
     """None of the texts that tools and habit write."""
     return not any(text in function.docstring for text in BOILERPLATE)
 
 
-def no_property(function: Function) -> bool:
+def no_property(function: PythonFunction) -> bool:
     """Not decorated by `property`."""
     node = function.node
     return isinstance(node, ast.AsyncFunctionDef) or not any(
@@ -75,36 +75,36 @@ def no_property(function: Function) -> bool:
     )
 
 
-def long_body(function: Function) -> bool:
+def long_body(function: PythonFunction) -> bool:
     """More than a docstring and one statement."""
     return isinstance(function.node, ast.AsyncFunctionDef) or len(function.node.body) > 2
 
 
-def describes(function: Function) -> bool:
+def describes(function: PythonFunction) -> bool:
     """A section of arguments, results, errors or examples, or three sentences."""
     pieces = re.split("[.!?]", function.docstring)
     sentences = sum(len(piece.strip()) > LONGER_THAN for piece in pieces)
     return sentences >= SENTENCES or _SECTION.search(function.docstring) is not None
 
 
-def no_sql(function: Function) -> bool:
+def no_sql(function: PythonFunction) -> bool:
     """No word of SQL in any string, the docstring included."""
     return not any(word in text.upper() for text in _strings(function.node) for word in SQL_WORDS)
 
 
-def no_sql_statement(function: Function) -> bool:
+def no_sql_statement(function: PythonFunction) -> bool:
     """No string but the docstring that begins with a statement of SQL."""
     body = function.node.body[bool(function.docstring) :]
     return not any(_SQL_STATEMENT.match(text) for statement in body for text in _strings(statement))
 
 
-def few_variables(function: Function) -> bool:
+def few_variables(function: PythonFunction) -> bool:
     """At most 15 names that are parameters or bound."""
     bound = {name for node in ast.walk(function.node) for name in _bound(node)}
     return len(bound | {arg.arg for arg in function.node.args.args}) <= MOST_VARIABLES
 
 
-def not_simple(function: Function) -> bool:
+def not_simple(function: PythonFunction) -> bool:
     """Four statements, the docstring counted, or control flow."""
     body = function.node.body
     return len(body) >= 4 or any(isinstance(statement, ast.If | ast.For | ast.While) for statement in body)

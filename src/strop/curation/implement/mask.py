@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from strop.code.python.functions import Function, Unreadable, parse
+from strop.code.python.functions import PythonFunction, Unreadable, parse
 from strop.edits import HOLE
 
 Mask = Literal["body", "function"]
@@ -39,7 +39,7 @@ class Masked:
     last: int
 
 
-def masked(text: str, lines: list[str], function: Function, kind: Mask) -> Masked:
+def masked(text: str, lines: list[str], function: PythonFunction, kind: Mask) -> Masked:
     """The file, whose lines are `lines`, with one function masked.
 
     Raises Unreadable, with the reason, where this function cannot be masked.
@@ -61,7 +61,7 @@ def masked(text: str, lines: list[str], function: Function, kind: Mask) -> Maske
     return Masked(new, f"{before}{HOLE}{end}{behind}", comment, taken.removesuffix(end), first, last)
 
 
-def _span(lines: list[str], function: Function, kind: Mask) -> tuple[int, int]:
+def _span(lines: list[str], function: PythonFunction, kind: Mask) -> tuple[int, int]:
     """The first and the last line that are masked."""
     if kind == "function":
         return function.first, function.last

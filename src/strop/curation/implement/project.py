@@ -24,7 +24,7 @@ _WINDOW = 16
 
 
 @dataclass(frozen=True)
-class Place:
+class SnapshotPlace:
     """Where the snapshot of the project will lie, and the hash of its files."""
 
     archive: str
@@ -46,7 +46,7 @@ def project_files(project: Project, origin: str, tally: Tally, max_chars: int) -
 
 
 def judged(
-    tasks: Iterator[Task], project: Project, place: Place, tally: Tally, seed: int = 0
+    tasks: Iterator[Task], project: Project, place: SnapshotPlace, tally: Tally, seed: int = 0
 ) -> Iterator[Task]:
     """The tasks, in their order, that the project's tests can judge, with a check that runs these tests.
 
@@ -87,7 +87,9 @@ def _variants(task: Task) -> list[dict[str, str]]:
     return [masked, masked, {path: text for path, text in check.oracle.items() if text is not None}]
 
 
-def _check(tests: list[str], runs: Sequence[Mapping[str, TestResult]], place: Place) -> ProjectCheck | None:
+def _check(
+    tests: list[str], runs: Sequence[Mapping[str, TestResult]], place: SnapshotPlace
+) -> ProjectCheck | None:
     """What judges the task; None where no test does."""
     masked, again, oracle = ({test for test in tests if run[test].outcome is Outcome.PASSED} for run in runs)
     failing = [test for test in tests if test in oracle and test not in masked and test not in again]

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from strop.core.journal import Appender, Place, Reader, scan
+from strop.core.journal import Appender, JournalReader, LinePlace, scan
 
 
 class Memory(Mapping[str, Any]):
@@ -17,9 +17,9 @@ class Memory(Mapping[str, Any]):
 
     def __init__(self, path: Path) -> None:
         """Opens or creates the file. Raises UserError where that fails or a line in its middle is damaged."""
-        self._places: dict[str, Place] = {line["id"]: place for place, line in scan(path)}
+        self._places: dict[str, LinePlace] = {line["id"]: place for place, line in scan(path)}
         self._writer = Appender(path, durable=False)
-        self._reader = Reader(path)
+        self._reader = JournalReader(path)
 
     def __contains__(self, task_id: object) -> bool:
         return task_id in self._places

@@ -25,7 +25,7 @@ from strop.curation.pipeline.step import Step
 S = TypeVar("S", bound=Section)
 
 
-class Source(Section):
+class SourceEntry(Section):
     """Where tasks come from. A bare text in the list is short for `source`."""
 
     source: str = Field(min_length=1)
@@ -46,7 +46,7 @@ class Pipeline(Section):
 
     about: str = ""
     """What it reproduces or is for; goes into the manifest."""
-    source: list[Source] = Field(min_length=1)
+    source: list[SourceEntry] = Field(min_length=1)
     """One source or several, read in this order."""
     collisions: Literal["prefix", "drop"] = "prefix"
     """A task whose id another source has as well: its id gets `NAME:` in front, or it is dropped. The same task under

@@ -20,7 +20,7 @@ from strop.curation.pipeline.folder import CHANGES, DROPPED, FORMAT, MANIFEST, T
 from strop.curation.pipeline.lines import read_lines, read_tasks
 from strop.curation.pipeline.parts import part_of
 from strop.curation.pipeline.read import Planned
-from strop.curation.pipeline.stage import Books, Entry, Index, Stage, copied, index_of
+from strop.curation.pipeline.stage import Books, Index, StageCounts, StageFiles, copied, index_of
 from strop.curation.pipeline.step import Context
 from strop.verification.verifier import OpenVerifier
 
@@ -31,12 +31,12 @@ class Watcher(sources.Hearer, Protocol):
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         """A stage begins; `size` tasks come in, where known."""
 
-    def end(self, entry: Entry) -> None:
+    def end(self, entry: StageCounts) -> None:
         """The stage is done."""
 
 
 @dataclass(frozen=True)
-class Options:
+class RunOptions:
     """What may change between two runs of one curation."""
 
     workers: int | None = None
@@ -44,7 +44,7 @@ class Options:
     overwrite: bool = False
 
 
-def curate(planned: Planned, path: Path, options: Options, watcher: Watcher) -> dict[str, Any]:
+def curate(planned: Planned, path: Path, options: RunOptions, watcher: Watcher) -> dict[str, Any]:
     """Runs a pipeline into a folder and returns its manifest; a finished one is only looked at.
 
     Raises UserError, one line, for what the user can mend; then and after any kill the same call goes on.
@@ -83,18 +83,18 @@ class _Runner:
     """The stages of one run."""
 
     def __init__(
-        self, planned: Planned, folder: Folder, options: Options, watcher: Watcher, stack: ExitStack
+        self, planned: Planned, folder: Folder, options: RunOptions, watcher: Watcher, stack: ExitStack
     ) -> None:
         self._planned, self._folder, self._options = planned, folder, options
         self._watcher, self._stack = watcher, stack
         self._verifier: OpenVerifier | None = None
         self._index: Index | None = None
         names = ["source", *(name for name, _ in planned.steps)]
-        self._stages = [Stage(folder.work, number, name) for number, name in enumerate(names)]
+        self._stages = [StageFiles(folder.work, number, name) for number, name in enumerate(names)]
 
-    def run(self) -> tuple[list[Entry], Stage]:
+    def run(self) -> tuple[list[StageCounts], StageFiles]:
         """Every entry, and the last stage, whose tasks are the result."""
-        entries: list[Entry] = []
+        entries: list[StageCounts] = []
         for number, stage in enumerate(self._stages):
             entry = stage.entry()
             if entry is None:
@@ -109,7 +109,7 @@ class _Runner:
                 self._stages[number - 1].tasks.unlink(missing_ok=True)
         return entries, self._stages[-1]
 
-    def _run_stage(self, number: int, size: int | None) -> Entry:
+    def _run_stage(self, number: int, size: int | None) -> StageCounts:
         stage = self._stages[number]
         if not number:
             entry, self._index = stage.run(
@@ -173,7 +173,7 @@ class _Runner:
             hash_seed=seed,
         )
 
-    def _refuse_nothing(self, stage: Stage, entry: Entry) -> None:
+    def _refuse_nothing(self, stage: StageFiles, entry: StageCounts) -> None:
         if not entry.taken:
             raise UserError(
                 "the sources hold no task: name another file, or a built-in set such as python-functions"
@@ -188,10 +188,10 @@ class _Runner:
 
 
 def _write(
-    planned: Planned, identity: dict[str, Any], folder: Folder, entries: list[Entry], last: Stage
+    planned: Planned, identity: dict[str, Any], folder: Folder, entries: list[StageCounts], last: StageFiles
 ) -> dict[str, Any]:
     """The result files, and last of all the manifest."""
-    work = [Stage(folder.work, number, entry.step) for number, entry in enumerate(entries)]
+    work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
     files = {TASKS: _put(folder, TASKS, read_lines(last.tasks))}
     names = [part for _, step in planned.steps for part in getattr(step, "parts", ())]
     for part in dict.fromkeys(names):

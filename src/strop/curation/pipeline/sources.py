@@ -8,7 +8,7 @@ from typing import Protocol
 
 from strop.config.dates import WindowConfig
 from strop.core.task import Task
-from strop.curation.pipeline.read import Pipeline, Source
+from strop.curation.pipeline.read import Pipeline, SourceEntry
 from strop.curation.pipeline.step import Dropped, drop
 from strop.tasks import sources
 from strop.tasks.dates import date_of
@@ -16,7 +16,7 @@ from strop.tasks.dates import date_of
 _BLOCK = 1 << 20
 
 
-def names(given: Sequence[Source]) -> list[str]:
+def names(given: Sequence[SourceEntry]) -> list[str]:
     """A name for each source, all different: its own, or one made from where it comes from."""
     found: list[str] = []
     for source in given:
@@ -62,7 +62,7 @@ def read_all(pipeline: Pipeline, hearer: Hearer) -> Iterator[Task | Dropped]:
             )
 
 
-def _read(source: Source, name: str, hearer: Hearer) -> Iterator[Task | Dropped]:
+def _read(source: SourceEntry, name: str, hearer: Hearer) -> Iterator[Task | Dropped]:
     """One source, each of its bad rows as a Dropped in its place."""
     bad: list[str] = []
     tasks = sources.iter_tasks(

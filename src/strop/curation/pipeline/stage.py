@@ -26,7 +26,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass
-class Entry:
+class StageCounts:
     """What the manifest says of one stage. `taken` = `kept` + `dropped`."""
 
     step: str
@@ -47,13 +47,13 @@ class Entry:
         return {"step": found.pop("step"), "in": found.pop("taken"), **found}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Entry":
+    def from_json(cls, value: dict[str, Any]) -> "StageCounts":
         """The way back from `as_json`."""
         given = dict(value)
         return cls(taken=given.pop("in"), **given)
 
 
-class Stage:
+class StageFiles:
     """The files of one stage."""
 
     def __init__(self, work: Path, number: int, name: str) -> None:
@@ -64,10 +64,10 @@ class Stage:
         self.scratch = work / f"{number:02d}.scratch"
         self._done = work / f"{number:02d}.json"
 
-    def entry(self) -> Entry | None:
+    def entry(self) -> StageCounts | None:
         """Its entry when it is done, else None."""
         try:
-            return Entry.from_json(json.loads(self._done.read_text(encoding="utf-8")))
+            return StageCounts.from_json(json.loads(self._done.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError) as error:
@@ -75,7 +75,7 @@ class Stage:
 
     def run(
         self, make: Callable[["Books"], Iterator[Task | Dropped]], before: Index | None
-    ) -> tuple[Entry, Index]:
+    ) -> tuple[StageCounts, Index]:
         """Runs it; `make` yields its tasks and drops. `before` is None for the first stage, which may make tasks."""
         self.scratch.mkdir(exist_ok=True)
         started = time.monotonic()
@@ -106,7 +106,7 @@ class Books:
         self._kept, self._dropped, self._changes = kept, dropped, changes
         self._reasons: Counter[str] = Counter()
         self._sets: Counter[str] = Counter()
-        self._entry = Entry(name)
+        self._entry = StageCounts(name)
 
     def enter(self, item: Task | Dropped) -> None:
         """Writes one task or drop down. Raises StropError for one that did not go in, or came out before."""
@@ -132,7 +132,7 @@ class Books:
         """One line of changes.jsonl."""
         self._changes.write(_json_line({"id": task_id, "step": self._entry.step, **what}))
 
-    def close(self) -> Entry:
+    def close(self) -> StageCounts:
         """The stage's entry. Raises StropError where a task has vanished."""
         if self._left:
             raise StropError(f"the step {self._entry.step} lost {len(self._left)} tasks without a reason")

@@ -19,14 +19,14 @@ _FEWEST = 20
 K = TypeVar("K")
 
 
-class Job(NamedTuple):
+class VerdictJob(NamedTuple):
     """An answer to a task."""
 
     task: Task
     answer: str
 
 
-def verdicts(jobs: Iterable[tuple[K, Job]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
+def verdicts(jobs: Iterable[tuple[K, VerdictJob]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
     """One verdict a job, in order; jobs are taken as there is room for them."""
     begun = ((key, verifier.submit(job.task, job.answer), job.task.check.bulk()) for key, job in jobs)
     for key, future, _ in ahead(begun, IN_FLIGHT, weight=lambda item: item[2], heaviest=_BYTES):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from strop.core.journal import Appender, Place, Reader, scan
+from strop.core.journal import Appender, JournalReader, LinePlace, scan
 from strop.core.task import Task
 from strop.curation.rust_build.answer import Unfit
 from strop.curation.rust_build.source import Prompt
@@ -16,14 +16,14 @@ class Results:
     def __init__(self, path: Path, judge: str) -> None:
         """`judge` names the compiler; results by another one are made again. Raises UserError."""
         self._judge = judge
-        self._places: dict[int, tuple[str, Place]] = {}
+        self._places: dict[int, tuple[str, LinePlace]] = {}
         for place, line in scan(path):
             if (
                 line["judge"] == judge and line.get("stage") != "refused"
             ):  # not paid, so it may be asked again
                 self._places[line["n"]] = (line["key"], place)
         self._file = Appender(path, durable=False)
-        self._reader = Reader(path)
+        self._reader = JournalReader(path)
         self.numbers: list[int] = []
         """Of the prompts of this run that have a result."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from strop.code.mutate.operators import KINDS
 from strop.core.task import Task
-from strop.curation.engine.tally import Layout
+from strop.curation.engine.tally import TallyLayout
 
 _KINDS: list[str] = [*KINDS]
 
@@ -17,7 +17,7 @@ def _marks(task: Task) -> Iterator[tuple[str, str]]:
     yield "levels", str(task.level)
 
 
-LAYOUT = Layout(
+LAYOUT = TallyLayout(
     ("tasks", "originals", "unusable", "kinds", "error_codes", "splits", "levels", "operators"),
     _marks,
     ("made", "tried", "kept"),

@@ -64,14 +64,14 @@ def fixes(
     of each original how many tasks came of it. Raises TooManyErrors when more than 5 % of the programs could not be
     verified.
     """
-    maker = _Maker(verifier, compiler, tally, seed, per_task, frozenset(kinds))
+    maker = _FaultMaker(verifier, compiler, tally, seed, per_task, frozenset(kinds))
     for made in played(map(maker.made, tasks), IN_FLIGHT):
         kept = maker.unlike_others(made)
         done(len(kept))
         yield from kept
 
 
-class _Maker:
+class _FaultMaker:
     """Has programs judged and makes tasks of those that fail as they should."""
 
     def __init__(

@@ -11,8 +11,8 @@ import numpy as np
 
 from strop.core.task import Task
 from strop.curation.similar.minhash import near
-from strop.curation.similar.same import Limits, same_tasks
-from strop.curation.similar.table import Table, table_of
+from strop.curation.similar.same import LikenessLimits, same_tasks
+from strop.curation.similar.table import TaskTable, table_of
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 """Shape (tasks,): the position of the first task of its cluster."""
@@ -36,9 +36,9 @@ def clusters(
     return joined(len(table), _alike(table, statement, code, small))
 
 
-def _alike(table: Table, statement: float, code: float, small: int) -> Iterator[tuple[int, int]]:
+def _alike(table: TaskTable, statement: float, code: float, small: int) -> Iterator[tuple[int, int]]:
     what = frozenset({"statement", "code", "tests"})
-    for same in same_tasks(table, Limits(small=small), what):
+    for same in same_tasks(table, LikenessLimits(small=small), what):
         yield same.a, same.b
     for pair in near(table.statements, statement):
         yield pair.a, pair.b

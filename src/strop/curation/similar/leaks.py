@@ -46,7 +46,7 @@ class Item(NamedTuple):
     tests: Tests
 
 
-class Limits(NamedTuple):
+class LeakLimits(NamedTuple):
     """From where on what is shared counts; see the settings of the step `decontaminate`."""
 
     n: int = 10
@@ -107,7 +107,7 @@ def _union(sets: list[Hashes]) -> Hashes:
 class Benchmark:
     """The items of all benchmarks and what the tasks share with them. First `see` every task, then `settle`."""
 
-    def __init__(self, items: Sequence[Item], folder: Path, limits: Limits) -> None:
+    def __init__(self, items: Sequence[Item], folder: Path, limits: LeakLimits) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.items = items
         self.limits = limits

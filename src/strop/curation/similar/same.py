@@ -13,14 +13,14 @@ import numpy as np
 
 from strop.code.near.hashes import jaccard
 from strop.curation.similar.minhash import near
-from strop.curation.similar.table import Entry, Table
+from strop.curation.similar.table import ComparedTask, TaskTable
 from strop.curation.similar.tests import Agreement, agreement
 
 LEADERS = 8
 """Different tasks that one text, solution or set of tests may have before further ones are compared with those only."""
 
 
-class Limits(NamedTuple):
+class LikenessLimits(NamedTuple):
     """From where on likeness counts; see the settings of the step `dedupe`."""
 
     statement: float = 0.8
@@ -43,7 +43,7 @@ class Same(NamedTuple):
     similarity: float
 
 
-def same_tasks(table: Table, limits: Limits, what: frozenset[str]) -> Iterator[Same]:
+def same_tasks(table: TaskTable, limits: LikenessLimits, what: frozenset[str]) -> Iterator[Same]:
     """Pairs that are one task, by the kinds of evidence in `what`: "statement", "code", "tests" and "near".
 
     Every task that is the same as others is in a pair with one of them; not all pairs of three alike are given.
@@ -70,7 +70,7 @@ def same_tasks(table: Table, limits: Limits, what: frozenset[str]) -> Iterator[S
 class Judge:
     """The rules, on one table."""
 
-    def __init__(self, table: Table, limits: Limits) -> None:
+    def __init__(self, table: TaskTable, limits: LikenessLimits) -> None:
         self.table = table
         self.limits = limits
 
@@ -164,11 +164,11 @@ class Judge:
         return jaccard(self.table.statements[a], self.table.statements[b])
 
 
-def _same_code(x: Entry, y: Entry) -> bool:
+def _same_code(x: ComparedTask, y: ComparedTask) -> bool:
     return bool(x.size) and x.exact == y.exact and x.language == y.language
 
 
-def _whole(table: Table) -> np.ndarray[Any, Any]:
+def _whole(table: TaskTable) -> np.ndarray[Any, Any]:
     """One hash for the tests of each task, all of them; 0 where it has fewer than two."""
     keys = np.zeros(len(table), np.uint64)
     for number in range(len(table)):

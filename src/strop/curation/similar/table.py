@@ -23,7 +23,7 @@ _PACK = 1000
 _GIVEN = ("broken", "prefix", "suffix")
 
 
-class Entry(NamedTuple):
+class ComparedTask(NamedTuple):
     """One task, as it is compared."""
 
     text: int
@@ -43,13 +43,13 @@ class Entry(NamedTuple):
     """How many tests it has."""
 
 
-class Table:
+class TaskTable:
     """Every task of one pass, by number. The files go with their folder."""
 
     def __init__(self, folder: Path, width: int = 3) -> None:
         self.ids: list[str] = []
         self.width = width
-        self._rows: list[Entry] = []
+        self._rows: list[ComparedTask] = []
         self._said: list[list[str]] = []
         self.columns: dict[str, np.ndarray[Any, np.dtype[np.uint64]]] = {}
         self.statements = Store(folder / "statements.u64")
@@ -67,7 +67,7 @@ class Table:
         given = "".join(str(task.metadata.get(name) or "") for name in _GIVEN)
         self.ids.append(task.id)
         self._rows.append(
-            Entry(
+            ComparedTask(
                 text=hash_tokens(said),
                 length=len(said),
                 numbers=hash_text(" ".join(sorted(numbers_of(text)))),
@@ -88,7 +88,7 @@ class Table:
         if len(self._rows) == _PACK:
             self._pack()
 
-    def seal(self) -> "Table":
+    def seal(self) -> "TaskTable":
         """Ends writing; comparison begins. Returns itself."""
         self._pack()
         for store in (self.statements, self.codes, self.inputs, self.outputs, self.pairs):
@@ -98,7 +98,7 @@ class Table:
     def _pack(self) -> None:
         self.statements.extend(*shingled(self._said, self.width))
         self._said = []
-        for at, name in enumerate(Entry._fields):
+        for at, name in enumerate(ComparedTask._fields):
             new = np.array([row[at] for row in self._rows], np.uint64)
             old = self.columns.get(name)
             self.columns[name] = new if old is None else np.concatenate([old, new])
@@ -107,8 +107,8 @@ class Table:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, number: int) -> Entry:
-        return Entry(*(int(self.columns[name][number]) for name in Entry._fields))
+    def __getitem__(self, number: int) -> ComparedTask:
+        return ComparedTask(*(int(self.columns[name][number]) for name in ComparedTask._fields))
 
     def tests(self, number: int) -> Tests:
         """The tests of a task."""
@@ -120,10 +120,10 @@ def table_of(
     folder: Path,
     width: int = 3,
     done: Callable[[int], None] | None = None,
-) -> Table:
+) -> TaskTable:
     """The table of all tasks, read once; `done` is told how many there are so far."""
     folder.mkdir(parents=True, exist_ok=True)
-    table = Table(folder, width)
+    table = TaskTable(folder, width)
     for number, task in enumerate(read(), start=1):
         table.add(task)
         if done is not None and number % 500 == 0:

@@ -13,7 +13,7 @@ from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
 _DEFAULT = AuditSettings()
 
 
-class Config(Section):
+class AuditConfig(Section):
     """Settings of audit; docs/audit.md says what each code means."""
 
     runs: int = Field(default=_DEFAULT.runs, ge=1)
@@ -36,7 +36,7 @@ class Config(Section):
     """Codes that drop a task even where they are warnings."""
 
 
-class Audit(Step[Config]):
+class Audit(Step[AuditConfig]):
     """Drops tasks with a fatal finding of the audit; counts the warnings of the others."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:

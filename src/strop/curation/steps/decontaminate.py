@@ -14,11 +14,11 @@ from strop.core.checks import LabelCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.similar.leaks import Benchmark, Item, Limits, items_of, searched, statements_in
+from strop.curation.similar.leaks import Benchmark, Item, LeakLimits, items_of, searched, statements_in
 from strop.tasks import sources
 
 
-class Config(Section):
+class DecontaminateConfig(Section):
     """Settings of `decontaminate`."""
 
     against: str | tuple[str, ...] = ("humaneval",)
@@ -53,7 +53,7 @@ class Config(Section):
         return (self.against,) if isinstance(self.against, str) else self.against
 
 
-class Decontaminate(Step[Config]):
+class Decontaminate(Step[DecontaminateConfig]):
     """What comes from a benchmark goes."""
 
     def check(self) -> None:
@@ -70,7 +70,7 @@ class Decontaminate(Step[Config]):
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """Yields the tasks in order. One pass learns what is common, one decides."""
         config = self.config
-        limits = Limits(
+        limits = LeakLimits(
             config.n, config.share, config.edited, config.code, config.short, config.small, config.bits
         )
         items: list[Item] = []

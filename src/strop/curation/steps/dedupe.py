@@ -16,13 +16,13 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop.curation.similar.clusters import joined
-from strop.curation.similar.same import Judge, Limits, Same, same_tasks
-from strop.curation.similar.table import Table, table_of
+from strop.curation.similar.same import Judge, LikenessLimits, Same, same_tasks
+from strop.curation.similar.table import TaskTable, table_of
 
 Kind = Literal["statement", "code", "tests", "near"]
 
 
-class Config(Section):
+class DedupeConfig(Section):
     """Settings of `dedupe`."""
 
     by: tuple[Kind, ...] = ("statement", "code", "tests", "near")
@@ -66,7 +66,7 @@ class Kept(NamedTuple):
     similarity: float
 
 
-class Dedupe(Step[Config]):
+class Dedupe(Step[DedupeConfig]):
     """Of tasks that are one task, one stays."""
 
     def check(self) -> None:
@@ -82,7 +82,7 @@ class Dedupe(Step[Config]):
         table = table_of(
             read, context.folder / "table", config.words, lambda done: context.progress(done, context.size)
         )
-        limits = Limits(
+        limits = LikenessLimits(
             config.threshold, config.sure, config.code, config.tests, config.short, config.small, config.bits,
             config.permutations,
         )  # fmt: skip
@@ -98,7 +98,7 @@ class Dedupe(Step[Config]):
 
 
 def duplicates(
-    table: Table, found: Iterable[Same], judge: Judge, *, most_tests: bool = True
+    table: TaskTable, found: Iterable[Same], judge: Judge, *, most_tests: bool = True
 ) -> dict[int, Kept]:
     """Number of each task that is dropped -> what stays in its place.
 

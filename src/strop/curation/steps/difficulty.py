@@ -21,7 +21,7 @@ from strop.curation.engine.budget import ErrorBudget
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.scores import Scores, pass_rate
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.pipeline.verdicts import Job, error_budget, verdicts
+from strop.curation.pipeline.verdicts import VerdictJob, error_budget, verdicts
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from strop.environments.single_turn import SingleTurn
 
 
-class Config(Section):
+class DifficultyConfig(Section):
     """Settings of difficulty."""
 
     low: float = Field(default=0.1, ge=0, le=1)
@@ -75,7 +75,7 @@ class Config(Section):
             yield "samples", f"pass@{self.k} needs at least {self.k} answers, not {self.samples}"
 
 
-class Difficulty(Step[Config]):
+class Difficulty(Step[DifficultyConfig]):
     """Keeps tasks whose pass@k is within a band."""
 
     def check(self) -> None:
@@ -134,12 +134,12 @@ class Difficulty(Step[Config]):
         """Takes what the file says; verifies the answers that it holds without a verdict."""
         scores, errors = Scores(path), error_budget(self.config.max_error_rate)
 
-        def jobs() -> Iterator[tuple[tuple[str, bool], Job]]:
+        def jobs() -> Iterator[tuple[tuple[str, bool], VerdictJob]]:
             for done, task in enumerate(read(), start=1):
                 context.progress(done, context.size)
                 answers = [] if task.id in memory else list(scores.answers(task.id))
                 for number, answer in enumerate(answers, start=1):
-                    yield (task.id, number == len(answers)), Job(task, answer)
+                    yield (task.id, number == len(answers)), VerdictJob(task, answer)
 
         lazily = jobs()
         first = next(lazily, None)

@@ -9,7 +9,7 @@ from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
 
 
-class Config(Section):
+class MinTestsConfig(Section):
     """Settings of min-tests."""
 
     at_least: int = Field(default=5, ge=1)
@@ -18,7 +18,7 @@ class Config(Section):
     """Count only tests that the prompt does not show."""
 
 
-class MinTests(Step[Config]):
+class MinTests(Step[MinTestsConfig]):
     """Drops tasks with too few different tests."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:

@@ -9,11 +9,11 @@ from strop.curation.pipeline.lines import Scratch
 from strop.curation.pipeline.step import Context, Dropped, Read, Step
 
 
-class Config(Section):
+class ShuffleConfig(Section):
     """shuffle has no settings; the seed is the pipeline's."""
 
 
-class Shuffle(Step[Config]):
+class Shuffle(Step[ShuffleConfig]):
     """Puts the tasks in a random order; the same whatever order they came in."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:

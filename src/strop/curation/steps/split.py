@@ -20,7 +20,7 @@ from strop.curation.pipeline.parts import in_part, part_of
 from strop.curation.pipeline.step import Context, Dropped, Read, Step
 
 
-class Config(Section):
+class SplitConfig(Section):
     """Settings of split."""
 
     parts: dict[str, float] = Field(default={"train": 0.9, "held-out": 0.1}, min_length=1)
@@ -50,7 +50,7 @@ class Config(Section):
             )
 
 
-class Split(Step[Config]):
+class Split(Step[SplitConfig]):
     """Puts every task into a part; near-duplicates share one."""
 
     @property

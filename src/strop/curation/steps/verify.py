@@ -12,10 +12,10 @@ from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.pipeline.verdicts import Job, again, error_budget, known_answers, verdicts, why
+from strop.curation.pipeline.verdicts import VerdictJob, again, error_budget, known_answers, verdicts, why
 
 
-class Config(Section):
+class VerifyConfig(Section):
     """Settings of verify."""
 
     runs: int = Field(default=1, ge=1, le=100)
@@ -29,7 +29,7 @@ class Config(Section):
     """Stop where a larger share of verdicts is *error*: then the machine is at fault, not the tasks."""
 
 
-class Verify(Step[Config]):
+class Verify(Step[VerifyConfig]):
     """Drops tasks whose reference does not pass."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
@@ -53,7 +53,7 @@ class Verify(Step[Config]):
                 found, done = [], done + 1
                 context.progress(done, context.size)
 
-    def _jobs(self, number: int, read: Read, memory: Memory) -> Iterator[tuple[tuple[str, bool], Job]]:
+    def _jobs(self, number: int, read: Read, memory: Memory) -> Iterator[tuple[tuple[str, bool], VerdictJob]]:
         """The runs of each task's answer, the last one marked."""
         for task in read():
             answers = known_answers(task)
@@ -63,7 +63,7 @@ class Verify(Step[Config]):
                 continue
             for run in range(self.config.runs):
                 last = run == self.config.runs - 1
-                yield (task.id, last), Job(task, again(answers[number], run))
+                yield (task.id, last), VerdictJob(task, again(answers[number], run))
 
     def _known(self, number: int, task_id: str, memory: Memory) -> bool:
         """Whether that answer's outcome is known; what could not be told before is tried again."""

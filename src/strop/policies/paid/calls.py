@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from strop.core.errors import StropError, UserError
-from strop.core.journal import Place, Reader, scan
+from strop.core.journal import JournalReader, LinePlace, scan
 from strop.policies.paid import folder
 from strop.policies.paid.caller import LONGEST_LINE
 from strop.policies.paid.connection import Connection
@@ -67,13 +67,13 @@ class Calls:
         self._prices = Prices(settings.price_in, settings.price_out)
         self._path = path / folder.CALLS
         self.usage = Usage()
-        self._places: dict[bytes, Place] = {}
+        self._places: dict[bytes, LinePlace] = {}
         for place, line in scan(self._path):
             self._places[bytes.fromhex(line["key"])] = place
             self.usage.add(line)
-        self._journal = Reader(self._path)
+        self._journal = JournalReader(self._path)
         self._gate = asyncio.Semaphore(settings.concurrency)
-        self._waiting: dict[str, asyncio.Future[Place]] = {}
+        self._waiting: dict[str, asyncio.Future[LinePlace]] = {}
         self._refused = 0
         self.failure: StropError | None = None
         """What ended the calls, if anything did."""
@@ -98,12 +98,12 @@ class Calls:
         text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
         return Response(text, line["finish"])
 
-    async def _call(self, question: Question) -> Place:
+    async def _call(self, question: Question) -> LinePlace:
         self._check_budget()
         writer = await self._started()
         if self.failure is not None:
             raise Stopped
-        future: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[LinePlace] = asyncio.get_running_loop().create_future()
         self._waiting[question.key] = future
         writer.write(json.dumps(question._asdict()).encode() + b"\n")
         place = await asyncio.shield(future)
@@ -166,7 +166,7 @@ class Calls:
     def _heard(self, message: Mapping[str, Any]) -> None:
         future = self._waiting.pop(message["key"])
         if "place" in message:
-            place = Place(*message["place"])
+            place = LinePlace(*message["place"])
             self.usage.add(self._journal.at(place))
             if not future.done():
                 future.set_result(place)

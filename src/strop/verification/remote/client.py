@@ -19,7 +19,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.pool.ledger import PoolBusy
-from strop.verification.remote.dispatch import Counts, Dispatcher, Remote, RemoteJob
+from strop.verification.remote.dispatch import Counts, Dispatcher, RemoteJob, RemoteServer
 from strop.verification.remote.hello import Refused, say_hello
 from strop.verification.remote.protocol import (
     MOST_BYTES,
@@ -184,7 +184,7 @@ class RemoteVerifier(OpenVerifier):
             await self._dispatcher.run()
 
 
-def _greet(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) -> Remote:
+def _greet(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) -> RemoteServer:
     """Asks a server who it is. Raises UserError in one line."""
     try:
         response = httpx.get(
@@ -201,4 +201,4 @@ def _greet(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) ->
     except ValueError as error:
         raise UserError(f"verifier {url} cannot be used: {error}") from None
     workers = hello.get("workers")
-    return Remote(url, workers if isinstance(workers, int) and workers > 0 else 1)
+    return RemoteServer(url, workers if isinstance(workers, int) and workers > 0 else 1)

@@ -56,7 +56,7 @@ class RemoteJob:
 
 
 @dataclass(eq=False)
-class Remote:
+class RemoteServer:
     """One server as we know it. `down_since`: when it stopped answering, None while it does."""
 
     url: str
@@ -99,7 +99,7 @@ class Counts:
 class Dispatcher:
     """Lives on one event loop; only `add` may be called from elsewhere, through call_soon_threadsafe."""
 
-    remotes: Sequence[Remote]
+    remotes: Sequence[RemoteServer]
     http: httpx.AsyncClient
     session: str
     patience: float
@@ -148,7 +148,7 @@ class Dispatcher:
         now = time.monotonic()
         return min([r.not_before - now for r in self.remotes if r.not_before > now] + [1.0])
 
-    def _choose(self) -> Remote | None:
+    def _choose(self) -> RemoteServer | None:
         """The server with the fewest jobs a worker, of those that may be asked now."""
         now = time.monotonic()
         free = [
@@ -169,7 +169,7 @@ class Dispatcher:
                 remote.probing = True
                 self._start(self._probe(remote))
 
-    async def _probe(self, remote: Remote) -> None:
+    async def _probe(self, remote: RemoteServer) -> None:
         try:
             say_hello(await self.http.get(f"{remote.url}/v1/health", timeout=5), self.settings)
             remote.answered()
@@ -190,7 +190,7 @@ class Dispatcher:
             size += len(job.line)
         return batch
 
-    def _send(self, remote: Remote, batch: list[RemoteJob]) -> None:
+    def _send(self, remote: RemoteServer, batch: list[RemoteJob]) -> None:
         self._start(self._deliver(remote, batch))
         remote.streams += 1
         remote.in_flight += len(batch)
@@ -201,7 +201,7 @@ class Dispatcher:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _deliver(self, remote: Remote, batch: list[RemoteJob]) -> None:
+    async def _deliver(self, remote: RemoteServer, batch: list[RemoteJob]) -> None:
         """One request. What it leaves open goes back to the front of the queue."""
         left = {job.name: job for job in batch if not job.future.cancelled()}
         remote.in_flight -= len(batch) - len(left)
@@ -219,7 +219,7 @@ class Dispatcher:
             self.waiting.extendleft(reversed(left.values()))
             self._wake.set()
 
-    async def _converse(self, remote: Remote, left: dict[str, RemoteJob]) -> None:
+    async def _converse(self, remote: RemoteServer, left: dict[str, RemoteJob]) -> None:
         headers = {
             SESSION_HEADER: self.session,
             PROTOCOL_HEADER: PROTOCOL,
@@ -251,7 +251,7 @@ class Dispatcher:
         if left:
             raise ValueError("the server ended its answer early")
 
-    def _broke(self, error: Exception, remote: Remote, left: dict[str, RemoteJob]) -> None:
+    def _broke(self, error: Exception, remote: RemoteServer, left: dict[str, RemoteJob]) -> None:
         """Counts a broken request against its jobs too: one that breaks every request must not go on for ever."""
         remote.failed(describe(error))
         for job in list(left.values()):
@@ -262,7 +262,7 @@ class Dispatcher:
                 cause = f"{job.cuts} requests broke, the last to {remote.url}: {remote.cause}"
                 self._settle(left.pop(job.name), error_verdict(cause))
 
-    def _refused(self, error: Refused, remote: Remote, left: dict[str, RemoteJob]) -> None:
+    def _refused(self, error: Refused, remote: RemoteServer, left: dict[str, RemoteJob]) -> None:
         if error.status in (429, 503):
             remote.not_before = time.monotonic() + 0.5
         elif error.status not in _REFUSED:

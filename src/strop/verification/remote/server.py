@@ -33,7 +33,7 @@ from strop.verification.remote.protocol import (
     BadRequest,
     parse_jobs,
 )
-from strop.verification.remote.sessions import Entry, Listener, Sessions
+from strop.verification.remote.sessions import Listener, QueuedJob, Sessions
 
 _BODIES = 4
 """Request bodies read and parsed at a time."""
@@ -46,7 +46,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 class VerdictStream(StreamingResponse):
     """Sends verdicts until all are sent, the client is gone or the server stops; then lets go of the jobs."""
 
-    def __init__(self, sessions: Sessions, listener: Listener, entries: list[Entry]) -> None:
+    def __init__(self, sessions: Sessions, listener: Listener, entries: list[QueuedJob]) -> None:
         self._sessions, self._listener, self._entries = sessions, listener, entries
         super().__init__(self._lines(listener, len(entries)), media_type="application/x-ndjson")
 

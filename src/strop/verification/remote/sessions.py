@@ -25,11 +25,11 @@ KEEP_BYTES = 128 * 2**20
 _OVERHEAD = 600
 Name = tuple[str, str]
 """(session, job id)."""
-Listener = asyncio.Queue["Entry | None"]
+Listener = asyncio.Queue["QueuedJob | None"]
 
 
 @dataclass(eq=False)
-class Entry:
+class QueuedJob:
     """One job."""
 
     name: Name
@@ -48,14 +48,14 @@ class Sessions:
         self.pool = pool
         self.keep_bytes = keep_bytes
         self.stopping = False
-        self._entries: dict[Name, Entry] = {}
+        self._entries: dict[Name, QueuedJob] = {}
         self._finished: OrderedDict[Name, int] = OrderedDict()
         self._bytes = 0
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def attach(self, session: str, jobs: Sequence[JobLine]) -> tuple[Listener, list[Entry]]:
+    def attach(self, session: str, jobs: Sequence[JobLine]) -> tuple[Listener, list[QueuedJob]]:
         """Submits what is new; the listener gets every entry of `jobs` once it has its line, None when we stop.
 
         Raises BadRequest, and then nothing was submitted: 413 for more jobs than ever fit, 429 for more than fit now,
@@ -83,7 +83,7 @@ class Sessions:
                 entry.listeners.append(listener)
         return listener, entries
 
-    def detach(self, listener: Listener, entries: Sequence[Entry]) -> None:
+    def detach(self, listener: Listener, entries: Sequence[QueuedJob]) -> None:
         """A client is gone or has everything."""
         for entry in entries:
             with contextlib.suppress(ValueError):
@@ -110,11 +110,11 @@ class Sessions:
 
     def _submit(self, session: str, jobs: Sequence[JobLine]) -> None:
         loop = asyncio.get_running_loop()
-        made: list[Entry] = []
+        made: list[QueuedJob] = []
         try:
             for job in jobs:
                 future = self.pool.submit(job.task, job.answer, client=session, timeout=0)
-                entry = Entry((session, job.id), job.digest, future)
+                entry = QueuedJob((session, job.id), job.digest, future)
                 made.append(entry)
                 self._entries[entry.name] = entry
         except PoolBusy:
@@ -127,12 +127,12 @@ class Sessions:
             assert entry.future is not None
             entry.future.add_done_callback(partial(self._tell, loop, entry))
 
-    def _tell(self, loop: asyncio.AbstractEventLoop, entry: Entry, future: "Future[Verdict]") -> None:
+    def _tell(self, loop: asyncio.AbstractEventLoop, entry: QueuedJob, future: "Future[Verdict]") -> None:
         """Called on whatever thread settled the future; a loop that has ended needs no news."""
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(self._done, entry, future)
 
-    def _done(self, entry: Entry, future: "Future[Verdict]") -> None:
+    def _done(self, entry: QueuedJob, future: "Future[Verdict]") -> None:
         if future.cancelled() or self._entries.get(entry.name) is not entry:
             return
         entry.line = verdict_line(entry.name[1], future.result())

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from strop.verification.rust.cargo import Cargo
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 
 if TYPE_CHECKING:
     from strop.sandbox import Work
 
 
-def differences(case: Case, cargo: Cargo, work: "Work") -> str:
+def differences(case: RustAnswer, cargo: Cargo, work: "Work") -> str:
     """Where cargo says otherwise of this answer, in words; empty when it agrees. Raises SandboxError."""
-    again = Case(0, case.task, case.check, case.answer, case.scan, None, crates=case.crates)
+    again = RustAnswer(0, case.task, case.check, case.answer, case.scan, None, crates=case.crates)
     cargo.judge(again, work)
     pairs = [
         (stage, bool(getattr(case, stage)), bool(getattr(again, stage)))

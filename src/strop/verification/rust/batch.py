@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from strop.core.errors import StropError
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import Compiled, Compiler
 from strop.verification.rust.crates import NONE, Offer
-from strop.verification.rust.diagnostics import LATE, Findings
+from strop.verification.rust.diagnostics import LATE, Diagnostics
 from strop.verification.rust.layout import TESTS_CRATE, Alone, Shared
 from strop.verification.rust.tests import Runner
 
@@ -35,8 +35,14 @@ class Batch:
     """One list of answers in one work directory."""
 
     def __init__(
-        self, cases: Sequence[Case], layout: Shared, compiler: Compiler, work: "Work", runner: Runner, strict: bool
-    ) -> None:  # fmt: skip
+        self,
+        cases: Sequence[RustAnswer],
+        layout: Shared,
+        compiler: Compiler,
+        work: "Work",
+        runner: Runner,
+        strict: bool,
+    ) -> None:
         self.cases = list(cases)
         self.layout, self.work, self.runner = layout, work, runner
         self.strict = strict
@@ -66,10 +72,10 @@ class Batch:
             )  # tests and other answers are not for the answer to read
             self.runner.run(self.work, self.layout, testing, self.integration)
 
-    def _lint(self) -> list[Case]:
+    def _lint(self) -> list[RustAnswer]:
         """Step 1; the answers that build as far as clippy can say."""
 
-        def take(case: Case, compiled: Compiled, file: str) -> bool:
+        def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
             found = compiled.files[file]
             case.unsafe = case.unsafe or found.unsafe
             case.say("lint", "".join(found.text))
@@ -90,7 +96,7 @@ class Batch:
         left = self._rounds(left, self.compiler.lint, take)
         return [case for case in left if case.build is not False]
 
-    def _build_tests(self, cases: list[Case]) -> tuple[list[Case], list[Case]]:
+    def _build_tests(self, cases: list[RustAnswer]) -> tuple[list[RustAnswer], list[RustAnswer]]:
         """Step 2: answers with a test program, and those whose build is not certain yet."""
         if self.strict:
             for case in cases:
@@ -102,9 +108,9 @@ class Batch:
         refused = [case for case in cases if case.refused]
         for case in refused:
             case.fail("test", case.refused)
-        unsure: list[Case] = [] if self.integration or self.careful else list(refused)
+        unsure: list[RustAnswer] = [] if self.integration or self.careful else list(refused)
 
-        def take(case: Case, compiled: Compiled, file: str) -> bool:
+        def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
             found = compiled.files[file]
             trusted = file.rpartition("/")[2].startswith("zt")
             if self.strict and found.unsafe and not trusted:
@@ -129,10 +135,10 @@ class Batch:
         testing = self._rounds([c for c in cases if not c.refused], compile_tests, take, tests=True)
         return [case for case in testing if case.test is not False], unsure
 
-    def _build_library(self, cases: list[Case], *, final: bool) -> list[Case]:
+    def _build_library(self, cases: list[RustAnswer], *, final: bool) -> list[RustAnswer]:
         """Code generation of the library: those that build."""
 
-        def take(case: Case, compiled: Compiled, file: str) -> bool:
+        def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
             found = compiled.files[file]
             if found.errors or any(not name.startswith("clippy::") for name in found.denied):
                 self._doubt(case, found)
@@ -147,19 +153,19 @@ class Batch:
             case.build = True
         return left
 
-    def _doubt(self, case: Case, found: Findings) -> None:
+    def _doubt(self, case: RustAnswer, found: Diagnostics) -> None:
         """Notes that the error may come from another answer's trait implementations."""
         others = self.reaching - case.scan.reaching
         case.again = case.again or (others > 0 and found.inference)
 
     def _rounds(
         self,
-        cases: Sequence[Case],
+        cases: Sequence[RustAnswer],
         compile_all: "Callable[[Work, str, str, str, int], Compiled]",
-        take: Callable[[Case, Compiled, str], bool],
+        take: Callable[[RustAnswer, Compiled, str], bool],
         *,
         tests: bool = False,
-    ) -> list[Case]:
+    ) -> list[RustAnswer]:
         """Compiles until it succeeds; `take` notes what was said of a file and says whether its answer stays."""
         left = list(cases)
         while left:
@@ -184,7 +190,7 @@ class Batch:
 
 
 def judge_alone(
-    case: Case, compiler: Compiler, work: "Work", runner: Runner, strict: bool, crates: Offer = NONE
+    case: RustAnswer, compiler: Compiler, work: "Work", runner: Runner, strict: bool, crates: Offer = NONE
 ) -> None:
     """One answer as the root of its crate, with the third-party crates that it uses. Raises as `Batch.judge`."""
     if case.crates:

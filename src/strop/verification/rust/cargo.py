@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.crates import code_name, manifest, source_config
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _STEPS = (("build", "build"), ("lint", "clippy"), ("test", "test"))
 
 
-def package(case: Case, vendor: Path | None = None) -> dict[str, str]:
+def package(case: RustAnswer, vendor: Path | None = None) -> dict[str, str]:
     """The files of a fresh package that holds the answer and its tests."""
     check = case.check
     crates = [entry for entry in check.crates if code_name(entry) in case.crates]
@@ -45,7 +45,9 @@ class Cargo:
     def __init__(self, compiler: Compiler, limits: Limits, vendor: Path | None) -> None:
         self.compiler, self.limits, self.vendor = compiler, limits, vendor
 
-    def judge(self, case: Case, work: "Work", steps: tuple[str, ...] = ("build", "lint", "test")) -> None:
+    def judge(
+        self, case: RustAnswer, work: "Work", steps: tuple[str, ...] = ("build", "lint", "test")
+    ) -> None:
         """Fills in the stages that `steps` names. Raises SandboxError."""
         work.put(package(case, self.vendor))
         for stage, command in _STEPS:

@@ -13,7 +13,7 @@ MOST_OUTPUT = 16_000
 
 
 @dataclass
-class Case:
+class RustAnswer:
     """An answer, what its text says, and what has been found out so far."""
 
     number: int

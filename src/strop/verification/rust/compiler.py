@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from strop.core.errors import VerificationError, WorkerDied
 from strop.sandbox.limits import Limits
-from strop.verification.rust.diagnostics import NEVER_LOWERED, Findings, read_diagnostics
+from strop.verification.rust.diagnostics import NEVER_LOWERED, Diagnostics, read_diagnostics
 from strop.verification.rust.installation import Installation
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Compiled:
     """How one compilation ended."""
 
     ok: bool
-    files: dict[str, Findings]
+    files: dict[str, Diagnostics]
     trouble: Trouble
     """Not empty: the compiler did not come to an end by itself, and the findings may lack something."""
     seconds: float

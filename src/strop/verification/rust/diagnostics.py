@@ -19,7 +19,7 @@ _INFERENCE = {"E0119", "E0271", "E0277", "E0282", "E0283", "E0284", "E0689", "E0
 
 
 @dataclass
-class Findings:
+class Diagnostics:
     """What one compilation said about one file."""
 
     errors: list[str] = field(default_factory=list)
@@ -36,9 +36,9 @@ class Findings:
         return any(code in _INFERENCE for code in self.errors)
 
 
-def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Findings]:
+def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Diagnostics]:
     """Findings by file name as the compiler was given it; "" holds errors that are about no file."""
-    found: dict[str, Findings] = {}
+    found: dict[str, Diagnostics] = {}
     names = set(denied)
     for line in output.split(b"\n"):
         if not line.startswith(b"{"):
@@ -52,7 +52,7 @@ def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Findings
     return found
 
 
-def _add(found: dict[str, Findings], message: dict[str, Any], denied: set[str]) -> None:
+def _add(found: dict[str, Diagnostics], message: dict[str, Any], denied: set[str]) -> None:
     level, code = message["level"], (message.get("code") or {}).get("code", "")
     if level not in ("error", "warning") or message["message"].startswith("aborting due to"):
         return
@@ -60,7 +60,7 @@ def _add(found: dict[str, Findings], message: dict[str, Any], denied: set[str]) 
     if level == "warning" and not files:
         return  # a summary such as "2 warnings emitted"
     for file in files or {""}:
-        entry = found.setdefault(file, Findings())
+        entry = found.setdefault(file, Diagnostics())
         if code == UNSAFE:
             entry.unsafe = True
             continue

@@ -4,7 +4,7 @@ from strop.code.trees import TooCostly, bounded
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crate_use import crates_named, doubtful_types
 from strop.verification.rust.crates import code_name
 from strop.verification.rust.delimiters import balanced
@@ -13,7 +13,7 @@ from strop.verification.rust.scan import scan, steps_for
 from strop.verification.rust.trusted import read_trusted
 
 
-def take_in(number: int, task: Task, answer: str, *, strict: bool) -> Case:
+def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer:
     """A case to be judged. Its outcome is *error* already where no answer to the task can be judged this way.
 
     Raises VerificationError when the task's check is of another kind.
@@ -26,7 +26,7 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> Case:
         trusted = read_trusted(text, task.reference)
     names = {code_name(entry) for entry in check.crates}
     used = crates_named(answer, names) | crates_named(trusted.text if trusted else check.tests, names)
-    case = Case(number, task, check, answer, scan(answer), trusted, crates=frozenset(used))
+    case = RustAnswer(number, task, check, answer, scan(answer), trusted, crates=frozenset(used))
     case.worldly = trusted is not None and scan(check.tests).world
     case.broken_tests = not balanced(check.tests)
     if trusted is not None:

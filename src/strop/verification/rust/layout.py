@@ -9,7 +9,7 @@ answer stands above them.
 from collections.abc import Sequence
 
 from strop.code.trees import parse, text_of, walk
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 
 TRUSTED = "zt_trusted_tests"
 """Name of the module of trusted tests within an answer's; an answer that says it is refused."""
@@ -26,7 +26,7 @@ class Shared:
     root = "lib.rs"
     tests_root = "tests.rs"
 
-    def files(self, cases: Sequence[Case]) -> dict[str, str]:
+    def files(self, cases: Sequence[RustAnswer]) -> dict[str, str]:
         """Every answer with its tests."""
         found = {}
         for case in cases:
@@ -38,31 +38,31 @@ class Shared:
                 found[f"{case.module}/{TRUSTED}.rs"] = case.trusted.text
         return found
 
-    def late(self, cases: Sequence[Case]) -> set[str]:
+    def late(self, cases: Sequence[RustAnswer]) -> set[str]:
         """Those of the files that are needed with the tests only, after the library has been built."""
         return {f"{self._tests_module(case)}.rs" for case in cases if case.integration}
 
-    def roots(self, cases: Sequence[Case], *, tests: bool = False) -> dict[str, str]:
+    def roots(self, cases: Sequence[RustAnswer], *, tests: bool = False) -> dict[str, str]:
         """The crate root that declares these answers, and with `tests` the one of their integration tests."""
         root = "".join(f"pub mod {case.module};\n" for case in cases)
         if tests and cases and cases[0].integration:
             return {self.tests_root: "".join(f"mod {self._tests_module(case)};\n" for case in cases)}
         return {self.root: root}
 
-    def owner(self, file: str, cases: Sequence[Case]) -> Case | None:
+    def owner(self, file: str, cases: Sequence[RustAnswer]) -> RustAnswer | None:
         """Whose file a compiler's file name is."""
         head = file.removeprefix("./").partition("/")[0].removesuffix(".rs")
         return next((c for c in cases if head in (c.module, self._tests_module(c))), None)
 
-    def prefix(self, case: Case) -> str:
+    def prefix(self, case: RustAnswer) -> str:
         """What the names of the answer's tests start with in the test program."""
         return f"{self._tests_module(case) if case.integration else case.module}::"
 
-    def trusted_prefix(self, case: Case) -> str:
+    def trusted_prefix(self, case: RustAnswer) -> str:
         """What the names of trusted tests start with."""
         return self.prefix(case) + ("" if case.integration else f"{TRUSTED}::")
 
-    def trusted_path(self, case: Case) -> str:
+    def trusted_path(self, case: RustAnswer) -> str:
         """What the paths of the types that trusted tests define start with."""
         if case.trusted is None:
             return ""
@@ -70,7 +70,7 @@ class Shared:
             ":"
         )
 
-    def _tests_module(self, case: Case) -> str:
+    def _tests_module(self, case: RustAnswer) -> str:
         return f"zt{case.module[2:]}"
 
 
@@ -79,11 +79,11 @@ class Alone(Shared):
 
     root = "src/lib.rs"
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: RustAnswer) -> None:
         self.crate = case.crate
         self.tests_root = f"tests/{case.crate}.rs" if case.trusted is None else "tests/zt.rs"
 
-    def files(self, cases: Sequence[Case]) -> dict[str, str]:
+    def files(self, cases: Sequence[RustAnswer]) -> dict[str, str]:
         """The answer and its tests."""
         (case,) = cases
         found = {**case.check.files, self.root: _with_tests(case)}
@@ -93,23 +93,23 @@ class Alone(Shared):
             found[f"src/{TRUSTED}.rs"] = case.trusted.text
         return found
 
-    def late(self, cases: Sequence[Case]) -> set[str]:
+    def late(self, cases: Sequence[RustAnswer]) -> set[str]:
         """The file of integration tests."""
         return {self.tests_root} if cases[0].integration else set()
 
-    def roots(self, cases: Sequence[Case], *, tests: bool = False) -> dict[str, str]:
+    def roots(self, cases: Sequence[RustAnswer], *, tests: bool = False) -> dict[str, str]:
         """Nothing: the answer is the root."""
         return {}
 
-    def owner(self, file: str, cases: Sequence[Case]) -> Case | None:
+    def owner(self, file: str, cases: Sequence[RustAnswer]) -> RustAnswer | None:
         """The one answer."""
         return cases[0] if cases else None
 
-    def prefix(self, case: Case) -> str:
+    def prefix(self, case: RustAnswer) -> str:
         """Nothing: its tests have the names that cargo prints."""
         return ""
 
-    def trusted_prefix(self, case: Case) -> str:
+    def trusted_prefix(self, case: RustAnswer) -> str:
         """As for `prefix`."""
         return "" if case.integration else f"{TRUSTED}::"
 
@@ -124,11 +124,11 @@ def _in_every_module(tests: str, declaration: str, crate: str) -> str:
     return f"{data.decode()}\n{declaration}\n"
 
 
-def _tests(case: Case) -> str:
+def _tests(case: RustAnswer) -> str:
     return case.trusted.text if case.trusted is not None else case.check.tests
 
 
-def _with_tests(case: Case) -> str:
+def _with_tests(case: RustAnswer) -> str:
     if case.integration or not case.check.tests:
         return case.answer
     if case.trusted is None:

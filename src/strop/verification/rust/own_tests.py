@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from strop.core.verdict import Verdict
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 
 MUTANTS = 6
 """Faulty copies of an answer that its tests are tried on."""
 WITNESSES = 3
 """Killed copies that are tried first with assertions that never fail."""
-Run = Callable[[Sequence[tuple[Case, str]], bool], list[Verdict]]
+Run = Callable[[Sequence[tuple[RustAnswer, str]], bool], list[Verdict]]
 
 
 def static_reason(answer: str) -> str | None:
@@ -19,7 +19,7 @@ def static_reason(answer: str) -> str | None:
     return own_tests_hold(answer, "rust")
 
 
-def weigh(cases: Sequence[Case], run: Run) -> None:
+def weigh(cases: Sequence[RustAnswer], run: Run) -> None:
     """Refuses those that passed with tests that notice no fault, or notice one only where the code crashes.
 
     run  judges (owner, text) pairs; its flag says whether `static_reason` applies to the texts
@@ -51,7 +51,7 @@ def weigh(cases: Sequence[Case], run: Run) -> None:
 
 
 def _each(
-    cases: Sequence[Case], texts: Mapping[int, Sequence[str]], run: Run, static: bool
+    cases: Sequence[RustAnswer], texts: Mapping[int, Sequence[str]], run: Run, static: bool
 ) -> dict[int, list[Verdict]]:
     """The verdicts on each case's texts, all judged together."""
     pairs = [(case, text) for case in cases for text in texts[case.number]]
@@ -59,6 +59,6 @@ def _each(
     return {case.number: [next(verdicts) for _ in texts[case.number]] for case in cases}
 
 
-def _refuse(case: Case, reason: str) -> None:
+def _refuse(case: RustAnswer, reason: str) -> None:
     case.refused = reason
     case.test = False

@@ -63,7 +63,7 @@ class Scan:
         return self.doc_tests or self.world or bool(_ONLY_CARGO & set(self.alone))
 
 
-class Reader:
+class ScanReader:
     """Fills in a scan, node by node."""
 
     def __init__(self, found: Scan, text: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from strop.core.verdict import Outcome
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crate_use import private_part
 from strop.verification.rust.crates import code_name
 from strop.verification.rust.layout import TRUSTED
@@ -14,15 +14,15 @@ from strop.verification.rust.trusted import STANDARD_METHODS
 TOO_LONG = "too long to be checked"
 
 
-def groups(cases: Sequence[Case]) -> list[list[Case]]:
+def groups(cases: Sequence[RustAnswer]) -> list[list[RustAnswer]]:
     """Cases that fit into one crate: of one edition and one kind of tests."""
-    groups: dict[tuple[str, bool], list[Case]] = {}
+    groups: dict[tuple[str, bool], list[RustAnswer]] = {}
     for case in cases:
         groups.setdefault((case.check.edition, case.integration), []).append(case)
     return list(groups.values())
 
 
-def refusal(case: Case) -> str:
+def refusal(case: RustAnswer) -> str:
     """Why an answer could take the trusted tests over, as far as its text shows."""
     trusted, found = case.trusted, case.scan
     assert trusted is not None
@@ -49,7 +49,7 @@ def refusal(case: Case) -> str:
     return ""
 
 
-def missing_file(case: Case) -> str:
+def missing_file(case: RustAnswer) -> str:
     """A file that the answer declares as the task wants it, and that the task lacks; empty when there is none."""
     wanted = {m for text in (case.task.reference, case.task.signature) for m in scan(text).file_modules}
     for name in case.scan.file_modules:
@@ -59,7 +59,7 @@ def missing_file(case: Case) -> str:
     return ""
 
 
-def give_up(case: Case, trouble: str) -> None:
+def give_up(case: RustAnswer, trouble: str) -> None:
     """A compiler did not come to its end on this answer alone: the answer is to blame."""
     outcomes = {"timed out": Outcome.TIMED_OUT, "out of memory": Outcome.OUT_OF_MEMORY}
     case.fail("build", f"the compiler {trouble}")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from strop.code.trees import Node, TooCostly, bounded, parse, text_of
 from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.equality import own_equality
-from strop.verification.rust.reader import Reader, Scan
+from strop.verification.rust.reader import Scan, ScanReader
 
 __all__ = ["LONGEST", "Scan", "scan", "steps_for"]
 
@@ -37,7 +37,7 @@ def scan(text: str) -> Scan:
     found.head = _head(root)
     try:
         with bounded(steps_for(text)):
-            Reader(found, text).read(root)
+            ScanReader(found, text).read(root)
             found.own_equality = own_equality(root)
     except TooCostly:
         found.alone.append("long")

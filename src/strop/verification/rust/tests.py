@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.constructors import count_constructors
 from strop.verification.rust.crates import NONE, Offer
@@ -40,7 +40,7 @@ class Runner(Protocol):
     def externs(self, work: "Work") -> dict[str, str]:
         """Crates to link, by name."""
 
-    def run(self, work: "Work", layout: Shared, cases: Sequence[Case], integration: bool) -> None:
+    def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
         """Runs the program for each case and fills in its test stage."""
 
 
@@ -54,7 +54,7 @@ class CargoRunner:
         """None: libtest comes with the toolchain."""
         return {}
 
-    def run(self, work: "Work", layout: Shared, cases: Sequence[Case], integration: bool) -> None:
+    def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
         """One process a case."""
         for case in cases:
             prefix = layout.prefix(case)
@@ -96,7 +96,7 @@ class StrictRunner:
         work.put({"libtest.rlib": _harness[key]})
         return {"test": "libtest.rlib"}
 
-    def run(self, work: "Work", layout: Shared, cases: Sequence[Case], integration: bool) -> None:
+    def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
         """One process a case. Raises WorkerDied when the program does not even list its tests."""
         if self.offered.names and self._starts_early(work):
             for case in cases:
@@ -121,7 +121,9 @@ class StrictRunner:
         except (OSError, ValueError) as error:
             raise WorkerDied(f"the test program cannot be read: {error}") from error
 
-    def _run_case(self, work: "Work", layout: Shared, case: Case, names: list[tuple[str, bool]]) -> None:
+    def _run_case(
+        self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
+    ) -> None:
         tokens = [secrets.token_hex(_TOKENS // 2) for _ in names]
         allowed = case.trusted.allowed if case.trusted else frozenset()
         denied = {*case.scan.own_equality, *case.doubtful} - allowed
@@ -152,7 +154,7 @@ class StrictRunner:
                 reason or f"{len(missing)} of {len(ran)} tests did not pass: {missing[0] if missing else ''}"
             )
 
-    def _fault(self, case: Case, names: list[tuple[str, bool]], prefix: str) -> str:
+    def _fault(self, case: RustAnswer, names: list[tuple[str, bool]], prefix: str) -> str:
         """Why these tests cannot count."""
         if case.trusted is not None:
             there = {name.removeprefix(prefix) for name, _ in names if name.startswith(prefix)}
@@ -184,7 +186,7 @@ def _run(
     )  # fmt: skip
 
 
-def _note(case: Case, result: "CommandResult") -> None:
+def _note(case: RustAnswer, result: "CommandResult") -> None:
     case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
     if result.expired in ("cpu", "wall"):
         case.outcome, case.detail = Outcome.TIMED_OUT, f"the tests passed the {result.expired} limit"

@@ -39,7 +39,7 @@ from strop.sandbox.limits import Limits
 from strop.verification.rust.audit import differences
 from strop.verification.rust.batch import Batch, Trouble, judge_alone
 from strop.verification.rust.cargo import Cargo
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import Compiler
 from strop.verification.rust.crates import NONE, Offer, offer
 from strop.verification.rust.installation import find_installation
@@ -94,7 +94,7 @@ class RustToolchain:
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job, in order. Raises WorkerDied, and VerificationError where no Rust toolchain is found."""
-        cases: dict[int, Case] = {}
+        cases: dict[int, RustAnswer] = {}
         verdicts: list[Verdict | None] = [None] * len(jobs)
         for number, (task, answer) in enumerate(jobs):
             if answer.strip():
@@ -118,9 +118,9 @@ class RustToolchain:
         if box is not None:
             box.close()
 
-    def _judge_all(self, cases: list[Case]) -> None:
-        together: list[Case] = []
-        alone: list[Case] = []
+    def _judge_all(self, cases: list[RustAnswer]) -> None:
+        together: list[RustAnswer] = []
+        alone: list[RustAnswer] = []
         for case in cases:
             if case.outcome is not None:
                 continue
@@ -141,7 +141,7 @@ class RustToolchain:
         for case in alone:
             self._judge_alone(case)
 
-    def _without_unclosed(self, cases: list[Case]) -> list[Case]:
+    def _without_unclosed(self, cases: list[RustAnswer]) -> list[RustAnswer]:
         """The cases but those that end at their first unclosed bracket, which are judged here."""
         unclosed = [c for c in cases if c.scan.broken and not (c.scan.alone or c.crates)]
         kept = [case for case in cases if case not in unclosed]
@@ -150,7 +150,7 @@ class RustToolchain:
                 kept += reject_unclosed(group, self._built(), work)
         return kept
 
-    def _judge_group(self, group: list[Case]) -> None:
+    def _judge_group(self, group: list[RustAnswer]) -> None:
         """A shared crate; divided where a compiler did not come to its end."""
         if len(group) == 1:
             return self._judge_alone(group[0])
@@ -164,7 +164,7 @@ class RustToolchain:
             self._judge_group(group[:half])
             self._judge_group(group[half:])
 
-    def _judge_alone(self, case: Case) -> None:
+    def _judge_alone(self, case: RustAnswer) -> None:
         """The answer as the root of a crate of its own, or a package for cargo."""
         crates = self._offer(case)
         missing = sorted(case.crates & set(crates.missing))
@@ -182,17 +182,17 @@ class RustToolchain:
             case.reset()
             give_up(case, str(trouble))
 
-    def _needs_cargo(self, case: Case) -> bool:
+    def _needs_cargo(self, case: RustAnswer) -> bool:
         own_tests = case.integration and case.scan.unit_tests
         return own_tests or case.scan.needs_cargo or scan(case.check.tests).needs_cargo
 
-    def _offer(self, case: Case) -> Offer:
+    def _offer(self, case: RustAnswer) -> Offer:
         if not case.crates:
             return NONE
         with self._boxed().work() as work:
             return offer(work, self._built(), self._vendor, case.check.crates)
 
-    def _judge_mutants(self, texts: Sequence[tuple[Case, str]], static: bool) -> list[Verdict]:
+    def _judge_mutants(self, texts: Sequence[tuple[RustAnswer, str]], static: bool) -> list[Verdict]:
         made = [
             take_in(number, owner.task, text, strict=self.strict)
             for number, (owner, text) in enumerate(texts)
@@ -205,7 +205,7 @@ class RustToolchain:
             self._static = True
         return [case.verdict() for case in made]
 
-    def _audit(self, cases: Iterable[Case]) -> None:
+    def _audit(self, cases: Iterable[RustAnswer]) -> None:
         for case in cases:
             seed = hashlib.sha256(case.answer.encode(errors="replace")).hexdigest()
             if random.Random(seed).random() >= self.audit or case.outcome is not None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from strop.verification.rust.case import Case
+from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.layout import Shared
 
@@ -22,7 +22,7 @@ _FATAL = re.compile(
 )
 
 
-def reject_unclosed(cases: Sequence[Case], compiler: Compiler, work: "Work") -> list[Case]:
+def reject_unclosed(cases: Sequence[RustAnswer], compiler: Compiler, work: "Work") -> list[RustAnswer]:
     """Notes the answers that rustfmt cannot read as not building; returns the others. Raises SandboxError."""
     program = compiler.installation.program("rustfmt")
     if len(cases) < 2 or not os.access(program, os.X_OK):

@@ -33,7 +33,7 @@ def python_suite(source: Source) -> Suite:
     items = PythonItems(source)
     suite = Suite(code_names=items.code_names())
     helpers = {f.name for f in items.functions if f.in_tests and not f.is_test}
-    reader = _Reader(source, suite, helpers)
+    reader = _PythonSuiteReader(source, suite, helpers)
     for function in items.functions:
         if function.in_tests:
             suite.scopes.append(reader.scope(function))
@@ -63,7 +63,7 @@ def _faults(source: Source, items: PythonItems) -> list[str]:
     return []
 
 
-class _Reader:
+class _PythonSuiteReader:
     """Makes scopes of functions in test code."""
 
     def __init__(self, source: Source, suite: Suite, helpers: set[str]) -> None:

@@ -32,7 +32,7 @@ def rust_suite(source: Source) -> Suite:
     macros = _macros(items, suite)
     helpers = {f.name for f in items.functions if f.in_tests and not f.is_test}
     helpers |= {scope.name for scope in macros}
-    reader = _Reader(source, items, helpers)
+    reader = _RustSuiteReader(source, items, helpers)
     for function in items.functions:
         if function.in_tests:
             suite.scopes.append(reader.scope(function))
@@ -146,7 +146,7 @@ def _faults(items: RustItems) -> list[str]:
     return list(dict.fromkeys(faults))
 
 
-class _Reader:
+class _RustSuiteReader:
     """Makes scopes of functions in test code."""
 
     def __init__(self, source: Source, items: RustItems, helpers: set[str]) -> None:
