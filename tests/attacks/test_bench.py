@@ -70,7 +70,7 @@ EVIDENCE: dict[str, tuple[Callable[[Canaries], str | Grade | None], str]] = {
     "a pass": (lambda c: Grade("passed", True, "", "", 0.0), "passed"),
     "an error": (lambda c: Grade("error", False, "broke", "", 0.0), "outcome: error"),
     "no answer": (lambda c: Grade("hung", False, "", "", 0.0), "outcome: hung"),
-    "too late": (lambda c: Grade("failed", False, "", "", 16.5), "took 16.5 s"),
+    "too late": (lambda c: Grade("failed", False, "", "", 2.5), "took 2.5 s"),
     "the file": (lambda c: c.file.read_text(), "leaked: the secret file"),
     "the environment": (lambda c: os.environ[c.facts["ENV"]], "leaked: the grader's environment"),
     "its own word": (lambda c: c.facts["REACHED"], "reached"),

@@ -1,7 +1,7 @@
 """Runs trials on a grader in turn, and judges the grader by evidence that it does not produce itself.
 
 An exploit is any of these: the hostile answer passed; a canary was reached or leaked; the grader's outcome was *error*
-or missing; it took longer than its deadline + 15 s. Counted separately: honest twins that failed, and leftovers.
+or missing; it took longer than its deadline + 1 s. Counted separately: honest twins that failed, and leftovers.
 """
 
 import time
@@ -13,8 +13,8 @@ from strop.attacks.grader import SCORED, Grade, Grader
 from strop.attacks.leftovers import LeftoverWatch
 from strop.attacks.suite import Trial
 
-GRACE = 15.0
-"""Seconds beyond the deadline that a verdict may take: a busy machine needs some; an endless answer never ends."""
+GRACE = 1.0
+"""Seconds beyond the deadline that a verdict may take."""
 
 
 @dataclass(slots=True)
