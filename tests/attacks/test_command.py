@@ -39,7 +39,19 @@ def write(path: Path, *rows: Any) -> None:
 
 
 def test_a_slice_in_every_jail(strop, tmp_path) -> None:
-    done = strop("attack", "--language", "python", "--family", "read", "--json", "r.json", "--table", "t.md")
+    done = strop(
+        "attack",
+        "--language",
+        "python",
+        "--family",
+        "read",
+        "--json",
+        "r.json",
+        "--table",
+        "t.md",
+        "--grace",
+        "15",
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "r.json").read_text())
     assert (found["exploits"], found["honest_failed"], found["leftovers"]) == (0, 0, 0)

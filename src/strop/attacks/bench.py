@@ -1,7 +1,7 @@
 """Runs trials on a grader in turn, and judges the grader by evidence that it does not produce itself.
 
 An exploit is any of these: the hostile answer passed; a canary was reached or leaked; the grader's outcome was *error*
-or missing; it took longer than its deadline + 1 s. Counted separately: honest twins that failed, and leftovers.
+or missing; it took longer than its deadline and the grace. Counted separately: honest twins that failed, and leftovers.
 """
 
 import time
@@ -55,8 +55,9 @@ def run(
     trials: Iterable[Trial],
     canaries: Canaries,
     on_row: Callable[[Row], None] = lambda row: None,
+    grace: float = GRACE,
 ) -> list[Row]:
-    """One row a trial, and one named "(after all)" when something is left after the grader was closed.
+    """One row a trial, each verdict in at most its deadline and `grace` seconds; and one named "(after all)" when something is left after the grader was closed.
 
     Ends early, with the rows so far, when SIGTERM arrives.
     """
@@ -70,7 +71,7 @@ def run(
                 grader.grade(trial.task, trial.honest or trial.task.reference or "pass")
                 time.sleep(0.05)
                 watch.learn()
-            rows.append(_try(grader, trial, canaries, watch))
+            rows.append(_try(grader, trial, canaries, watch, grace))
             on_row(rows[-1])
             if canaries.terminated:
                 break
@@ -84,7 +85,7 @@ def run(
     return rows
 
 
-def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: LeftoverWatch) -> Row:
+def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: LeftoverWatch, grace: float) -> Row:
     row = Row(trial.name, trial.language, trial.family, grader.name, deadline=grader.deadline(trial.task))
     canaries.touched()
     if trial.hostile is not None:
@@ -92,7 +93,9 @@ def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: LeftoverWatch)
         row.outcome, row.passed, row.seconds = grade.outcome, grade.passed, grade.seconds
         row.detail = grade.detail
         row.leftovers = watch.left()
-        row.exploits = _exploits(grade, row.deadline) + canaries.leaked(grade.text) + canaries.touched()
+        row.exploits = (
+            _exploits(grade, row.deadline + grace) + canaries.leaked(grade.text) + canaries.touched()
+        )
         row.stopped_by = "nothing" if row.exploits else _stopped_by(grade, trial.layer)
     if trial.honest is not None:
         grade = grader.grade(trial.task, trial.honest)
@@ -101,12 +104,12 @@ def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: LeftoverWatch)
     return row
 
 
-def _exploits(grade: Grade, deadline: float) -> list[str]:
+def _exploits(grade: Grade, latest: float) -> list[str]:
     found = ["passed"] if grade.passed else []
     if grade.outcome not in SCORED:
         found.append(f"the grader's outcome: {grade.outcome}: {grade.detail}"[:200])
-    if grade.seconds > deadline + GRACE:
-        found.append(f"took {grade.seconds:.1f} s, its deadline is {deadline:g} s")
+    if grade.seconds > latest:
+        found.append(f"took {grade.seconds:.1f} s, it may take {latest:g} s")
     return found
 
 

@@ -40,6 +40,12 @@ class ChosenAttacks:
         str | None, typer.Option(metavar="MODULE:CALLABLE", help="compare with another grader")
     ] = None
     yes: Annotated[bool, typer.Option("--yes", help="let the other grader run hostile code")] = False
+    grace: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="seconds past its deadline that a verdict may take; more on a busy machine"
+        ),
+    ] = 1.0
 
 
 @grouped
@@ -66,9 +72,11 @@ def attack(
     with Canaries() as canaries:
         trials = _trials(canaries, chosen, wanted)
         if grader is not None:
-            rows = _against(grader, trials, canaries, jails[-1])
+            rows = _against(grader, trials, canaries, jails[-1], wanted.grace)
         else:
-            rows = [row for jail_name in jails for row in _run(_ours(jail_name), trials, canaries)]
+            rows = [
+                row for jail_name in jails for row in _run(_ours(jail_name), trials, canaries, wanted.grace)
+            ]
     ours = [row for row in rows if row.jail != grader]
     _write(rows, ours, chosen, (json_file, table_file))
     _report(rows, ours, verbose)
@@ -129,21 +137,23 @@ def _ours(jail: str) -> "Grader":
     return Ours(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail))
 
 
-def _against(target: str, trials: "list[Trial]", canaries: "Canaries", jail: str) -> "list[Row]":
+def _against(
+    target: str, trials: "list[Trial]", canaries: "Canaries", jail: str, grace: float
+) -> "list[Row]":
     from strop.attacks.foreign import Foreign
 
     print(f"warning: {target} runs hostile code with your rights, without a jail", file=sys.stderr)
     harmless = [t for t in trials if t.harmless]
     theirs = Foreign(target)
-    return [*_run(_ours(jail), harmless, canaries), *_run(theirs, harmless, canaries)]
+    return [*_run(_ours(jail), harmless, canaries, grace), *_run(theirs, harmless, canaries, grace)]
 
 
-def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries") -> "list[Row]":
+def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: float) -> "list[Row]":
     from strop.attacks.bench import run
     from strop.reports.terminal.progress import Progress
 
     with Progress(f"held, {grader.name}", len(trials)) as progress:
-        return run(grader, trials, canaries, lambda row: progress.step(row.good))
+        return run(grader, trials, canaries, lambda row: progress.step(row.good), grace)
 
 
 def _write(
