@@ -57,9 +57,9 @@ def run(
     on_row: Callable[[Row], None] = lambda row: None,
     grace: float = GRACE,
 ) -> list[Row]:
-    """One row a trial, each verdict in at most its deadline and `grace` seconds; and one named "(after all)" when something is left after the grader was closed.
+    """One row a trial, and one named "(after all)" when something is left after the grader was closed.
 
-    Ends early, with the rows so far, when SIGTERM arrives.
+    A verdict may come `grace` seconds after its deadline. Ends early, with the rows so far, when SIGTERM arrives.
     """
     rows: list[Row] = []
     watch = LeftoverWatch(canaries.token)
