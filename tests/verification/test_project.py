@@ -155,7 +155,7 @@ def test_what_is_not_reported_as_passed_has_not_passed(judge: Callable[..., Verd
 
 FORGE = """
 import json, os
-for fd in range(3, 20):
+for fd in range(3, 256):
     for body in ({"p": json.dumps({"test": "%s", "ok": True, "x": "", "s": 0}), "a": ""}, {"done": 0}):
         data = json.dumps(body).encode()
         try:
@@ -177,6 +177,11 @@ HOSTILE = {
     "pytest exit": "import pytest\npytest.exit('done', 0)\n",
     "loop": "while True:\n    pass\n",
     "signal": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
+    "not begun": "import os\nos._exit(97)\n",
+    "broken": "import os, json\nfor fd in range(3, 256):\n    data = json.dumps({'broken': 'no memory'}).encode()\n    try: os.write(fd, len(data).to_bytes(4, 'big') + data)\n    except OSError: pass\nos._exit(97)\n",
+    "stopped": "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n",
+    "group": "import os, signal\nfor number in (signal.SIGSTOP, signal.SIGKILL):\n    for act in (lambda: os.killpg(0, number), lambda: os.kill(os.getppid(), number), lambda: os.kill(0, number), lambda: os.kill(-1, number)):\n        try: act()\n        except OSError: pass\n",
+    "owner": "import os, signal, fcntl\nfor fd in range(3, 256):\n    try:\n        fcntl.fcntl(fd, fcntl.F_SETOWN, os.getppid())\n        fcntl.fcntl(fd, fcntl.F_SETFL, os.O_ASYNC)\n    except OSError: pass\n",
     "parent": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n",
     "memory": "x = bytearray(64 << 30)\n",
     "recursion": "def f(): return f()\nf()\n",
@@ -188,6 +193,8 @@ def test_hostile_edits_do_not_pass(judge: Callable[..., Verdict], name: str) -> 
     for source in (HOSTILE[name] + BAD, BAD + HOSTILE[name]):
         verdict = judge(source)
         assert not verdict.passed and verdict.outcome is not Outcome.ERROR, verdict
+        if name == "stopped":
+            assert verdict.seconds < 30 and verdict.outcome is Outcome.TAMPERED, verdict
         if name == "loop":
             assert verdict.outcome is Outcome.TIMED_OUT
             break

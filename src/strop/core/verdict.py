@@ -30,6 +30,17 @@ class TestResult(Record):
     seconds: float = 0.0
 
 
+Trust = Literal["value", "typed", "same-process"]
+"""How far a pass is separate from what was judged: only values of ours were compared outside it, types of the answer's
+
+own took part, or answer and tests shared a process.
+"""
+
+
+def _unsaid(value: object) -> bool:
+    return value is None
+
+
 class Stage(Record):
     """One stage of a verdict: did it run, did it pass, what did it print."""
 
@@ -57,6 +68,8 @@ class Verdict(Record):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
+    trust: Trust | None = Field(default=None, exclude_if=_unsaid)
+    """Left out where nothing is said."""
 
     @property
     def passed(self) -> bool:

@@ -1,6 +1,7 @@
 """Moves bytes between the trainer and jailed processes under one budget of CPU and wall time. Never blocks past it."""
 
 import contextlib
+import math
 import os
 import select
 import time
@@ -17,6 +18,15 @@ _SLACK = 0.002
 def cpu_clock(pid: int) -> float:
     """CPU seconds that a process has used, all its threads. Raises OSError when it is gone."""
     return time.clock_gettime((~pid << 3) | 2)
+
+
+def stopped(pid: int) -> bool:
+    """Whether a process stands still by a signal. Nothing that is judged has a reason to."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
+    except (OSError, IndexError):
+        return False
 
 
 class Pump:
@@ -56,9 +66,12 @@ class Pump:
         """Whether something is left to write there."""
         return fd in self._writers
 
-    def step(self) -> bool:
-        """Waits for something to happen and handles it. False when the time is up; then `expired` says which."""
-        timeout = self._time_left()
+    def step(self, at_most: float = math.inf) -> bool:
+        """Waits for something to happen, `at_most` so many seconds, and handles it. False when the time is up; then
+
+        `expired` says which.
+        """
+        timeout = min(self._time_left(), at_most)
         if timeout <= 0:
             return False
         for fd, _ in self._poll.poll(timeout * 1000):

@@ -21,7 +21,7 @@ from strop.core.verdict import Outcome
 from strop.sandbox.jailed import JailedProcess, WorkFolder
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
-from strop.sandbox.pump import Capture, Pump
+from strop.sandbox.pump import Capture, Pump, stopped
 from strop.verification.project.layout import Layout, layout_of
 from strop.verification.project.listener import Listener
 from strop.verification.project.runs import BARE, PLAIN, Request, Run, Warmth
@@ -30,6 +30,8 @@ from strop.verification.python.suite.check import packages
 from strop.verification.python.wire import frame
 
 _USAGE, _INTERNAL = 4, 3
+_LOOK = 0.5
+"""Seconds between looks at whether the tests' process stands still."""
 
 
 class TestsProcess:
@@ -91,8 +93,10 @@ class TestsProcess:
             pump.watch(pid, fresh=True)
             pump.read(ours.fileno(), listener.feed)
             pump.write(ours.fileno(), frame(self._job(request, tree, secret)) + b"".join(tree.values()))
-            while not listener.over and pump.step():
-                pass
+            while not listener.over and pump.step(_LOOK):
+                if stopped(pid):
+                    listener.run.tampered = "the tests' process was stopped"
+                    break
             pump.drain(ours.fileno())
             end = reap(
                 self._process,
@@ -108,9 +112,9 @@ class TestsProcess:
 
     def _concluded(self, listener: Listener, pump: Pump, end: End, request: Request) -> Run:
         run = listener.run
-        if listener.broken:
+        if not listener.heard:  # so nothing of the project has run
             self.close()
-            raise WorkerDied(f"the tests' process could not begin: {listener.broken}")
+            raise WorkerDied(f"the tests' process could not begin: {listener.broken or end}")
         run.cpu_seconds, run.peak_bytes = end.cpu, end.peak
         if run.tampered:
             run.stop = (Outcome.TAMPERED, run.tampered)

@@ -7,9 +7,9 @@ bytes that the project's code writes to the channel count as tampering. The secr
 that searches that finds it.
 
 Control packets as in `verification.python.zygote`. Job channel: takes a frame of "files" ([path, size] each), "secret",
-"keep", "roots", "own", "options", "arguments" and what `recorder.Recorder` reads, then the files' bytes. Sends the
-recorder's messages, {"modules"}, {"cache": path, "data": base64} and {"done": exit status}, each as {"p": JSON, "a":
-signature}; {"broken"} alone is unsigned.
+"keep", "roots", "own", "options", "arguments" and what `recorder.Recorder` reads, then the files' bytes. Sends
+{"begun"}, the recorder's messages, {"modules"}, {"cache": path, "data": base64} and {"done": exit status}, each as
+{"p": JSON, "a": signature}; {"broken"} alone is unsigned.
 """
 
 import base64
@@ -157,6 +157,7 @@ def _run(job: dict[str, Any], top: str) -> int:
     import pytest
 
     send = _signed(_CHANNEL, bytes.fromhex(job.pop("secret")))
+    send({"begun": True})  # from here on nothing is this process's own failure
     work = os.path.dirname(top)
     os.chdir(top)
     own = frozenset(job["own"])
