@@ -32,7 +32,7 @@ def step_names() -> list[str]:
 
 
 def step_kind(name: str) -> Kind:
-    """The step of that name, which must be one of `step_names`."""
+    """The step of that name, one of `step_names`: a class such as MinTests, whose settings are MinTestsConfig."""
     module = importlib.import_module(f"{PACKAGE}.{name.replace('-', '_')}")
     own = [
         value
@@ -41,4 +41,4 @@ def step_kind(name: str) -> Kind:
     ]
     if len(own) != 1:
         raise TypeError(f"{module.__name__} must define one Step, it has {len(own)}")
-    return Kind(name, module.Config, own[0])
+    return Kind(name, getattr(module, f"{own[0].__name__}Config"), own[0])
