@@ -1,5 +1,6 @@
 """The pool on real worker processes: what is killed under it, what it leaves behind, what it keeps."""
 
+import contextlib
 import os
 import signal
 import subprocess
