@@ -31,6 +31,16 @@ def test_files_stay_short() -> None:
     assert [path for path in FILES if len(path.read_text(encoding="utf-8").splitlines()) > 400] == []
 
 
+def test_a_class_name_means_one_thing() -> None:
+    """Two classes of one name are two words for a reader to tell apart; a private one is as well."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
 def test_config_and_core_load_no_torch() -> None:
     code = (
         "import sys, strop, strop.config.load, strop.config.revision, strop.core.protocols\n"

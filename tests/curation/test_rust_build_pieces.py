@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from strop.core.errors import UserError
 from strop.core.journal import Appender, JournalReader, scan
 from strop.curation.rust_build import answer, similar, source
-from strop.curation.rust_build.answer import Unfit
-from strop.curation.rust_build.cost import Estimate
+from strop.curation.rust_build.answer import NotKept
+from strop.curation.rust_build.cost import CostEstimate
 from strop.curation.rust_build.parts import Member, assign, duplicates
 from strop.policies.paid.usage import Prices, Usage
 from strop.tasks.splits import similar_pairs
@@ -64,7 +64,7 @@ def test_methods_that_tests_need_are_outlined() -> None:
     ],
 )
 def test_responses_that_are_not_fit_say_why(text: str, finish: str, reason: str) -> None:
-    with pytest.raises(Unfit, match=reason):
+    with pytest.raises(NotKept, match=reason):
         answer.split(text, finish)
 
 
@@ -72,7 +72,7 @@ def test_rewritten_prompts() -> None:
     assert answer.statement("<think>x</think>\nWrite f.\n", "stop") == "Write f."
     for text, finish, reason in [("", "stop", "empty"), ("**SKIP**.", "stop", "no sense"), ("a", "length", "cut"),
                                  ("Write f.\n#[test] fn t() {}", "stop", "holds tests")]:  # fmt: skip
-        with pytest.raises(Unfit, match=reason):
+        with pytest.raises(NotKept, match=reason):
             answer.statement(text, finish)
 
 
@@ -82,7 +82,7 @@ def test_hostile_responses_end_in_parts_or_a_reason(text: str) -> None:
         try:
             found = answer.split(response, "stop")
             answer.signature(found)
-        except Unfit as unfit:
+        except NotKept as unfit:
             assert unfit.reason
 
 
@@ -177,7 +177,7 @@ def test_parts_have_their_shares_and_depend_on_content_alone() -> None:
 
 
 def test_a_cost_is_estimated_and_then_known() -> None:
-    expected = Estimate.of(110, 100, 40_000, attempts=3)
+    expected = CostEstimate.of(110, 100, 40_000, attempts=3)
     assert (expected.calls, expected.most_calls) == (200, 400)
     prices, usage = Prices(1.0, 2.0), Usage()
     first = expected.refined(usage, prices)

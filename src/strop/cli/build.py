@@ -12,8 +12,7 @@ from strop.cli.build_implement import implement
 from strop.cli.build_rust_fix import rust_fix
 
 if TYPE_CHECKING:
-    from strop.curation.rust_build import Progress as BuildProgress
-    from strop.curation.rust_build import Report
+    from strop.curation.rust_build import BuildProgress, Report
 
 app = typer.Typer(help="Make new tasks.", no_args_is_help=True)
 
@@ -78,11 +77,11 @@ def rust(
     After a kill or an interrupt, the same command resumes and pays for no call twice. See docs/build.md.
     """
     from strop.cli.options import columns_of
-    from strop.curation.rust_build import Settings, estimate
+    from strop.curation.rust_build import RustBuildSettings, estimate
     from strop.curation.rust_build import build as run
     from strop.policies.paid.usage import Prices, Usage
 
-    settings = Settings(
+    settings = RustBuildSettings(
         source=source, folder=output, url=url, model=model, columns=columns_of(column) or {}, limit=limit,
         attempts=attempts, temperature=temperature, max_tokens=max_tokens, seed=seed, concurrency=concurrency,
         timeout_seconds=timeout, api_key_env=api_key_env, price_in=price_in, price_out=price_out, max_cost=max_cost,

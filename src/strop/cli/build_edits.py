@@ -25,7 +25,7 @@ CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class EditLimits:
     """What an edit may have."""
 
     context: Annotated[
@@ -44,7 +44,7 @@ def edits(
     ],
     output: File,
     family: Annotated[Family, typer.Option(help="kind of task to make")],
-    limits: Limits,
+    limits: EditLimits,
     verifying: Verifying,
     repositories: Annotated[
         Path | None, typer.Option(help="folder of clones that hold the files of the rows")

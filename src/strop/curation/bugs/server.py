@@ -17,7 +17,7 @@ from typing import Self
 
 from strop.core.errors import StropError
 from strop.core.ids import content_hash, derive_seed
-from strop.policies.paid.calls import Calls, Question, Refused, Response, Stopped
+from strop.policies.paid.calls import Calls, Question, QuestionRefused, Response, Stopped
 from strop.policies.paid.connection import Connection
 from strop.policies.paid.folder import opened
 from strop.tasks import templating
@@ -84,7 +84,7 @@ class Server:
         """The answer, None where the server refuses this question. Raises UserError or StropError when it fails."""
         try:
             return asked.result().text
-        except Refused:
+        except QuestionRefused:
             if self._calls.failure is not None:  # all are refused: the settings are at fault
                 raise self._failure() from None
             return None

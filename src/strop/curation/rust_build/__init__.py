@@ -3,7 +3,7 @@
 `build.build` is the door; docs/build.md says what the folder of a build holds.
 """
 
-from strop.curation.rust_build.build import Progress, Report, build, estimate
-from strop.curation.rust_build.settings import PARTS, Settings
+from strop.curation.rust_build.build import BuildProgress, Report, build, estimate
+from strop.curation.rust_build.settings import PARTS, RustBuildSettings
 
-__all__ = ["PARTS", "Progress", "Report", "Settings", "build", "estimate"]
+__all__ = ["PARTS", "BuildProgress", "Report", "RustBuildSettings", "build", "estimate"]

@@ -15,7 +15,7 @@ _TYPES = ("struct_item", "enum_item", "union_item", "type_item", "trait_item", "
 _COMMENTS = ("line_comment", "block_comment")
 
 
-class Unfit(Exception):
+class NotKept(Exception):
     """Why a response is not kept: the stage at which it fell, one line, and what a compiler said."""
 
     def __init__(self, stage: str, reason: str, output: str = "") -> None:
@@ -37,46 +37,46 @@ class Parts(NamedTuple):
 
 
 def statement(text: str, finish: str) -> str:
-    """The rewritten prompt of a response. Raises Unfit."""
+    """The rewritten prompt of a response. Raises NotKept."""
     words = without_thinking(text).strip()
     if finish == "length":
-        raise Unfit("rewrite", "the rewritten prompt was cut: raise --max-tokens")
+        raise NotKept("rewrite", "the rewritten prompt was cut: raise --max-tokens")
     if not words:
-        raise Unfit("rewrite", "the response is empty")
+        raise NotKept("rewrite", "the response is empty")
     if words.strip("`*. \n").upper() == "SKIP":
-        raise Unfit("rewrite", "the model says that it makes no sense in Rust")
+        raise NotKept("rewrite", "the model says that it makes no sense in Rust")
     if "#[test]" in words or "#[cfg(test)]" in words:
-        raise Unfit("rewrite", "the rewritten prompt holds tests")
+        raise NotKept("rewrite", "the rewritten prompt holds tests")
     return words
 
 
 def split(text: str, finish: str) -> Parts:
-    """Solution and tests of a response. Raises Unfit."""
+    """Solution and tests of a response. Raises NotKept."""
     code = extract_code(text, "rust")
     if not code.strip():
-        raise Unfit("format", "the response holds no Rust block")
+        raise NotKept("format", "the response holds no Rust block")
     if len(code.encode(errors="replace")) > LONGEST:
-        raise Unfit("format", f"the answer is longer than {LONGEST:,} bytes")
+        raise NotKept("format", f"the answer is longer than {LONGEST:,} bytes")
     try:
         return parts(code)
-    except Unfit as error:
+    except NotKept as error:
         if finish == "length":
-            raise Unfit("format", "the response was cut: raise --max-tokens") from error
+            raise NotKept("format", "the response was cut: raise --max-tokens") from error
         raise
 
 
 def parts(code: str) -> Parts:
-    """Solution and tests of a source file. Raises Unfit."""
+    """Solution and tests of a source file. Raises NotKept."""
     data = code.encode(errors="replace")
     root = parse(data.decode())
     modules = [span for node in root.children if (span := _test_module(node)) is not None]
     if len(modules) != 1:
-        raise Unfit("format", f"{len(modules) or 'no'} test modules marked #[cfg(test)]; one is needed")
+        raise NotKept("format", f"{len(modules) or 'no'} test modules marked #[cfg(test)]; one is needed")
     start, end = modules[0]
     kept = (data[:start].rstrip() + b"\n" + data[end:].rstrip()).decode().strip() + "\n"
     tests = data[start:end].decode() + "\n"
     if "#[test]" in "".join(kept.split()):
-        raise Unfit("format", "there are tests outside of the test module")
+        raise NotKept("format", "there are tests outside of the test module")
     return Parts(kept, tests)
 
 
@@ -89,14 +89,14 @@ def signature(found: Parts) -> str:
     """What must be known to write a solution for these tests: the head of the function that they call.
 
     Above it the types and imports that it names. Where tests need more than one function or methods, an outline of all
-    heads. Raises Unfit when they need nothing of the solution.
+    heads. Raises NotKept when they need nothing of the solution.
     """
     root = parse(found.code)
     wanted = _names(parse(found.tests))
     heads = [_head(n) for n in root.children if n.type == "function_item" and _name(n) in wanted]
     outline = [*heads, *(text for n in root.children if n.type == "impl_item" for text in _impl(n, wanted))]
     if not outline:
-        raise Unfit("format", "the tests call nothing of the solution")
+        raise NotKept("format", "the tests call nothing of the solution")
     types = _closure(root, wanted | {name for text in outline for name in _names(parse(text))})
     named = {name for text in (*types, *outline) for name in _names(parse(text))}
     imports = [text_of(n) for n in root.children if n.type == "use_declaration" and _names(n) & named]

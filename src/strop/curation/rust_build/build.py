@@ -16,13 +16,13 @@ from strop.core.errors import StropError, UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.curation.rust_build import answer, folder, outputs, questions, source
-from strop.curation.rust_build.answer import Unfit
+from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.checks import Unverified, check
-from strop.curation.rust_build.cost import Estimate
+from strop.curation.rust_build.cost import CostEstimate
 from strop.curation.rust_build.results import Results
-from strop.curation.rust_build.settings import Settings
-from strop.curation.rust_build.source import Prompt
-from strop.policies.paid.calls import FINISH_SECONDS, Calls, Refused, Stopped
+from strop.curation.rust_build.settings import RustBuildSettings
+from strop.curation.rust_build.source import SourcePrompt
+from strop.policies.paid.calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped
 from strop.policies.paid.folder import opened
 from strop.policies.paid.usage import Prices, Usage
 from strop.verification import open_verifier
@@ -36,7 +36,7 @@ FEW_UNVERIFIED, MOST_UNVERIFIED = 20, 0.05
 
 
 @dataclass(frozen=True)
-class Progress:
+class BuildProgress:
     """How far a build is."""
 
     total: int
@@ -59,7 +59,7 @@ class Report:
     """Why prompts could not be verified; empty when all could."""
 
 
-def estimate(settings: Settings) -> Estimate:
+def estimate(settings: RustBuildSettings) -> CostEstimate:
     """What a whole build costs, from its prompts; nothing is sent or written. Raises UserError."""
     settings.check()
     seen: set[int] = set()
@@ -71,15 +71,15 @@ def estimate(settings: Settings) -> Estimate:
             characters += len(prompt.statement)
     if not count:
         raise UserError(f"the data set {settings.source!r} is empty: it holds no prompt")
-    return Estimate.of(rows, count, characters, settings.attempts)
+    return CostEstimate.of(rows, count, characters, settings.attempts)
 
 
 def build(
-    settings: Settings,
-    expected: Estimate,
+    settings: RustBuildSettings,
+    expected: CostEstimate,
     *,
     say: Callable[[str], None],
-    show: Callable[[Progress], None],
+    show: Callable[[BuildProgress], None],
 ) -> Report:
     """Runs a build, or the rest of one, to its end, and writes its files.
 
@@ -110,12 +110,12 @@ class _Run:
 
     def __init__(
         self,
-        settings: Settings,
-        expected: Estimate,
+        settings: RustBuildSettings,
+        expected: CostEstimate,
         results: Results,
         judge: str,
         say: Callable[[str], None],
-        show: Callable[[Progress], None],
+        show: Callable[[BuildProgress], None],
     ) -> None:
         self._settings, self._expected, self._results = settings, expected, results
         self._judge, self._say, self._show = judge, say, show
@@ -165,7 +165,7 @@ class _Run:
                 await asyncio.gather(*players, return_exceptions=True)
         return calls
 
-    def _prompts(self) -> Iterator[Prompt]:
+    def _prompts(self) -> Iterator[SourcePrompt]:
         """The prompts that have no result yet; those that are not asked get theirs here."""
         seen: set[int] = set()
         settings = self._settings
@@ -178,7 +178,7 @@ class _Run:
             else:
                 yield prompt
 
-    async def _play_some(self, prompts: Iterator[Prompt], calls: Calls, verifier: OpenVerifier) -> None:
+    async def _play_some(self, prompts: Iterator[SourcePrompt], calls: Calls, verifier: OpenVerifier) -> None:
         for prompt in prompts:
             try:
                 outcome = await self._play(prompt, calls, verifier)
@@ -191,27 +191,27 @@ class _Run:
             self._kept += isinstance(outcome, Task)
             self._show(self._progress(calls))
 
-    async def _play(self, prompt: Prompt, calls: Calls, verifier: OpenVerifier) -> Task | Unfit:
+    async def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Task | NotKept:
         """One prompt's whole way."""
         settings = self._settings
         try:
             response = await calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))
             statement = answer.statement(response.text, response.finish)
-        except Refused as error:
-            return Unfit("refused", str(error))
-        except Unfit as unfit:
+        except QuestionRefused as error:
+            return NotKept("refused", str(error))
+        except NotKept as unfit:
             return unfit
-        faults: list[questions.Fault] = []
+        faults: list[questions.FailedAnswer] = []
         while True:
             origin = {"model": settings.model, "attempt": len(faults) + 1}
             try:
                 response = await calls.ask(questions.solve(settings, prompt.id, statement, faults))
                 found = answer.split(response.text, response.finish)
                 return await check(verifier, prompt, statement, found, origin)
-            except Refused as error:
-                return Unfit("refused", str(error))
-            except Unfit as unfit:
-                faults.append(questions.Fault(response.text, unfit.reason, unfit.output))
+            except QuestionRefused as error:
+                return NotKept("refused", str(error))
+            except NotKept as unfit:
+                faults.append(questions.FailedAnswer(response.text, unfit.reason, unfit.output))
                 if len(faults) >= settings.attempts:
                     return unfit
 
@@ -222,9 +222,9 @@ class _Run:
         if self._unverified >= FEW_UNVERIFIED and self._unverified > MOST_UNVERIFIED * seen:
             raise StropError(f"{self._unverified} answers could not be verified; first cause: {self._cause}")
 
-    def _progress(self, calls: Calls) -> Progress:
+    def _progress(self, calls: Calls) -> BuildProgress:
         known = self._prices.known
-        return Progress(
+        return BuildProgress(
             total=self._expected.rows,
             done=len(self._results.numbers),
             kept=self._kept,
@@ -234,14 +234,14 @@ class _Run:
         )
 
 
-def _askable(prompt: Prompt, seen: set[int]) -> Unfit | None:
+def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:
     """Why this prompt is not asked, None when it is. `seen` holds hashes of the statements before it."""
     if not prompt.statement:
-        return Unfit("prompt", "the prompt is empty")
+        return NotKept("prompt", "the prompt is empty")
     if len(prompt.statement) > source.MOST_CHARACTERS:
-        return Unfit("prompt", f"the prompt is longer than {source.MOST_CHARACTERS:,} characters")
+        return NotKept("prompt", f"the prompt is longer than {source.MOST_CHARACTERS:,} characters")
     mark = derive_seed(" ".join(prompt.statement.lower().split()))
     if mark in seen:
-        return Unfit("prompt", "the same prompt stands earlier in the source")
+        return NotKept("prompt", "the same prompt stands earlier in the source")
     seen.add(mark)
     return None

@@ -15,8 +15,8 @@ from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.rust_build import answer as answers
-from strop.curation.rust_build.answer import Parts, Unfit
-from strop.curation.rust_build.source import Prompt
+from strop.curation.rust_build.answer import NotKept, Parts
+from strop.curation.rust_build.source import SourcePrompt
 from strop.tasks.rust_cases import rust_tests
 from strop.verification.strength import count_assertions, judge, own_tests_hold
 from strop.verification.verifier import OpenVerifier
@@ -30,9 +30,9 @@ class Unverified(Exception):
 
 
 async def check(
-    verifier: OpenVerifier, prompt: Prompt, statement: str, found: Parts, origin: dict[str, Any]
+    verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts, origin: dict[str, Any]
 ) -> Task:
-    """The task of a prompt and its answer. Raises Unfit, and Unverified when the verifier itself failed.
+    """The task of a prompt and its answer. Raises NotKept, and Unverified when the verifier itself failed.
 
     origin  of the answer: model and attempt, for the task's metadata
     """
@@ -73,35 +73,37 @@ async def _judged(verifier: OpenVerifier, pairs: Sequence[tuple[Task, str]]) -> 
 
 
 def _demand(verdict: Verdict, whole: str) -> None:
-    """Raises Unfit, with the stage, unless everything passed."""
+    """Raises NotKept, with the stage, unless everything passed."""
     for name in ("build", "lint"):
         stage = verdict.stage(name)
         if stage is None or not stage.passed:
             said = stage.output if stage else ""
-            raise Unfit(name, verdict.detail or f"clippy: {_first_error(said)}", said)
+            raise NotKept(name, verdict.detail or f"clippy: {_first_error(said)}", said)
     if not verdict.passed:
         weak = own_tests_hold(whole, "rust")
         tests_passed = bool(verdict.tests) and all(t.outcome is Outcome.PASSED for t in verdict.tests)
         stage = verdict.stage("test")
         output = (stage.output if stage else "") or verdict.output
-        raise Unfit("strength" if weak or tests_passed else "test", verdict.detail or "a test failed", output)
+        raise NotKept(
+            "strength" if weak or tests_passed else "test", verdict.detail or "a test failed", output
+        )
 
 
 async def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> dict[str, int]:
-    """Faults that were put in and those that the tests noticed, once the tests are trusted. Raises Unfit."""
+    """Faults that were put in and those that the tests noticed, once the tests are trusted. Raises NotKept."""
     made = mutants(found.whole, "rust", seed=0, limit=MUTANTS)
     texts = [answers.parts(mutant.text).code for mutant in made]
     first, *rest = await _judged(verifier, [(task, text) for text in (found.code, *texts)])
     if not first.passed:
-        raise Unfit("task", f"does not pass its own tests once they are trusted: {first.detail}")
+        raise NotKept("task", f"does not pass its own tests once they are trusted: {first.detail}")
     strength = judge(made, rest)
     if made and not strength.holds:
-        raise Unfit("strength", strength.reasons[0])
+        raise NotKept("strength", strength.reasons[0])
     return {"faults": strength.compiled, "noticed": strength.killed}
 
 
-async def _agreed(verifier: OpenVerifier, prompt: Prompt, statement: str, found: Parts) -> int:
-    """How many cases of the source the solution was held to; 0 where none applies. Raises Unfit when it differs."""
+async def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts) -> int:
+    """How many cases of the source the solution was held to; 0 where none applies. Raises NotKept when it differs."""
     head = answers.head_of(found.code, prompt.entry_point) if prompt.cases else ""
     if not head:
         return 0
@@ -116,7 +118,7 @@ async def _agreed(verifier: OpenVerifier, prompt: Prompt, statement: str, found:
         return 0
     if not verdict.passed:
         stage = verdict.stage("test")
-        raise Unfit(
+        raise NotKept(
             "source",
             f"disagrees with the cases of the source: {verdict.detail}",
             stage.output if stage else "",

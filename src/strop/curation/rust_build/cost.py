@@ -14,7 +14,7 @@ REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """Of a whole build whose first answers all pass."""
 
     rows: int
@@ -28,7 +28,7 @@ class Estimate:
     """When every answer but the last attempt's fails."""
 
     @classmethod
-    def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "Estimate":
+    def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "CostEstimate":
         """From the number of prompts, of those that are asked, and the characters of the statements of these."""
         statement = characters / CHARACTERS_PER_TOKEN
         frame = {stage: len(template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES}

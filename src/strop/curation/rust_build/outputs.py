@@ -13,7 +13,7 @@ from strop.core.task import Task
 from strop.curation.rust_build import folder, questions
 from strop.curation.rust_build.parts import Member, assign, duplicates
 from strop.curation.rust_build.results import Results
-from strop.curation.rust_build.settings import Settings
+from strop.curation.rust_build.settings import RustBuildSettings
 from strop.policies.paid.usage import Prices, Usage
 
 STAGES = (
@@ -83,7 +83,7 @@ def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int)
 
 
 def manifest(
-    settings: Settings, tally: Written, usage: Usage, prompts: int, done: int, judge: str
+    settings: RustBuildSettings, tally: Written, usage: Usage, prompts: int, done: int, judge: str
 ) -> dict[str, Any]:
     """What was made of what. Nothing in it depends on when, where, or in how many runs it was made.
 

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any, Literal, NamedTuple
 
 from strop.core.ids import content_hash, derive_seed
-from strop.curation.rust_build.settings import Settings
+from strop.curation.rust_build.settings import RustBuildSettings
 from strop.policies.paid.calls import Question
 from strop.tasks import templating
 
@@ -18,7 +18,7 @@ MOST_OUTPUT = 3_000
 """Characters of a compiler's output that are shown to the model."""
 
 
-class Fault(NamedTuple):
+class FailedAnswer(NamedTuple):
     """Why an answer was not kept, as the model is told."""
 
     answer: str
@@ -40,12 +40,14 @@ def templates_hash() -> str:
     return content_hash([template(name) for name in ("rewrite", "solve", "repair")])
 
 
-def rewrite(settings: Settings, prompt_id: str, statement: str) -> Question:
+def rewrite(settings: RustBuildSettings, prompt_id: str, statement: str) -> Question:
     """Asks for the prompt in a form for Rust."""
     return _question(settings, "rewrite", 1, prompt_id, _messages("rewrite", statement=statement), "")
 
 
-def solve(settings: Settings, prompt_id: str, statement: str, faults: list[Fault]) -> Question:
+def solve(
+    settings: RustBuildSettings, prompt_id: str, statement: str, faults: list[FailedAnswer]
+) -> Question:
     """Asks for function and tests; after `faults`, the newest last, for another answer.
 
     The key holds the answers that were wrong but not what compilers said of them, which may differ from one machine
@@ -64,7 +66,7 @@ def _messages(name: str, **values: str) -> list[dict[str, str]]:
 
 
 def _question(
-    settings: Settings,
+    settings: RustBuildSettings,
     stage: Stage,
     attempt: int,
     prompt_id: str,

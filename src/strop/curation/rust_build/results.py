@@ -6,8 +6,8 @@ from typing import Any
 
 from strop.core.journal import Appender, JournalReader, LinePlace, scan
 from strop.core.task import Task
-from strop.curation.rust_build.answer import Unfit
-from strop.curation.rust_build.source import Prompt
+from strop.curation.rust_build.answer import NotKept
+from strop.curation.rust_build.source import SourcePrompt
 
 
 class Results:
@@ -27,7 +27,7 @@ class Results:
         self.numbers: list[int] = []
         """Of the prompts of this run that have a result."""
 
-    def known(self, prompt: Prompt) -> bool:
+    def known(self, prompt: SourcePrompt) -> bool:
         """Whether this very prompt has a result; then it is one of this run."""
         key, _ = self._places.get(prompt.number, ("", None))
         if key != prompt.key:
@@ -39,7 +39,7 @@ class Results:
         """Whether the result of that number is a task."""
         return "task" in self.line(number)
 
-    def add(self, prompt: Prompt, outcome: Task | Unfit) -> None:
+    def add(self, prompt: SourcePrompt, outcome: Task | NotKept) -> None:
         """Writes down a result."""
         line: dict[str, Any] = {"n": prompt.number, "key": prompt.key, "judge": self._judge, "id": prompt.id}
         if isinstance(outcome, Task):

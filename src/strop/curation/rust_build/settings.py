@@ -12,7 +12,7 @@ PARTS = (15000, 1000, 500)
 
 
 @dataclass(frozen=True)
-class Settings:
+class RustBuildSettings:
     """One build. The fields of `identity` decide what is asked and kept; the others may change between its runs."""
 
     source: str

@@ -23,7 +23,7 @@ MOST_CHARACTERS = 20_000
 """Longer statements are dropped unasked."""
 
 
-class Prompt(NamedTuple):
+class SourcePrompt(NamedTuple):
     """One prompt of the source."""
 
     number: int
@@ -43,7 +43,7 @@ class Prompt(NamedTuple):
         return content_hash([self.id, self.statement, self.where, self.entry_point, cases], length=32)
 
 
-def read(source: str, columns: Mapping[str, str], limit: int | None) -> Iterator[Prompt]:
+def read(source: str, columns: Mapping[str, str], limit: int | None) -> Iterator[SourcePrompt]:
     """Yields the first `limit` prompts of a source, holding one row at a time. Raises UserError in one line."""
     for number, (where, row) in enumerate(_rows(source, columns)):
         if limit is not None and number >= limit:
@@ -61,7 +61,7 @@ def _rows(source: str, columns: Mapping[str, str]) -> Iterator[tuple[str, "Row |
     yield from sources.read_rows(source)
 
 
-def _prompt(number: int, where: str, row: "Row | Task", columns: Mapping[str, str]) -> Prompt:
+def _prompt(number: int, where: str, row: "Row | Task", columns: Mapping[str, str]) -> SourcePrompt:
     if isinstance(row, Task):
         return _from_task(number, where, row)
     if columns:
@@ -87,15 +87,15 @@ def _prompt(number: int, where: str, row: "Row | Task", columns: Mapping[str, st
     )
 
 
-def _made(number: int, where: str, statement: Any, given: Any) -> Prompt:
+def _made(number: int, where: str, statement: Any, given: Any) -> SourcePrompt:
     if not isinstance(statement, str):
         raise UserError(
             f"{where}: the prompt is not text but {type(statement).__name__}: name another column"
         )
-    return Prompt(number, str(given or content_hash(statement)), statement.strip(), where)
+    return SourcePrompt(number, str(given or content_hash(statement)), statement.strip(), where)
 
 
-def _from_task(number: int, where: str, task: Task) -> Prompt:
+def _from_task(number: int, where: str, task: Task) -> SourcePrompt:
     made = _made(number, task.source or where, _whole_statement(task), task.id)
     check = task.check.maybe(CasesCheck)
     if check is not None and not (check.decides() or check.tolerance):

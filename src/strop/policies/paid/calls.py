@@ -47,7 +47,7 @@ class Response(NamedTuple):
     """Of the server: "length" when the response was cut."""
 
 
-class Refused(Exception):
+class QuestionRefused(Exception):
     """The server will not answer this question, such as one that is too long; says why."""
 
 
@@ -89,7 +89,7 @@ class Calls:
         return len(self._waiting)
 
     async def ask(self, question: Question) -> Response:
-        """The response, from the journal where it is there. Raises Refused and Stopped."""
+        """The response, from the journal where it is there. Raises QuestionRefused and Stopped."""
         place = self._places.get(bytes.fromhex(question.key))
         if place is None:
             async with self._gate:
@@ -175,7 +175,7 @@ class Calls:
             self._fail(UserError(message["fatal"]))
             error: Exception = Stopped()
         else:
-            error = Refused(message["refused"])
+            error = QuestionRefused(message["refused"])
             self._refused += 1
             if self._refused >= MOST_REFUSED and not self.usage.calls:
                 self._fail(UserError(f"every question is refused: {message['refused']}"))
