@@ -20,7 +20,6 @@ from strop.verification.label import LabelToolchain, label_of
 
 
 def sample() -> list[dict[str, Any]]:
-    assert ADAPTER.sample is not None
     return ADAPTER.sample()
 
 

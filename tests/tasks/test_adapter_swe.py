@@ -18,9 +18,7 @@ NAMES = ("swe-bench", "swe-smith")
 
 
 def sample(name: str) -> list[dict[str, Any]]:
-    maker = ADAPTERS[name].sample
-    assert maker is not None
-    return maker()
+    return ADAPTERS[name].sample()
 
 
 def read(name: str, row: dict[str, Any]) -> Task:

@@ -111,13 +111,9 @@ def _stream(
 def _show_format(name: str) -> None:
     import json
 
-    from strop.core.errors import UserError
     from strop.tasks.formats import adapter_named
 
-    adapter = adapter_named(name)
-    if adapter.sample is None:
-        raise UserError(f"the format {name!r} has no sample: docs/data-sets.md describes it")
-    for row in adapter.sample():
+    for row in adapter_named(name).sample():
         _print(json.dumps(row, indent=2, ensure_ascii=False))
 
 

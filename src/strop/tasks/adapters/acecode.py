@@ -88,35 +88,10 @@ def _write(task: Task) -> dict[str, Any]:
     return {"id": task.id, "source": task.topic, "question": task.statement, "test_cases": tests, **kept}
 
 
-def _sample() -> list[dict[str, Any]]:
-    answer = "Here it is.\n```python\ndef double(n):\n    return 2 * n\n```\n"
-    sample = {"model_name": "some/model", "completion_id": 0}
-    stack = (
-        "class Stack:\n    def __init__(self):\n        self.items = []\n"
-        "    def push(self, x):\n        self.items.append(x)\n"
-    )
-    return [
-        {
-            "id": "oss_1", "source": "oss", "question": "Write `double(n)`.", "context_messages": [],
-            "test_cases": ["assert double(2) == 4", "assert double(0) == 0", 'assert double("a") == "aa"'],
-            "inferences": [
-                {**sample, "completion": "def double(n):\n    return n", "pass_rate": 0.33},
-                {**sample, "completion": answer, "pass_rate": 1.0},
-            ],
-        },
-        {
-            "id": "evol_2", "source": "evol", "question": "Write a class Stack.",
-            "test_cases": ["assert Stack().items == []", "s = Stack()\ns.push(3)\nassert s.items == [3]"],
-            "inferences": [{**sample, "completion": stack, "pass_rate": 1.0}],
-        },
-    ]  # fmt: skip
-
-
 ADAPTER = Adapter(
     name="acecode",
     about="AceCode-87K (TIGER-Lab): questions with generated asserts",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

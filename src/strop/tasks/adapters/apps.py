@@ -104,35 +104,10 @@ def _fits(row: Row) -> bool:
     return has(row, question=str, problem_id=(int, str)) and "input_output" in row
 
 
-def sample() -> list[dict[str, Any]]:
-    """Rows of programs, of functions in both forms, and of a problem without a solution."""
-    program = {"inputs": ["1\n", "5\n"], "outputs": ["2\n", "10\n"]}
-    lines = {"inputs": [["1", "2"], ["5", "6"]], "outputs": [["3"], ["11"]]}
-    wrapped = {"fn_name": "double", "inputs": [[1], [5]], "outputs": [[2], [10]]}
-    method = {"fn_name": "firstTwo", "inputs": [[[3, 1]], [[5, 6, 7]]], "outputs": [[3, 1], [5, 6]]}
-    starter = "class Solution:\n    def firstTwo(self, nums: List[int]) -> List[int]:\n        "
-    rows: list[tuple[str, str, list[str], dict[str, Any]]] = [
-        ("Print twice n.", "", ["print(2 * int(input()))\n", "n = int(input())\nprint(n + n)\n"], program),
-        ("Print the sum.", "", ["print(int(input()) + int(input()))\n"], lines),
-        ("Double n.", "def double(n):\n\t", ["def double(n):\n    return 2 * n\n"], wrapped),
-        ("The first two.", starter, [f"{starter}return nums[:2]\n"], method),
-        ("Nobody has solved it.", "", [], program),
-    ]
-    return [
-        {
-            "problem_id": number, "question": question, "solutions": json.dumps(answers) if answers else "",
-            "input_output": json.dumps(tests), "difficulty": "introductory",
-            "url": f"https://example.org/{number}", "starter_code": start,
-        }
-        for number, (question, start, answers, tests) in enumerate(rows)
-    ]  # fmt: skip
-
-
 ADAPTER = Adapter(
     name="apps",
     about="APPS: question, solutions, input_output (codeparrot/apps)",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=sample,
 )

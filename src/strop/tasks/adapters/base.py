@@ -1,7 +1,7 @@
 """What an adapter is: a data set's schema, read into tasks and, where the schema allows it, written again.
 
-One small module a schema; it defines `ADAPTER`. The rows come from anywhere (see `strop.tasks.places`): an adapter only
-knows one row, or one folder for sets that are folders. It never runs what it reads.
+One small module a schema; it defines `ADAPTER`, and `samples/` holds made-up rows of it. The rows come from anywhere
+(see `strop.tasks.places`): an adapter only knows one row, or one folder for sets that are folders, and never runs it.
 
 Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
 `date` the day of publication ("YYYY-MM-DD"), `base_tests` how many of the first tests are the base set, `references`
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.task import Task
+from strop.tasks import jsonl
 from strop.tasks.rows import Row
 
 
@@ -31,8 +32,6 @@ class Adapter:
     """Whether a row looks like one of this schema: cheap, and never raises."""
     write: Callable[[Task], dict[str, Any]] | None = None
     """The row of a task, JSON values only. Raises UserError for a task that the schema cannot hold."""
-    sample: Callable[[], list[dict[str, Any]]] | None = None
-    """Made-up rows of the schema, every variant of it at least once."""
     folder: Callable[[Path], Iterator[tuple[str, Row]]] | None = None
     """(where, row) of each task of a set that is a folder. Raises UserError."""
     write_folder: Callable[[Iterable[Task], Path], None] | None = None
@@ -43,3 +42,7 @@ class Adapter:
     the text in their place anywhere."""
     holds_all: bool = False
     """Whether a row holds the whole task, `metadata.original` of other formats included."""
+
+    def sample(self) -> list[dict[str, Any]]:
+        """Made-up rows of the schema, every variant of it at least once: `samples/NAME.jsonl`."""
+        return [row for _, row in jsonl.read_rows(Path(__file__).parent / "samples" / f"{self.name}.jsonl")]

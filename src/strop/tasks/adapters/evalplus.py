@@ -19,7 +19,7 @@ from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import evalplus_inputs, evalplus_sample
+from strop.tasks.adapters import evalplus_inputs
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.evalplus_rules import preamble
 from strop.tasks.adapters.evalplus_tests import parsed_tests
@@ -134,6 +134,5 @@ ADAPTER = Adapter(
     read=_read,
     fits=_fits,
     write=_write,
-    sample=evalplus_sample.rows,
     as_json=("base_input", "plus_input"),
 )

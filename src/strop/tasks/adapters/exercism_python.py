@@ -89,34 +89,12 @@ def _fits(row: Row) -> bool:
     return any(str(name).endswith(".py") for name in row["tests"])
 
 
-def _sample() -> list[dict[str, Any]]:
-    stub = "def add(a, b):\n    pass\n"
-    suite = (
-        "import unittest\n\nfrom two_sums import add\n\n\nclass TwoSumsTest(unittest.TestCase):\n"
-        "    def test_small(self):\n        self.assertEqual(add(1, 2), 3)\n\n"
-        "    def test_below_zero(self):\n        self.assertEqual(add(-1, -2), -3)\n"
-    )
-    extra = '\n    @unittest.skip("extra-credit")\n    def test_text(self):\n        add("a", "b")\n'
-    one = {
-        "id": "exercism/python/two-sums",
-        "slug": "two-sums",
-        "instructions": "# Instructions\n\nAdd two numbers.\n",
-        "solution_stub": {"two_sums.py": stub},
-        "tests": {"two_sums_test.py": suite},
-        "example": {_EXAMPLES[0]: stub.replace("pass", "return a + b")},
-        "blurb": "Add.",
-    }
-    files = {"two_sums_test.py": f"import test_utils\n{suite}{extra}", "test_utils.py": "HELP = 1\n"}
-    return [one, {**one, "id": "exercism/python/two-sums-2", "tests": files}]
-
-
 ADAPTER = Adapter(
     name="exercism-python",
     about="exercises of Exercism's Python track, or a clone of it",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
     as_json=("solution_stub", "tests", "example"),
     folder=partial(exercise_files.clone, track="python"),
 )

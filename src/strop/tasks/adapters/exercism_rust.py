@@ -97,32 +97,12 @@ def _fits(row: Row) -> bool:
     return any(str(name).endswith(".rs") for name in row["tests"])
 
 
-def _sample() -> list[dict[str, Any]]:
-    stub = "pub fn add(a: i32, b: i32) -> i32 {\n    todo!()\n}\n"
-    test = "use two_sums::*;\n\n#[test]\nfn small() {\n    assert_eq!(add(1, 2), 3);\n}\n"
-    more = "\n#[test]\n#[ignore]\nfn below_zero() {\n    assert_eq!(add(-1, -2), -3);\n}\n"
-    one = {
-        "id": "exercism/rust/two-sums",
-        "slug": "two-sums",
-        "instructions": "# Instructions\n\nAdd two numbers.\n",
-        "solution_stub": {_STUB: stub, "Cargo.toml": '[package]\nname = "two_sums"\nedition = "2024"\n'},
-        "tests": {"tests/two_sums.rs": test + more},
-        "example": {_EXAMPLE: stub.replace("todo!()", "a + b")},
-        "blurb": "Add.",
-        "dependencies": [],
-    }
-    crates = {"Cargo.toml": '[dependencies]\nrand = "0.10"\n[dev-dependencies]\npretty_assertions = "*"\n'}
-    two = {**one, "id": "exercism/rust/two-sums-2", "dependencies": ["rand"]}
-    return [one, two | {"solution_stub": {_STUB: stub, **crates}}]
-
-
 ADAPTER = Adapter(
     name="exercism-rust",
     about="exercises of Exercism's Rust track, or a clone of it",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
     as_json=("solution_stub", "tests", "example"),
     folder=partial(exercise_files.clone, track="rust"),
 )

@@ -134,38 +134,12 @@ def _fits(row: Row) -> bool:
     return has(row, name=str, files=dict) and (SETTINGS in row["files"] or INSTRUCTION in row["files"])
 
 
-def _sample() -> list[dict[str, Any]]:
-    settings = (
-        'version = "1.0"\n\n[metadata]\ndifficulty = "easy"\ncategory = "files"\ntags = ["text"]\n\n'
-        "[verifier]\ntimeout_sec = 60.0\n\n[agent]\ntimeout_sec = 60.0\n\n[environment]\nbuild_timeout_sec = 120.0\n"
-    )
-    run = '#!/bin/bash\ntest "$(cat /app/hello.txt)" = hello && echo 1 > /logs/verifier/reward.txt\n'
-    files = {
-        SETTINGS: {"text": settings},
-        INSTRUCTION: {"text": "Write `hello` into `/app/hello.txt`.\n"},
-        _DOCKER: {"text": "FROM debian:12\nWORKDIR /app\n"},
-        "environment/data.bin": {"base64": "AP/+gA=="},
-        _SOLUTION: {"text": "#!/bin/bash\necho hello > /app/hello.txt\n", "executable": True},
-        _TEST: {"text": run, "executable": True},
-    }
-    steps = {
-        SETTINGS: {"text": f'{settings}docker_image = "debian:12"\n'},
-        "steps/one/instruction.md": {"text": "Make `/app`.\n"},
-        "steps/one/tests/test.sh": {"text": "#!/bin/bash\ntest -d /app\n"},
-    }
-    return [
-        {"name": "hello", "files": files},
-        {"name": "two-steps", "files": steps, "folders": ["environment"]},
-    ]
-
-
 ADAPTER = Adapter(
     name="harbor",
     about="Harbor task folders (Terminal-Bench 2), as records",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
     as_json=("files",),
     folder=harbor_folder.read_folder,
     write_folder=lambda tasks, path: harbor_folder.write_folder(map(_write, tasks), path),

@@ -62,35 +62,10 @@ def _wrapped(check: AssertsCheck) -> str:
     return f"def check({check.entry_point}):\n{body}\n"
 
 
-def _sample() -> list[dict[str, Any]]:
-    prompt = 'def double(n: int) -> int:\n    """Twice n.\n    >>> double(2)\n    4\n    """\n'
-    helper = "import math\n\n\ndef encode(text: str) -> str:\n    return text[::-1]\n\n\n"
-    decode = f'{helper}def decode(text: str) -> str:\n    """Undoes encode."""\n'
-    return [
-        {
-            "task_id": "Sample/0",
-            "prompt": prompt,
-            "canonical_solution": "    return 2 * n\n",
-            "test": "\n\nMETADATA = {}\n\n\ndef check(candidate):\n"
-            "    assert candidate(2) == 4\n    assert candidate(-3) == -6\n",
-            "entry_point": "double",
-        },
-        {
-            "task_id": "Sample/1",
-            "prompt": decode,
-            "canonical_solution": "    return text[::-1]\n",
-            "test": "def check(candidate):\n"
-            "    assert candidate(encode('ab')) == 'ab'\n    assert candidate('xyz') == 'zyx'",
-            "entry_point": "decode",
-        },
-    ]
-
-
 ADAPTER = Adapter(
     name="humaneval",
     about="HumanEval's rows (OpenAI): a prompt to continue, a function check(candidate)",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

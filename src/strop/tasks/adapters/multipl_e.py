@@ -102,39 +102,10 @@ def _write(task: Task) -> dict[str, Any]:
     return {"name": task.id.partition("/")[2], "prompt": task.prompt or "", **kept}
 
 
-def _sample() -> list[dict[str, Any]]:
-    about = {"doctests": "transform", "original": "double.py", "prompt_terminology": "reworded"}
-    name = {"name": "Sample_0_double", **about}
-    python = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(0) == 0\n\n"
-    script = "const assert = require('node:assert');\n\n\nfunction test() {\n  let candidate = double;\n"
-    main = "}\n\nfn main() {\n    let candidate = double;\n"
-    calls = "  assert.deepEqual(candidate(2),4);\n  assert.deepEqual(candidate([]),undefined);\n}\n\ntest();"
-    return [
-        {
-            **name, "language": "py", "prompt": 'def double(n: int) -> int:\n    """Twice n."""\n',
-            "tests": python + "def test_check():\n    check(double)\n\ntest_check()\n", "stop_tokens": ["\ndef"],
-        },
-        {
-            **name, "language": "rs", "stop_tokens": ["\n}"],
-            "prompt": "/// Twice n.\nfn double(n: isize) -> isize {\n",
-            "tests": main + "    assert_eq!(candidate(2), 4);\n    assert_eq!(candidate(0), 0);\n}\n",
-        },
-        {
-            **name, "language": "js", "prompt": "//Twice n.\nfunction double(n){\n", "stop_tokens": ["\nfunction "],
-            "tests": script + calls,
-        },
-        {
-            **name, "language": "lua", "prompt": "-- Twice n.\nlocal function double(n)\n", "stop_tokens": ["\nend"],
-            "tests": "lu = require('luaunit')\nos.exit(lu.LuaUnit.run())",
-        },
-    ]  # fmt: skip
-
-
 ADAPTER = Adapter(
     name="multipl-e",
     about="MultiPL-E: HumanEval and MBPP in other languages",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

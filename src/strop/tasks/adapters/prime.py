@@ -110,40 +110,10 @@ def _fits(row: Row) -> bool:
     return has(row, prompt=str) and row.get("verification_info") is not None
 
 
-def _sample() -> list[dict[str, Any]]:
-    stdio = [
-        {"fn_name": None, "input": f"{n}\n", "output": f"{2 * n}\n", "type": "stdin_stdout"} for n in (1, 5)
-    ]
-    calls = [{"fn_name": "add", "input": [n, 1], "output": n + 1, "type": "function_call"} for n in (1, 5)]
-    common = {"source": "apps", "task_type": "verifiable_code", "metadata": '{"difficulty": "interview"}'}
-    rows = [
-        ("vcp_1", "print(2 * int(input()))\n", {"language": "python", "test_cases": stdio}),
-        (
-            "vcp_2",
-            "def add(a: int, b: int) -> int:\n    return a + b\n",
-            {"language": "python", "test_cases": calls},
-        ),
-        (
-            "vcp_3",
-            "Like so:\n```python\nprint(2 * int(input()))\n```\n",
-            {"language": "python", "test_cases": stdio},
-        ),
-        ("vcp_4", "console.log(2)\n", {"language": "javascript", "test_cases": stdio[:1]}),
-    ]
-    return [
-        {
-            "problem_id": number, "in_source_id": number[4:], "prompt": f"Solve problem {number}.",
-            "gold_standard_solution": solution, "verification_info": json.dumps(info), **common,
-        }
-        for number, solution, info in rows
-    ]  # fmt: skip
-
-
 ADAPTER = Adapter(
     name="prime",
     about="verification_info with test_cases (PrimeIntellect SYNTHETIC-1, open-r1)",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

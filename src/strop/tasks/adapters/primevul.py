@@ -60,41 +60,10 @@ def _fits(row: Row) -> bool:
     return has(row, project=str, commit_id=str, func=str, target=int) and "cwe" in row
 
 
-def _sample() -> list[dict[str, Any]]:
-    before = "static int copy(char *to, const char *from, int n)\n{\n    memcpy(to, from, n);\n    return from[n];\n}\n"
-    row = {
-        "idx": 190001,
-        "project": "strings",
-        "commit_id": "0123456789abcdef0123456789abcdef01234567",
-        "project_url": "https://example.org/strings",
-        "commit_url": "https://example.org/strings/commit/0123456789abcdef",
-        "commit_message": "copy: do not read behind the end",
-        "target": 1,
-        "func": before,
-        "func_hash": 3.5e37,
-        "file_name": "src/copy.c",
-        "file_hash": 1.5e38,
-        "cwe": ["CWE-125"],
-        "cve": "CVE-2000-0000",
-        "cve_desc": "Reads one byte too many.",
-        "nvd_url": "https://example.org/CVE-2000-0000",
-    }
-    fixed = {**row, "idx": 190002, "target": 0, "func": before.replace("from[n]", "n ? from[n - 1] : 0")}
-    other = {
-        **row,
-        "idx": 190003,
-        "commit_id": "fedcba9876543210fedcba9876543210fedcba98",
-        "cwe": ["CWE-119", "CWE-20"],
-        "file_name": "src/copy.cpp",
-    }
-    return [row, fixed, other]
-
-
 ADAPTER = Adapter(
     name="primevul",
     about="PrimeVul: functions from security fixes, to be labelled",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

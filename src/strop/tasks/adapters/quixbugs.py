@@ -22,7 +22,6 @@ from strop.code.python import source as pysource
 from strop.core.checks import Case, CasesCheck, PytestCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import quixbugs_sample
 from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, items, text
 from strop.tasks.adapters.leftovers import original, with_original
@@ -123,6 +122,5 @@ ADAPTER = Adapter(
     read=_read,
     fits=_fits,
     write=_write,
-    sample=quixbugs_sample.rows,
     as_json=("json_cases", "support"),
 )

@@ -129,36 +129,10 @@ def _fits(row: Row) -> bool:
     return has(row, vulnerable=str, fixed=str) or has(row, func_src_before=str, func_src_after=str)
 
 
-def _sample() -> list[dict[str, Any]]:
-    before = "def user(db, name):\n    return db.execute(\"SELECT * FROM users WHERE name = '%s'\" % name)\n"
-    after = 'def user(db, name):\n    return db.execute("SELECT * FROM users WHERE name = ?", (name,))\n'
-    row = {
-        "id": "sven/cwe-089/train/0",
-        "cwe": "CWE-089",
-        "func_name": "user",
-        "file_name": "app/users.py",
-        "language": "python",
-        "vulnerable": before,
-        "fixed": after,
-        "commit_link": "github.com/someone/app/commit/0123456789abcdef",
-    }
-    read = "char last(const char *text, int n)\n{\n    return text[n];\n}\n"
-    published = {
-        "func_name": "last",
-        "func_src_before": read,
-        "func_src_after": read.replace("return", "if (n < 0 || !text[0])\n        return 0;\n    return"),
-        "commit_link": "github.com/someone/text/commit/fedcba9876543210",
-        "file_name": "src/last.c",
-        "vul_type": "cwe-125",
-    }
-    return [row, published]
-
-
 ADAPTER = Adapter(
     name="sven",
     about="SVEN: functions before and after a security fix, to be labelled",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

@@ -11,7 +11,6 @@ further ones (`difficulty`, `image_name`, ...) are kept.
 3. `hints_text` is kept and not asked: it was written after the issue.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,46 +71,10 @@ def _fits(row: Row) -> bool:
     )
 
 
-def _sample() -> list[dict[str, Any]]:
-    failing, passing = (
-        ["tests/test_add.py::test_small"],
-        ["tests/test_add.py::test_[a-b]", "tests/test_é.py::t"],
-    )
-    fix = _diff("src/add.py", "    return a - b", "    return a + b")
-    bench: dict[str, Any] = {
-        "repo": "someone/sums",
-        "instance_id": "someone__sums-12",
-        "base_commit": "0123456789abcdef0123456789abcdef01234567",
-        "patch": fix,
-        "test_patch": _diff("tests/test_add.py", "    assert add(0, 0) == 0", "    assert add(1, 2) == 3"),
-        "problem_statement": "add() subtracts.\n\n`add(1, 2)` gives -1.",
-        "hints_text": "",
-        "created_at": "2023-07-19T08:15:30Z",
-        "version": "1.2",
-        "FAIL_TO_PASS": json.dumps(failing),
-        "PASS_TO_PASS": json.dumps(passing, ensure_ascii=False),
-        "environment_setup_commit": "fedcba9876543210fedcba9876543210fedcba98",
-    }
-    gym: dict[str, Any] = {key: value for key, value in bench.items() if key != "environment_setup_commit"}
-    gym |= {
-        "instance_id": "someone__sums-13",
-        "FAIL_TO_PASS": failing,
-        "PASS_TO_PASS": [],
-        "hints_text": "Try +.",
-    }
-    return [bench, gym, {**bench, "instance_id": "someone__sums-14", "difficulty": "<15 min fix"}]
-
-
-def _diff(path: str, before: str, after: str) -> str:
-    head = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,2 +1,2 @@\n"
-    return f"{head} def add(a, b):\n-{before}\n+{after}\n"
-
-
 ADAPTER = Adapter(
     name="swe-bench",
     about="SWE-bench, SWE-Gym: issues of repositories, as records",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

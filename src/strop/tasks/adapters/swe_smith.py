@@ -67,28 +67,10 @@ def _fits(row: Row) -> bool:
     return has(row, instance_id=str, image_name=str, patch=str, repo=str) and "test_patch" not in row
 
 
-def _sample() -> list[dict[str, Any]]:
-    bug = (
-        "diff --git a/sums/add.py b/sums/add.py\nindex 1111111..2222222 100644\n--- a/sums/add.py\n+++ b/sums/add.py\n"
-        "@@ -1,3 +1,2 @@ import math\n def add(a, b):\n-    # plus\n-    return a + b\n+    return a - b\n"
-    )
-    row = {
-        "instance_id": "someone__sums.01234567.lm_rewrite__0a1b2c3d",
-        "patch": bug,
-        "FAIL_TO_PASS": ["tests/test_add.py::test_small"],
-        "PASS_TO_PASS": ["tests/test_add.py::test_zero"],
-        "image_name": "jyangballin/swesmith.x86_64.someone_1776_sums.01234567",
-        "repo": "swesmith/someone__sums.01234567",
-        "problem_statement": "add(1, 2) gives -1.",
-    }
-    return [row, {**row, "instance_id": f"{row['instance_id']}-2", "problem_statement": "", "strategy": "lm"}]
-
-
 ADAPTER = Adapter(
     name="swe-smith",
     about="SWE-smith: bugs put into repositories, as records",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

@@ -58,23 +58,10 @@ def _fits(row: Row) -> bool:
     )
 
 
-def _sample() -> list[dict[str, Any]]:
-    common = {
-        "raw_tags": "['math']", "name": None, "source": "codewars", "tags": "['Mathematics']", "skill_types": "[]",
-        "url": "https://example.org/1", "Expected Auxiliary Space": None, "time_limit": "2.0 seconds",
-        "date": "2019-11-12", "picture_num": "0", "memory_limit": "256.0 megabytes",
-        "Expected Time Complexity": None,
-    }  # fmt: skip
-    names = ("question", "solutions", "input_output", "starter_code")
-    rows = [{name: row[name] for name in names} | common for row in apps.sample()]
-    return [{**row, "difficulty": "MEDIUM_HARD"} for row in rows]
-
-
 ADAPTER = Adapter(
     name="taco",
     about="TACO: APPS' columns with tags, limits and dates (BAAI/TACO)",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )

@@ -54,31 +54,11 @@ def _fits(row: Row) -> bool:
     return isinstance(row.get("prompt"), str | list) and isinstance(row.get("task"), str | dict)
 
 
-def _sample() -> list[dict[str, Any]]:
-    check = {"kind": "stdio", "cases": [{"stdin": "2\n", "stdout": "4\n", "shown": True}]}
-    tasks = [
-        Task.model_validate(
-            {"id": f"double-{n}", "family": "program", "statement": "Print twice n.", "check": check}
-            | {"reference": "print(2 * int(input()))\n"}
-        )
-        for n in range(4)
-    ]
-    lines = [task.model_dump_json() for task in tasks]
-    answer = [{"role": "assistant", "content": "```python\nprint(int(input()) * 2)\n```"}]
-    return [
-        _write(tasks[0]),
-        {"prompt": [{"role": "user", "content": "Twice n, please."}], "completion": answer, "task": lines[1]},
-        {"prompt": [{"role": "user", "content": "Twice n."}], "task": lines[2], "difficulty": 3},
-        {"prompt": "# Twice n\n", "completion": "print(int(input()) * 2)\n", "task": lines[3]},
-    ]
-
-
 ADAPTER = Adapter(
     name="trl",
     about="TRL: prompt (text or conversation), completion, and the task line in `task`",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
     holds_all=True,
 )

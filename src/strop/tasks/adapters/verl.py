@@ -147,38 +147,10 @@ def _fits(row: Row) -> bool:
     return isinstance(model, Mapping) and "ground_truth" in model and isinstance(row.get("prompt"), list)
 
 
-def _sample() -> list[dict[str, Any]]:
-    stdio = {"inputs": ["1\n", "5\n"], "outputs": ["2\n", "10\n"]}
-    calls = {"fn_name": "double", "inputs": [[1], [5]], "outputs": [2, 10]}
-    cases = [{"type": "stdin_stdout", "input": "1\n", "output": "2\n", "fn_name": None}]
-    asserts = "def check(candidate):\n    assert candidate(2) == 4\n\n\ncheck(Solution().double)\n"
-    double = "def double(n):\n    return 2 * n\n"
-    method = "class Solution:\n    def double(self, n: Optional[int]) -> int:\n        return 2 * n\n"
-    rows: list[tuple[Any, str]] = [
-        (stdio, "print(2 * int(input()))\n"),
-        (calls, double),
-        (cases, "print(2 * int(input()))\n"),
-        ({"functional": asserts}, method),
-        ({"functional": "assert double(4) == 8\n"}, double),
-        (["assert double(4) == 8", "assert double(-1) == -2"], double),
-    ]
-    return [
-        {
-            "data_source": "code-r1",
-            "prompt": [{"role": "system", "content": "Think."}, {"role": "user", "content": f"Twice {n}."}],
-            "ability": "coding",
-            "reward_model": {"style": "rule", "ground_truth": json.dumps(truth)},
-            "extra_info": {"split": "train", "index": n, "reference": reference, "dataset": "made-up"},
-        }
-        for n, (truth, reference) in enumerate(rows)
-    ]
-
-
 ADAPTER = Adapter(
     name="verl",
     about="verl: prompt, reward_model.ground_truth, extra_info",
     read=_read,
     fits=_fits,
     write=_write,
-    sample=_sample,
 )
