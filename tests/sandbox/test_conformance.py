@@ -168,7 +168,7 @@ def test_work_directory_is_bounded_as_a_whole() -> None:
 
 
 def test_daemons_are_reaped() -> None:
-    mark = "4321.5"
+    mark = f"4321.{os.getpid()}"  # seconds that no other test sleeps
     script = f"(setsid sleep {mark} &); (setsid sh -c 'setsid sleep {mark} & sleep {mark}' &); sleep 0.2; echo done"
     result = shell(script, profile="build")
     assert result.stdout == b"done\n" and result.left >= 3
