@@ -70,3 +70,9 @@ def test_children_get_ctrl_c_however_the_run_was_started() -> None:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )  # fmt: skip
     assert done.stdout.strip() == "True", done.stderr
+
+
+@pytest.mark.xdist_group("probe")
+def test_groups_reach_the_scheduler(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("loadgroup", False):
+        assert request.node.nodeid.endswith("@probe")
