@@ -12,14 +12,14 @@ from strop.code.near.hashes import jaccard, set_of, shingled, shingles, words
 from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.task import Task
 from strop.curation.similar import exact
-from strop.curation.similar.clusters import clusters, joined
+from strop.curation.similar.clusters import clusters
 from strop.curation.similar.grams import Grams
 from strop.curation.similar.minhash import near, rows_of
 from strop.curation.similar.store import Store
 from strop.curation.similar.table import numbers_of, prose_of
 from strop.curation.similar.tests import agreement
 from strop.curation.similar.tests import tests_of as read_tests
-from strop.tasks.splits import similar_pairs
+from strop.tasks.splits import joined, similar_pairs
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9)
 
@@ -80,7 +80,7 @@ def test_joined_are_the_connected_components(edges) -> None:
             both = reach[a] | reach[b]
             for i in both:
                 reach[i] = reach[i] | both
-    assert found.tolist() == [min(reach[i]) for i in range(12)]
+    assert found == [min(reach[i]) for i in range(12)]
 
 
 SAME = [

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from strop.core import files
 from strop.core.errors import UserError
 
 
@@ -26,13 +27,11 @@ class Appender:
     def __init__(self, path: Path, *, durable: bool = True) -> None:
         """Opens or creates the file. `durable`: each line is on the disk before `append` returns. Raises UserError."""
         self.path, self._durable = path, durable
-        try:
+        with files.writing(path):
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror}") from error
         self._end = os.fstat(self._file).st_size
         if durable:
-            _sync_folder(path.parent)
+            files.sync_folder(path.parent)
 
     def append(self, value: Any) -> LinePlace:
         """Writes one line. Raises UserError, and leaves the file as it was, when the disk is full or failing."""
@@ -76,15 +75,6 @@ class JournalReader:
         os.close(self._file)
 
 
-def _sync_folder(path: Path) -> None:
-    """Makes the names in a folder last."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def scan(path: Path) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
     """Cuts off a torn last line, then yields every line with its place. Raises UserError for a line that is no object.
 
@@ -115,10 +105,8 @@ def try_lock(path: Path) -> int | None:
 
     The lock lasts until every process that was given the descriptor has closed it or is gone. Raises UserError.
     """
-    try:
+    with files.writing(path):
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

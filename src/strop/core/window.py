@@ -64,8 +64,11 @@ class _Piece(Generic[T]):
             future.add_done_callback(lambda _: self._ready.put(self))
 
 
-def played(works: Iterable[Work[T]], most: int) -> Iterator[T]:
-    """The results of the works, in their order, with up to `most` under way; works are asked for as there is room."""
+def played(works: Iterable[Work[T]], most: int, *, ordered: bool = True) -> Iterator[T]:
+    """The results of the works, with up to `most` under way; works are asked for as there is room.
+
+    In the order of the works, or, not `ordered`, as they are done, so that a slow one holds up no other.
+    """
     source, window, more = iter(works), deque[_Piece[T]](), True
     ready: queue.SimpleQueue[_Piece[T]] = queue.SimpleQueue()
     while more or window:
@@ -75,7 +78,11 @@ def played(works: Iterable[Work[T]], most: int) -> Iterator[T]:
                 more = False
             else:
                 window.append(_Piece(work, ready))
-        while window and window[0].result:
-            yield from window.popleft().result
+        for piece in list(window):
+            if piece.result:
+                window.remove(piece)
+                yield from piece.result
+            elif ordered:
+                break
         if window and (len(window) == most or not more):
             ready.get().heard()

@@ -7,7 +7,7 @@ Ma and Srikant, "Scaling up all pairs similarity search", 2007: no pair is misse
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
 from strop.core.ids import unit_interval
@@ -55,7 +55,15 @@ def clusters(tasks: Sequence[Task]) -> list[list[int]]:
 
     So do tasks with the same `metadata["pair"]`.
     """
-    parent = list(range(len(tasks)))
+    groups: dict[int, list[int]] = defaultdict(list)
+    for i, first in enumerate(joined(len(tasks), (*declared_pairs(tasks), *near_duplicates(tasks)))):
+        groups[first].append(i)
+    return list(groups.values())
+
+
+def joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
+    """The connected components of `count` nodes: each node's smallest fellow. Union by smaller root, paths halved."""
+    parent = list(range(count))
 
     def root(i: int) -> int:
         while parent[i] != i:
@@ -63,12 +71,10 @@ def clusters(tasks: Sequence[Task]) -> list[list[int]]:
             i = parent[i]
         return i
 
-    for a, b in (*declared_pairs(tasks), *near_duplicates(tasks)):
-        parent[max(root(a), root(b))] = min(root(a), root(b))
-    groups: dict[int, list[int]] = defaultdict(list)
-    for i in range(len(tasks)):
-        groups[root(i)].append(i)
-    return list(groups.values())
+    for a, b in pairs:
+        x, y = root(a), root(b)
+        parent[max(x, y)] = min(x, y)
+    return [root(i) for i in range(count)]
 
 
 def declared_pairs(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:

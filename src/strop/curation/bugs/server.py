@@ -4,8 +4,6 @@ The calls, their retries and their journal are `strop.policies.paid`: a question
 back, in this run and in any later one that names the same folder.
 """
 
-import asyncio
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -28,7 +26,7 @@ AHEAD = 32
 
 
 class Server:
-    """Asks one model, from any thread. A context manager; it owns a thread and the process that calls."""
+    """Asks one model, from any thread. A context manager; it owns the process that calls."""
 
     def __init__(
         self,
@@ -42,7 +40,6 @@ class Server:
         self.model, self._path, self._say = model, path, say
         self._connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
         self._asked: dict[str, Future[Response]] = {}
-        self._under_way: set[asyncio.Task[Response]] = set()
 
     def __enter__(self) -> Self:
         """Takes the folder. Raises UserError when it is in use or holds something else."""
@@ -51,22 +48,13 @@ class Server:
             lock = self._stack.enter_context(
                 opened(self._path, {"calls": "strop build bugs"}, self._say, "strop build bugs")
             )
-            self._calls = Calls(self._connection, self._path, lock)
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="strop-calls", daemon=True)
-            self._thread.start()
+            self._calls = self._stack.enter_context(Calls(self._connection, self._path, lock))
             self._stack = self._stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Gives up what is not sent yet; calls under way come to their end, for a few seconds, and are kept."""
-        try:
-            asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
-            self._stack.close()
+        self._stack.close()
 
     def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
         """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
@@ -77,7 +65,7 @@ class Server:
         known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, messages], length=32)
         if known not in self._asked:
             question = Question(known, stage, number, key, drawn, messages)
-            self._asked[known] = asyncio.run_coroutine_threadsafe(self._ask(question), self._loop)
+            self._asked[known] = self._calls.ask(question)
         return self._asked[known]
 
     def text(self, asked: "Future[Response]") -> str | None:
@@ -99,22 +87,6 @@ class Server:
             "prompt_tokens": paid.tokens_in.total(),
             "completion_tokens": paid.tokens_out.total(),
         }
-
-    async def _ask(self, question: Question) -> Response:
-        task = asyncio.current_task()
-        assert task is not None
-        self._under_way.add(task)
-        try:
-            return await self._calls.ask(question)
-        finally:
-            self._under_way.discard(task)
-
-    async def _end(self) -> None:
-        waiting = list(self._under_way)
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
-        await self._calls.__aexit__(None, None, None)
 
     def _failure(self) -> StropError:
         """What ended the calls, with the options as this command has them."""

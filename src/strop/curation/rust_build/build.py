@@ -5,7 +5,6 @@ give the same files, however often it was killed. What is held in memory does no
 few hashes and places.
 """
 
-import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ from strop.core import files
 from strop.core.errors import StropError, UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
+from strop.core.window import Work, played
 from strop.curation.rust_build import answer, folder, outputs, questions, source
 from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.checks import Unverified, check
@@ -129,10 +129,7 @@ class _Run:
         with open_verifier(
             workers=settings.workers, jail=settings.jail, allow_unsafe=settings.allow_unsafe
         ) as verifier:
-            try:
-                calls = asyncio.run(self._play_all(verifier, lock))
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt("continue with the same command") from None
+            calls = self._play_all(verifier, lock)
         if calls.failure is not None:
             raise calls.failure
         tally = outputs.write(
@@ -144,25 +141,20 @@ class _Run:
         files.write_json(settings.folder / folder.MANIFEST, manifest)
         return Report(manifest, calls.out_of_money, self._cause)
 
-    async def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
-        calls = Calls(self._settings.connection(), self._settings.folder, lock)
+    def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
+        calls = Calls(self._settings, self._settings.folder, lock)
         for line in self._expected.lines(calls.usage, self._prices):
             self._say(line)
-        async with calls:
-            prompts = self._prompts()
-            count = self._settings.concurrency + VERIFYING
-            players = [asyncio.create_task(self._play_some(prompts, calls, verifier)) for _ in range(count)]
+        with calls:
+            works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
             try:
-                await asyncio.gather(*players)
-            except asyncio.CancelledError:
+                for _ in played(works, self._settings.concurrency + VERIFYING, ordered=False):
+                    self._show(self._progress(calls))
+            except KeyboardInterrupt:
                 self._say(
                     f"interrupted: {calls.under_way} calls under way are finished and kept, up to {FINISH_SECONDS:g} s"
                 )
-                raise
-            finally:
-                for player in players:
-                    player.cancel()
-                await asyncio.gather(*players, return_exceptions=True)
+                raise KeyboardInterrupt("continue with the same command") from None
         return calls
 
     def _prompts(self) -> Iterator[SourcePrompt]:
@@ -178,24 +170,23 @@ class _Run:
             else:
                 yield prompt
 
-    async def _play_some(self, prompts: Iterator[SourcePrompt], calls: Calls, verifier: OpenVerifier) -> None:
-        for prompt in prompts:
-            try:
-                outcome = await self._play(prompt, calls, verifier)
-            except Stopped:
-                return
-            except Unverified as error:
-                self._could_not_tell(str(error))
-                continue
-            self._results.add(prompt, outcome)
-            self._kept += isinstance(outcome, Task)
-            self._show(self._progress(calls))
+    def _done(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[None]:
+        """One prompt's whole way, up to its result."""
+        try:
+            outcome = yield from self._play(prompt, calls, verifier)
+        except Stopped:
+            return
+        except Unverified as error:
+            self._could_not_tell(str(error))
+            return
+        self._results.add(prompt, outcome)
+        self._kept += isinstance(outcome, Task)
 
-    async def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Task | NotKept:
-        """One prompt's whole way."""
+    def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[Task | NotKept]:
         settings = self._settings
         try:
-            response = await calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))
+            yield [asked := calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))]
+            response = asked.result()
             statement = answer.statement(response.text, response.finish)
         except QuestionRefused as error:
             return NotKept("refused", str(error))
@@ -205,9 +196,10 @@ class _Run:
         while True:
             origin = {"model": settings.model, "attempt": len(faults) + 1}
             try:
-                response = await calls.ask(questions.solve(settings, prompt.id, statement, faults))
+                yield [asked := calls.ask(questions.solve(settings, prompt.id, statement, faults))]
+                response = asked.result()
                 found = answer.split(response.text, response.finish)
-                return await check(verifier, prompt, statement, found, origin)
+                return (yield from check(verifier, prompt, statement, found, origin))
             except QuestionRefused as error:
                 return NotKept("refused", str(error))
             except NotKept as unfit:

@@ -6,7 +6,6 @@
 4. Where the source has cases for a function of the solution's name, and its types fit: the solution agrees with them.
 """
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from strop.code.mutate.mutants import mutants
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.core.window import Work
 from strop.curation.rust_build import answer as answers
 from strop.curation.rust_build.answer import NotKept, Parts
 from strop.curation.rust_build.source import SourcePrompt
@@ -29,15 +29,15 @@ class Unverified(Exception):
     """The verifier could not tell; says why. No fault of the answer's."""
 
 
-async def check(
+def check(
     verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts, origin: dict[str, Any]
-) -> Task:
+) -> Work[Task]:
     """The task of a prompt and its answer. Raises NotKept, and Unverified when the verifier itself failed.
 
     origin  of the answer: model and attempt, for the task's metadata
     """
     own = Task(language="rust", statement=statement, check=RustCheck(edition=EDITION))
-    [verdict] = await _judged(verifier, [(own, found.whole)])
+    [verdict] = yield from _judged(verifier, [(own, found.whole)])
     _demand(verdict, found.whole)
     task = Task(
         language="rust",
@@ -47,8 +47,8 @@ async def check(
         check=RustCheck(tests=found.tests, edition=EDITION),
         source=prompt.where,
     )
-    strength = await _strength(verifier, task, found)
-    agreed = await _agreed(verifier, prompt, statement, found)
+    strength = yield from _strength(verifier, task, found)
+    agreed = yield from _agreed(verifier, prompt, statement, found)
     metadata = {
         "prompt_id": prompt.id,
         **origin,
@@ -60,15 +60,18 @@ async def check(
     return task.model_copy(update={"metadata": metadata})
 
 
-async def _judged(verifier: OpenVerifier, pairs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+def _judged(verifier: OpenVerifier, pairs: Sequence[tuple[Task, str]]) -> Work[list[Verdict]]:
     """One verdict a pair. An *error* is tried once more, then raises Unverified."""
-    futures = [asyncio.wrap_future(verifier.submit(task, text)) for task, text in pairs]
-    verdicts = list(await asyncio.gather(*futures))
-    for number, (task, text) in enumerate(pairs):
-        if verdicts[number].outcome is Outcome.ERROR:
-            verdicts[number] = await asyncio.wrap_future(verifier.submit(task, text))
-        if verdicts[number].outcome is Outcome.ERROR:
-            raise Unverified(verdicts[number].detail)
+    futures = [verifier.submit(task, text) for task, text in pairs]
+    yield futures
+    for number, future in enumerate(futures):
+        if future.result().outcome is Outcome.ERROR:
+            futures[number] = verifier.submit(*pairs[number])
+    yield futures
+    verdicts = [future.result() for future in futures]
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.ERROR:
+            raise Unverified(verdict.detail)
     return verdicts
 
 
@@ -89,11 +92,11 @@ def _demand(verdict: Verdict, whole: str) -> None:
         )
 
 
-async def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> dict[str, int]:
+def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> Work[dict[str, int]]:
     """Faults that were put in and those that the tests noticed, once the tests are trusted. Raises NotKept."""
     made = mutants(found.whole, "rust", seed=0, limit=MUTANTS)
     texts = [answers.parts(mutant.text).code for mutant in made]
-    first, *rest = await _judged(verifier, [(task, text) for text in (found.code, *texts)])
+    first, *rest = yield from _judged(verifier, [(task, text) for text in (found.code, *texts)])
     if not first.passed:
         raise NotKept("task", f"does not pass its own tests once they are trusted: {first.detail}")
     strength = judge(made, rest)
@@ -102,7 +105,7 @@ async def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> dict[st
     return {"faults": strength.compiled, "noticed": strength.killed}
 
 
-async def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts) -> int:
+def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts) -> Work[int]:
     """How many cases of the source the solution was held to; 0 where none applies. Raises NotKept when it differs."""
     head = answers.head_of(found.code, prompt.entry_point) if prompt.cases else ""
     if not head:
@@ -112,7 +115,7 @@ async def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, 
     except (ValueError, KeyError, IndexError, TypeError):  # other types than the cases have
         return 0
     task = Task(language="rust", statement=statement, check=RustCheck(tests=tests, edition=EDITION))
-    [verdict] = await _judged(verifier, [(task, found.code)])
+    [verdict] = yield from _judged(verifier, [(task, found.code)])
     build = verdict.stage("build")
     if build is not None and not build.passed:
         return 0

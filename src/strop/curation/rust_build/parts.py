@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from strop.core.ids import unit_interval
 from strop.curation.rust_build.folder import PART_NAMES
 from strop.curation.rust_build.similar import Hashes, of_code, of_statement, pairs
-from strop.tasks.splits import CODE_THRESHOLD, STATEMENT_THRESHOLD
+from strop.tasks.splits import CODE_THRESHOLD, STATEMENT_THRESHOLD, joined
 
 
 class Member(NamedTuple):
@@ -29,28 +30,16 @@ def duplicates(members: Sequence[Member]) -> tuple[dict[int, int], list[list[int
     A task is dropped when its statement is like that of an earlier one that stays. Clusters join what is alike in
     statement or code, directly or through others, the dropped included.
     """
-    parent = list(range(len(members)))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
-    def join(a: int, b: int) -> None:
-        parent[max(root(a), root(b))] = min(root(a), root(b))
-
+    stated = list(pairs([m.statement for m in members], STATEMENT_THRESHOLD))
     dropped: dict[int, int] = {}
-    for a, b in pairs([m.statement for m in members], STATEMENT_THRESHOLD):
-        join(a, b)
+    for a, b in stated:
         if a not in dropped and b not in dropped:
             dropped[b] = a
-    for a, b in pairs([m.code for m in members], CODE_THRESHOLD):
-        join(a, b)
+    alike = chain(stated, pairs([m.code for m in members], CODE_THRESHOLD))
     groups: dict[int, list[int]] = defaultdict(list)
-    for i in range(len(members)):
+    for i, first in enumerate(joined(len(members), alike)):
         if i not in dropped:
-            groups[root(i)].append(i)
+            groups[first].append(i)
     return dropped, list(groups.values())
 
 

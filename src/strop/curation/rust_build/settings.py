@@ -1,6 +1,6 @@
 """What a build is asked to do, and which of it decides about its results."""
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,45 +11,30 @@ PARTS = (15000, 1000, 500)
 """Shares of train, test and eval, as published."""
 
 
-@dataclass(frozen=True)
-class RustBuildSettings:
-    """One build. The fields of `identity` decide what is asked and kept; the others may change between its runs."""
+@dataclass(frozen=True, kw_only=True)
+class RustBuildSettings(Connection):
+    """One build, and the server that it asks.
+
+    The fields of `identity` decide what is asked and kept; the others may change between its runs.
+    """
 
     source: str
     """As `strop.tasks.sources.load_tasks` takes it."""
     folder: Path
-    url: str
-    """Of an OpenAI-compatible server, up to and with /v1."""
-    model: str
     columns: dict[str, str] = field(default_factory=dict)
     """Part to column of foreign rows; only `statement` and `id` are used."""
     temperature: float = 0.7
     max_tokens: int = 2048
-    """Of one response."""
     attempts: int = 1
     """Answers asked for at most, each after the first with what was wrong with the one before."""
     seed: int = 0
     limit: int | None = None
     """Prompts taken from the source, the first ones."""
-    concurrency: int = 16
-    """Calls at a time."""
-    timeout_seconds: float = 600.0
-    """Of one call."""
-    api_key_env: str = "OPENAI_API_KEY"
-    price_in: float | None = None
-    price_out: float | None = None
-    """Per million tokens; None = not known, then no cost is shown."""
-    max_cost: float | None = None
     parts: tuple[int, int, int] = PARTS
     workers: int | None = None
     """Answers verified at a time; None = one a core."""
     jail: str = "auto"
     allow_unsafe: bool = False
-
-    def connection(self) -> Connection:
-        """How the server is asked."""
-        shared = {name.name: getattr(self, name.name) for name in fields(Connection)}
-        return Connection(**shared)
 
     def check(self) -> None:
         """Raises UserError, one line, for what cannot work."""

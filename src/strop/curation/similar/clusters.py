@@ -3,7 +3,7 @@
 Wider than being the same task: likeness in words or in code is enough, and nothing speaks against it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from strop.core.task import Task
 from strop.curation.similar.minhash import near
 from strop.curation.similar.same import LikenessLimits, same_tasks
 from strop.curation.similar.table import TaskTable, table_of
+from strop.tasks.splits import joined
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 """Shape (tasks,): the position of the first task of its cluster."""
@@ -33,7 +34,7 @@ def clusters(
     folder           scratch: some kilobytes a task; the caller removes it
     """
     table = table_of(read, folder)
-    return joined(len(table), _alike(table, statement, code, small))
+    return np.array(joined(len(table), _alike(table, statement, code, small)), np.int64)
 
 
 def _alike(table: TaskTable, statement: float, code: float, small: int) -> Iterator[tuple[int, int]]:
@@ -46,19 +47,3 @@ def _alike(table: TaskTable, statement: float, code: float, small: int) -> Itera
     for pair in near(table.codes, code):
         if min(int(sizes[pair.a]), int(sizes[pair.b])) >= small:
             yield pair.a, pair.b
-
-
-def joined(count: int, pairs: Iterable[tuple[int, int]]) -> Numbers:
-    """The connected components of `count` nodes: each node's smallest fellow. Union by smaller root, paths halved."""
-    parent = list(range(count))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
-    for a, b in pairs:
-        x, y = root(a), root(b)
-        parent[max(x, y)] = min(x, y)
-    return np.array([root(i) for i in range(count)], np.int64)

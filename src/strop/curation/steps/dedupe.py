@@ -15,9 +15,9 @@ from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.similar.clusters import joined
 from strop.curation.similar.same import Judge, LikenessLimits, Same, same_tasks
 from strop.curation.similar.table import TaskTable, table_of
+from strop.tasks.splits import joined
 
 Kind = Literal["statement", "code", "tests", "near"]
 
@@ -112,7 +112,7 @@ def duplicates(
         near.setdefault(same.a, same)
         near.setdefault(same.b, same)
     groups: dict[int, list[int]] = defaultdict(list)
-    for number, first in enumerate(joined(len(table), ((s.a, s.b) for s in pairs)).tolist()):
+    for number, first in enumerate(joined(len(table), ((s.a, s.b) for s in pairs))):
         groups[first].append(number)
     tests = table.columns["tests"]
     gone: dict[int, Kept] = {}

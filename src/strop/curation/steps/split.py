@@ -91,14 +91,14 @@ class Split(Step[SplitConfig]):
 
 def with_pairs(numbers: list[int], pairs: Iterable[object]) -> list[int]:
     """The clusters, those joined that hold members of one pair; `pairs`: of each task the name of its pair, or None."""
-    from strop.curation.similar.clusters import joined
+    from strop.tasks.splits import joined
 
     first: dict[str, int] = {}
     links = list(enumerate(numbers))
     links += [
         (place, first.setdefault(pair, place)) for place, pair in enumerate(pairs) if isinstance(pair, str)
     ]
-    found: list[int] = joined(len(numbers), links).tolist()
+    found: list[int] = joined(len(numbers), links)
     return found
 
 

@@ -1,19 +1,20 @@
 """The build's end of the calls: what is paid already is read back, the rest goes to the calling process."""
 
-import asyncio
 import contextlib
 import json
 import os
 import socket
 import sys
+import threading
+from collections import deque
 from collections.abc import Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from strop.core.errors import StropError, UserError
 from strop.core.journal import JournalReader, LinePlace, scan
 from strop.policies.paid import folder
-from strop.policies.paid.caller import LONGEST_LINE
 from strop.policies.paid.connection import Connection
 from strop.policies.paid.usage import Prices, Usage
 from strop.sandbox.spawn import Process, source_folder, spawn
@@ -56,7 +57,7 @@ class Stopped(Exception):
 
 
 class Calls:
-    """Answers questions, each paid for once. An asynchronous context manager; it owns the calling process.
+    """Answers questions, each paid for once, from any thread. A context manager; it owns the calling process.
 
     At most `concurrency` calls are under way. The calling process starts with the first call that is not paid.
     """
@@ -72,69 +73,63 @@ class Calls:
             self._places[bytes.fromhex(line["key"])] = place
             self.usage.add(line)
         self._journal = JournalReader(self._path)
-        self._gate = asyncio.Semaphore(settings.concurrency)
-        self._waiting: dict[str, asyncio.Future[LinePlace]] = {}
+        self._guard = threading.RLock()
+        self._queued: deque[tuple[Question, Future[Response]]] = deque()
+        self._sent: dict[str, Future[Response]] = {}
         self._refused = 0
         self.failure: StropError | None = None
         """What ended the calls, if anything did."""
         self.out_of_money = False
-        self._starting = asyncio.Lock()
         self._process: Process | None = None
-        self._writer: asyncio.StreamWriter | None = None
-        self._listening: asyncio.Task[None] | None = None
+        self._socket: socket.socket | None = None
+        self._listener: threading.Thread | None = None
 
     @property
     def under_way(self) -> int:
         """Calls whose responses are not in yet."""
-        return len(self._waiting)
+        return len(self._sent)
 
-    async def ask(self, question: Question) -> Response:
-        """The response, from the journal where it is there. Raises QuestionRefused and Stopped."""
-        place = self._places.get(bytes.fromhex(question.key))
-        if place is None:
-            async with self._gate:
-                place = await self._call(question)
-        line = self._journal.at(place)
-        text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
-        return Response(text, line["finish"])
+    def ask(self, question: Question) -> "Future[Response]":
+        """The response, from the journal where it is there. The future may raise QuestionRefused and Stopped."""
+        future: Future[Response] = Future()
+        with self._guard:
+            place = self._places.get(bytes.fromhex(question.key))
+            if place is not None:
+                future.set_result(_response(self._journal.at(place)))
+            else:
+                self._queued.append((question, future))
+                self._send()
+        return future
 
-    async def _call(self, question: Question) -> LinePlace:
-        self._check_budget()
-        writer = await self._started()
-        if self.failure is not None:
-            raise Stopped
-        future: asyncio.Future[LinePlace] = asyncio.get_running_loop().create_future()
-        self._waiting[question.key] = future
-        writer.write(json.dumps(question._asdict()).encode() + b"\n")
-        place = await asyncio.shield(future)
-        self._places[bytes.fromhex(question.key)] = place
-        return place
+    def _send(self) -> None:
+        """Sends questions while there is room; gives them up once no more calls are made."""
+        while self._queued and len(self._sent) < self._settings.concurrency:
+            question, future = self._queued.popleft()
+            limit = self._settings.max_cost
+            if limit is not None and self.usage.cost(self._prices) >= limit:
+                self.out_of_money = True
+            if self.out_of_money or self.failure is not None:
+                future.set_exception(Stopped())
+                continue
+            self._sent[question.key] = future
+            try:
+                self._started().sendall(json.dumps(question._asdict()).encode() + b"\n")
+            except OSError:
+                self._lost()
 
-    def _check_budget(self) -> None:
-        limit = self._settings.max_cost
-        if limit is not None and self.usage.cost(self._prices) >= limit:
-            self.out_of_money = True
-        if self.out_of_money or self.failure is not None:
-            raise Stopped
-
-    async def _started(self) -> asyncio.StreamWriter:
-        async with self._starting:
-            if self._writer is None:
-                self._writer = await self._start()
-            return self._writer
-
-    async def _start(self) -> asyncio.StreamWriter:
-        mine, theirs = socket.socketpair()
-        with theirs:
-            self._process = spawn(
-                [sys.executable, "-c", _BOOT, source_folder(), str(theirs.fileno())],
-                environment=os.environ,
-                keep=(theirs.fileno(), self._lock),
-            )
-        reader, writer = await asyncio.open_connection(sock=mine, limit=LONGEST_LINE)
-        writer.write(json.dumps(self._for_caller()).encode() + b"\n")
-        self._listening = asyncio.create_task(self._listen(reader))
-        return writer
+    def _started(self) -> socket.socket:
+        if self._socket is None:
+            self._socket, theirs = socket.socketpair()
+            with theirs:
+                self._process = spawn(
+                    [sys.executable, "-c", _BOOT, source_folder(), str(theirs.fileno())],
+                    environment=os.environ,
+                    keep=(theirs.fileno(), self._lock),
+                )
+            self._socket.sendall(json.dumps(self._for_caller()).encode() + b"\n")
+            self._listener = threading.Thread(target=self._listen, args=(self._socket,), daemon=True)
+            self._listener.start()
+        return self._socket
 
     def _for_caller(self) -> dict[str, Any]:
         settings = self._settings
@@ -148,54 +143,68 @@ class Calls:
             "journal": str(self._path.resolve()),
         }
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
+    def _listen(self, connection: socket.socket) -> None:
         """Hands out what the calling process says, until it ends."""
-        with contextlib.suppress(ConnectionError):
-            while (line := await reader.readline()).endswith(b"\n"):
-                self._heard(json.loads(line))
-        if self._waiting:
-            words = self._process.last_words() if self._process else ""
-            self._fail(
-                StropError(f"the process that calls the server ended ({words or 'killed'}); run it again")
-            )
-        for future in self._waiting.values():
-            future.set_exception(Stopped())
-            future.exception()  # nobody may be waiting any more
-        self._waiting.clear()
+        with contextlib.suppress(OSError), connection.makefile("rb") as said:
+            for line in said:
+                if line.endswith(b"\n"):
+                    self._heard(json.loads(line))
+        with self._guard:
+            if self._sent:
+                self._lost()
 
     def _heard(self, message: Mapping[str, Any]) -> None:
-        future = self._waiting.pop(message["key"])
-        if "place" in message:
-            place = LinePlace(*message["place"])
-            self.usage.add(self._journal.at(place))
-            if not future.done():
-                future.set_result(place)
-            return
-        if "fatal" in message:
-            self._fail(UserError(message["fatal"]))
-            error: Exception = Stopped()
-        else:
-            error = QuestionRefused(message["refused"])
-            self._refused += 1
-            if self._refused >= MOST_REFUSED and not self.usage.calls:
-                self._fail(UserError(f"every question is refused: {message['refused']}"))
-        if not future.done():
-            future.set_exception(error)
-            future.exception()
+        with self._guard:
+            future = self._sent.pop(message["key"], None) or Future()
+            if "place" in message:
+                place = LinePlace(*message["place"])
+                line = self._journal.at(place)
+                self._places[bytes.fromhex(message["key"])] = place
+                self.usage.add(line)
+                future.set_result(_response(line))
+            elif "fatal" in message:
+                self._fail(UserError(message["fatal"]))
+                future.set_exception(Stopped())
+            else:
+                self._refused += 1
+                if self._refused >= MOST_REFUSED and not self.usage.calls:
+                    self._fail(UserError(f"every question is refused: {message['refused']}"))
+                future.set_exception(QuestionRefused(message["refused"]))
+            self._send()
+
+    def _lost(self) -> None:
+        """The calling process is gone, and with it the calls under way."""
+        words = self._process.last_words() if self._process else ""
+        self._fail(StropError(f"the process that calls the server ended ({words or 'killed'}); run it again"))
+        lost = list(self._sent.values())
+        self._sent.clear()
+        for future in lost:
+            future.set_exception(Stopped())
+        self._send()
 
     def _fail(self, error: StropError) -> None:
         self.failure = self.failure or error
 
-    async def __aenter__(self) -> Self:
+    def __enter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *error: object) -> None:
+    def __exit__(self, *error: object) -> None:
         """Lets calls under way come to their end, for `FINISH_SECONDS` at most; they are journalled in any case."""
-        if self._writer is not None and self._listening is not None:
+        with self._guard:
+            self._queued.clear()
+        if self._socket is not None and self._listener is not None:
             with contextlib.suppress(OSError):
-                self._writer.write_eof()
-            done, _ = await asyncio.wait({self._listening}, timeout=FINISH_SECONDS)
-            self._writer.close()
-            if done and self._process is not None:
-                await asyncio.to_thread(self._process.wait, FINISH_SECONDS)
+                self._socket.shutdown(socket.SHUT_WR)
+            self._listener.join(FINISH_SECONDS)
+            if not self._listener.is_alive() and self._process is not None:
+                self._process.wait(FINISH_SECONDS)
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RD)
+            self._listener.join()
+            self._socket.close()
         self._journal.close()
+
+
+def _response(line: Mapping[str, Any]) -> Response:
+    text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
+    return Response(text, line["finish"])
