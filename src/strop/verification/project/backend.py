@@ -40,10 +40,12 @@ class Backend(Protocol):
         tests: Collection[str] | None = None,
         traced: Sequence[str] = (),
         seconds: float = 0.0,
+        beside: Collection[str] = (),
+        order: int = 0,
     ) -> Run:
         """`tests` None: all there are, restarted behind a test that ends the process. `seconds`: CPU seconds of a test,
 
-        0 = as the backend was made. Raises WorkerDied.
+        0 = as the backend was made. `beside`, `order`: see `Request`. Raises WorkerDied.
         """
 
     def close(self) -> None:
@@ -66,6 +68,8 @@ class PytestBackend:
         tests: Collection[str] | None = None,
         traced: Sequence[str] = (),
         seconds: float = 0.0,
+        beside: Collection[str] = (),
+        order: int = 0,
     ) -> Run:
         """See `Backend.run`."""
         warmth, first = self._warmth()
@@ -77,7 +81,7 @@ class PytestBackend:
         patient: dict[str, Any] = (
             {} if whole else {"patience": PATIENCE, "loading": LOADING + 2 * first.cpu_seconds}
         )
-        request = Request(tests=tests, seconds=bound, traced=traced, **patient)
+        request = Request(tests=tests, seconds=bound, traced=traced, beside=beside, order=order, **patient)
         changed = as_bytes(files or {})
         run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
         return self._resumed(run, request, limits) if whole and not changed and not removed else run

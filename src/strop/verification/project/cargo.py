@@ -52,8 +52,10 @@ class CargoBackend:
         tests: Collection[str] | None = None,
         traced: Sequence[str] = (),
         seconds: float = 0.0,
+        beside: Collection[str] = (),
+        order: int = 0,
     ) -> Run:
-        """See `Backend.run`; nothing is traced, and tests have no bound of their own. Raises SandboxError."""
+        """See `Backend.run`; nothing is traced, tests are not bound, the order is libtest's. Raises SandboxError."""
         if self._box is None:
             self._box = open_box(jail=self._settings.jail, allow_unsafe=self._settings.allow_unsafe)
         changed = {**self._base, **as_bytes(files or {})}

@@ -30,6 +30,8 @@ from strop.verification.python.suite.check import packages
 from strop.verification.python.wire import frame
 
 _USAGE, _INTERNAL = 4, 3
+_DESCRIPTORS = 200
+"""Numbers that the channel's descriptor is drawn from."""
 _LOOK = 0.5
 """Seconds between looks at whether the tests' process stands still."""
 
@@ -139,11 +141,13 @@ class TestsProcess:
         return tree
 
     def _job(self, request: Request, tree: Mapping[str, bytes], secret: bytes) -> dict[str, Any]:
-        arguments = [] if request.tests is None else _arguments(request.tests)
+        arguments = [] if request.tests is None else _arguments(request.tests, request.beside)
         return {
             "files": [[path, len(data)] for path, data in tree.items()],
             "tests": None if request.tests is None else sorted(request.tests),
             "left_out": sorted(request.left_out),
+            "order": request.order,
+            "fd": 4 + secrets.randbelow(_DESCRIPTORS),
             "collect": request.collect,
             "seconds": request.seconds,
             "loading": request.loading,
@@ -196,6 +200,7 @@ def _cache_stem(path: str) -> tuple[str, str]:
     return ("__pycache__" if folder == "." else f"{folder}/__pycache__"), pure.name.partition(".")[0]
 
 
-def _arguments(tests: Collection[str]) -> list[str]:
+def _arguments(tests: Collection[str], beside: Collection[str]) -> list[str]:
     """What pytest collects for these tests: functions without their parameters, so that no odd text is on its way."""
-    return list(dict.fromkeys(test.partition("[")[0] for test in sorted(tests)))
+    named = (test for test in sorted(tests) if test.partition("::")[0] not in beside)
+    return sorted(dict.fromkeys([*(test.partition("[")[0] for test in named), *beside]))

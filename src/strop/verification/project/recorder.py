@@ -32,6 +32,7 @@ class Recorder:
         self.send, self.guard = send, guard
         self.wanted = None if job["tests"] is None else frozenset(job["tests"])
         self.left_out = frozenset(job["left_out"])
+        self.order: int = job["order"]
         self.only_collect: bool = job["collect"]
         self.seconds: float = job["seconds"]
         self.patience: int = job["patience"]
@@ -52,12 +53,14 @@ class Recorder:
             self.send({"collect": report.nodeid, "x": str(report.longrepr)[-_SHOWN:]})
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Keeps what is asked for, in the project's order."""
+        """Keeps what is asked for, in the project's order or another one."""
         items[:] = [
             item
             for item in items
             if (self.wanted is None or item.nodeid in self.wanted) and item.nodeid not in self.left_out
         ]
+        if self.order:
+            _reorder(items, random.Random(self.order))
 
     def pytest_collection_finish(self, session: Any) -> None:
         """Says what there is."""
@@ -116,6 +119,18 @@ class Recorder:
         if not self.tampered and (what := self.guard.changed()):
             self.tampered = what
             self.send({"tampered": what, "test": test})
+
+
+def _reorder(items: list[Any], drawn: random.Random) -> None:
+    """Another order of files, of classes in a file and of tests in a class; each of them stays together."""
+    places: dict[str, float] = {}
+
+    def key(item: Any) -> list[float]:
+        steps = item.nodeid.partition("[")[0].split("::")
+        above = ["::".join(steps[:count]) for count in range(1, len(steps))]
+        return [places.setdefault(name, drawn.random()) for name in above] + [drawn.random()]
+
+    items.sort(key=key)
 
 
 def _alarm(seconds: float) -> None:

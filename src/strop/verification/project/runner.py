@@ -156,11 +156,14 @@ def _lay_out(work: str, files: list[tuple[str, int]], channel: Channel) -> str:
 def _run(job: dict[str, Any], top: str) -> int:
     import pytest
 
-    send = _signed(_CHANNEL, bytes.fromhex(job.pop("secret")))
+    own, fd = frozenset(job["own"]), job.pop("fd")
+    os.dup2(_CHANNEL, fd)
+    os.close(_CHANNEL)
+    _hide()
+    send = _signed(fd, bytes.fromhex(job.pop("secret")))
     send({"begun": True})  # from here on nothing is this process's own failure
     work = os.path.dirname(top)
     os.chdir(top)
-    own = frozenset(job["own"])
     for name in [name for name in sys.modules if name.partition(".")[0] in own]:
         del sys.modules[name]
     sys.path[:0] = [os.path.normpath(os.path.join(top, root)) for root in job["roots"]]
@@ -181,6 +184,15 @@ def _run(job: dict[str, Any], top: str) -> int:
             send({"cache": path, "data": base64.b64encode(data).decode()})
     send({"done": status})
     return 0
+
+
+def _hide() -> None:
+    """Takes this program's modules out of sight and gives its classes names that no code can know ahead."""
+    for kind in (Guard, Recorder, Channel):
+        kind.__name__ = kind.__qualname__ = "C" + os.urandom(6).hex()
+        kind.__module__ = "m" + os.urandom(6).hex()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "strop"]:
+        del sys.modules[name]
 
 
 def _from_outside(name: str, top: str) -> bool:

@@ -34,6 +34,10 @@ class Request:
     tests: Collection[str] | None = None
     """Node ids; None = all that pytest finds."""
     left_out: Collection[str] = ()
+    beside: Collection[str] = ()
+    """Files that tests are collected from as a whole; `tests` still says which of them run."""
+    order: int = 0
+    """Seed of another order than the project's; 0 = the project's."""
     collect: bool = False
     """Only find out which tests there are."""
     seconds: float = 5.0

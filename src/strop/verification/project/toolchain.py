@@ -17,6 +17,7 @@ from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.project import snapshot
 from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
+from strop.verification.project.confirm import Judged
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
@@ -59,8 +60,9 @@ class ProjectToolchain:
         began = time.monotonic()
         tests = list(dict.fromkeys([*check.failing, *check.passing]))
         try:
-            run = self._backend(check, base, task.language).run(
-                files=check.files, removed=check.removed, tests=tests
+            backend = self._backend(check, base, task.language)
+            run = Judged(check, base, task.language, tests, backend).run(
+                lambda one: verdict_of(one, tests, 0.0).passed
             )
         except SandboxError as error:
             self.close()
@@ -68,7 +70,8 @@ class ProjectToolchain:
         except WorkerDied:
             self.close()
             raise
-        return verdict_of(run, tests, time.monotonic() - began)
+        verdict = verdict_of(run, tests, time.monotonic() - began)
+        return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
 
     def _backend(self, check: ProjectCheck, base: snapshot.Files, language: str) -> Backend:
         key = check.digest, language
