@@ -1,4 +1,4 @@
-"""What is known of the functions of a file, by its parse tree: one record for all languages."""
+"""The functions of a file, from its parse tree: one record for all languages."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Function:
     path: list[str]
     """The classes or modules around it, outermost first."""
     nested: bool
-    """Whether it stands inside another function."""
+    """Whether it is nested in another function."""
     is_test: bool = False
     """Whether the test runner takes it for a test."""
     ignored: bool = False
@@ -24,9 +24,9 @@ class Function:
     should_panic: bool = False
     """`#[should_panic]`, with or without an expected message."""
     removed: bool = False
-    """Whether a `cfg` takes it out of a test build, or is not known to leave it in."""
+    """Whether a `cfg` excludes it from a test build, or might."""
     in_tests: bool = False
-    """Whether it stands in test code."""
+    """Whether it is in test code."""
 
 
 class Items:

@@ -2,10 +2,7 @@
 
 
 def always_true(tokens: list[str]) -> bool:
-    """Whether a condition holds whatever its names stand for: `true`, `x == x`, `a || true`, `p || !p`.
-
-    Knows the operators of Rust and of Python. False means only that nothing was seen.
-    """
+    """Whether a Rust or Python condition is seen to be a tautology: `true`, `x == x`, `a || true`, `p || !p`."""
     for _ in range(8):
         if len(tokens) > 2 and tokens[0] == "(" and _closing(tokens) == len(tokens) - 1:
             tokens = tokens[1:-1]
@@ -39,7 +36,7 @@ _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 
 def split(tokens: list[str], separators: tuple[str, ...]) -> list[list[str]]:
-    """`tokens` cut at the separators that stand outside of brackets."""
+    """`tokens` split at the separators outside brackets."""
     parts: list[list[str]] = [[]]
     depth = 0
     for token in tokens:

@@ -72,7 +72,7 @@ class TooCostly(Exception):
 
 @contextmanager
 def bounded(steps: int) -> Iterator[None]:
-    """Within it, all of `walk` together gives at most so many nodes; one more raises TooCostly."""
+    """Caps the nodes that all `walk` calls within it yield together; one more raises TooCostly."""
     before = _steps.set([steps])
     try:
         yield
@@ -257,7 +257,7 @@ class Source:
 
 
 class Regions:
-    """A set of spans, for asking what lies within one of them."""
+    """A set of spans, queried for what they contain."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self.spans: list[Span] = []
@@ -268,12 +268,12 @@ class Regions:
         self._starts = [start for start, _ in self.spans]
 
     def cover(self, place: Span) -> bool:
-        """Whether one of the spans holds all of `place`."""
+        """Whether one span contains `place`."""
         i = bisect_right(self._starts, place[0]) - 1
         return i >= 0 and place[1] <= self.spans[i][1]
 
     def hold(self, node: Node) -> bool:
-        """Whether one of the spans holds all of `node`."""
+        """Whether one span contains `node`."""
         return self.cover(span(node))
 
 

@@ -34,7 +34,7 @@ class TaskFault(VerificationError):
 
 
 class WorkerDied(VerificationError):
-    """A process of ours ended or fell silent in the middle of a job; the job may be tried once more."""
+    """One of our processes ended or stopped responding during a job; the job may be retried once."""
 
 
 class TooManyErrors(StropError):

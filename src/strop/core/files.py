@@ -102,7 +102,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_parts(folder: Path, name: str = "*") -> None:
-    """Removes what a killed process left of atomic writes in a folder, or of the file of that name in it."""
+    """Removes leftovers of interrupted atomic writes in a folder, or of the file of that name in it."""
     for part in folder.glob(f".{name if name == '*' else glob.escape(name) + '.*'}{_PART}"):
         part.unlink(missing_ok=True)
 
@@ -156,7 +156,7 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def drop_torn_line(path: Path) -> None:
-    """Cuts off a last line that a kill left without its newline, so that the next one starts on a line of its own."""
+    """Drops a torn last line (no newline), so that the next append starts a new line."""
     with writing(path):
         if path.exists():
             data = path.read_bytes()

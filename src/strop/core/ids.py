@@ -26,7 +26,7 @@ def derive_seed(*parts: int | str) -> int:
 
 
 def rng(*parts: int | str) -> random.Random:
-    """A generator of its own for one random choice, seeded by `derive_seed`."""
+    """A generator for one random choice, seeded by `derive_seed`."""
     return random.Random(derive_seed(*parts))
 
 

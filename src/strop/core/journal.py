@@ -15,7 +15,7 @@ from strop.core.errors import UserError
 
 
 class LinePlace(NamedTuple):
-    """Where a line stands: first byte and length, its newline included."""
+    """A line's position: first byte and length, its newline included."""
 
     offset: int
     length: int
@@ -60,7 +60,7 @@ class JournalReader:
     """The reading end, by place. Another process may append meanwhile."""
 
     def __init__(self, path: Path) -> None:
-        """Creates the file where there is none. Raises UserError."""
+        """Creates the file if it is missing. Raises UserError."""
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
@@ -101,9 +101,9 @@ def scan(path: Path) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
 
 
 def try_lock(path: Path) -> int | None:
-    """A descriptor that holds the lock of this file, or None when somebody else does.
+    """A descriptor that holds the file's lock, or None when another process does.
 
-    The lock lasts until every process that was given the descriptor has closed it or is gone. Raises UserError.
+    The lock lasts until every process that has the descriptor closes it or ends. Raises UserError.
     """
     with files.writing(path):
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -19,7 +19,7 @@ class Tokenizer(Protocol):
         """The text of token ids, special tokens left out."""
 
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
-        """Token ids of a conversation up to the point where the assistant begins to speak."""
+        """Token ids of a conversation up to the start of the assistant's reply."""
 
 
 @runtime_checkable
@@ -54,10 +54,7 @@ class Verifier(Protocol):
 
 
 class Toolchain(Protocol):
-    """Judges answers of some languages and checks. One worker thread of the pool owns each instance and its processes.
-
-    Light to create: processes start with the first job.
-    """
+    """Judges answers of some languages and checks. Owned by one pool worker; its processes start with the first job."""
 
     batch: int
     """Most jobs that `judge` takes at once; 1 where nothing is gained by more."""

@@ -41,10 +41,10 @@ class Completion(Record):
     logprobs: list[float]
     entropies: list[float] = Field(default_factory=list)
     text: str
-    """Decoded tokens without the stop string, EOS and anything behind them."""
+    """Decoded tokens up to the stop string or EOS."""
     finish_reason: FinishReason
     policy_version: int = 0
-    """How many updates the policy had seen when it sampled this."""
+    """Number of policy updates before this was sampled."""
 
     @model_validator(mode="after")
     def _same_length(self) -> "Completion":
@@ -92,7 +92,7 @@ class Rollout(Record):
     """Weighted sum of the scores; None when the rollout is not scored."""
     advantage: float | None = None
     flags: list[str] = Field(default_factory=list)
-    """Ways in which the answer goes round its task, as far as they can be told from its parse tree."""
+    """Ways in which the answer bypasses its task, as found in its parse tree."""
 
     @property
     def prompt_ids(self) -> list[int]:

@@ -9,7 +9,7 @@ from strop.core.records import Record
 
 
 class Outcome(StrEnum):
-    """What verification found. `ERROR` is the grader's failure, never the model's, and is never a zero."""
+    """The outcome of verification. `ERROR` is the grader's failure, never the model's, and is never a zero."""
 
     PASSED = "passed"
     FAILED = "failed"

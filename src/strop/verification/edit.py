@@ -154,7 +154,7 @@ def _compared(check: EditCheck, after: Mapping[str, str], began: float) -> Verdi
 def _in_project(
     task: Task, check: EditCheck, judge: ProjectCheck, after: Mapping[str, str], began: float
 ) -> Verdict | tuple[Task, str]:
-    """The task of the project's own tests, with all of the check's files as they are after the edit."""
+    """The project's task, with all files of the check in their edited state."""
     for path in sorted(after):
         if path in judge.files and path not in check.files:
             return _refused(

@@ -100,7 +100,7 @@ def _behind_keyword(line: str) -> str | None:
 
 
 def _first_label(text: str, known: dict[str, str]) -> str | None:
-    """The choice that the text begins with, when no other one stands in it; of several the longest."""
+    """The choice that the text begins with (the longest match), if it contains no other."""
     even = _even(text)
     fitting = [plain for plain in known if even.startswith(plain) and _ends(even, len(plain))]
     if not fitting:

@@ -10,7 +10,7 @@ from strop.sandbox.limits import Limits
 
 @dataclass(frozen=True)
 class Settings:
-    """What toolchains are built with; the same for every worker of a pool."""
+    """Settings of toolchains, the same for every worker of a pool."""
 
     limits: Limits = field(default_factory=Limits)
     """Of one answer."""

@@ -12,11 +12,11 @@ from strop.core.verdict import Outcome, Verdict
 
 CLOSED = "the verifier is closed"
 _DETAIL = 500
-"""Characters of a cause that are kept."""
+"""Longest cause kept, in characters."""
 
 
 class OpenVerifier(ABC):
-    """A verifier with processes or connections behind it. Implements `strop.core.protocols.Verifier`."""
+    """A verifier that owns processes or connections. Implements `strop.core.protocols.Verifier`."""
 
     @abstractmethod
     def submit(
@@ -34,7 +34,7 @@ class OpenVerifier(ABC):
 
     @abstractmethod
     def stats(self) -> Mapping[str, int]:
-        """Counters since the start, and how much is under way now; see the class for their names."""
+        """Counters since the start, and current load; see the class for their names."""
 
     def verify(self, task: Task, answer: str) -> Verdict:
         """Verifies one answer and waits for it."""

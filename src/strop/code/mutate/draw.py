@@ -21,7 +21,7 @@ class Fault:
     function: str
     """Dotted name; of Rust with the modules around it."""
     lines: tuple[int, int]
-    """First and last line of the original that is changed, from 1."""
+    """First and last changed line of the original, from 1."""
     text: str
     """The whole file."""
     shape: str
@@ -61,7 +61,7 @@ class Pool(Generic[Text]):
 
 
 def in_turns(lists: Iterable[Iterator[T]]) -> Iterator[T]:
-    """One of each, again and again."""
+    """Round robin over the iterators."""
     waiting = list(lists)
     while waiting:
         for one in list(waiting):

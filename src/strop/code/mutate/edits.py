@@ -18,14 +18,14 @@ def swapped(source: Source, left: Node, right: Node) -> Edit:
 
 
 def indent_of(source: Source, node: Node) -> str:
-    """The white space in front of the line on which a node starts."""
+    """The indentation of the line on which a node starts."""
     start = source.data.rfind(b"\n", 0, node.start_byte) + 1
     line = source.data[start : node.start_byte]
     return line[: len(line) - len(line.lstrip())].decode()
 
 
 def line_span(source: Source, node: Node) -> tuple[int, int]:
-    """The node with the rest of its line, where nothing else stands on it."""
+    """The node with the rest of its line, if nothing else is on it."""
     start, end = span(node)
     head = source.data.rfind(b"\n", 0, start) + 1
     foot = source.data.find(b"\n", end)

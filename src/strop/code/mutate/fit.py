@@ -1,8 +1,7 @@
-"""A function as a model wrote it, put in the place of the original's body.
+"""Replaces the original's body by that of a function that a model wrote.
 
-Head, docstring and decorators stay the original's; name and parameters must be the same. Indentation is fitted, and
-comments that the original does not have are left out: they tell where the bug is. Answers are hostile text: they are
-parsed, never run here.
+Head, docstring and decorators stay the original's; name and parameters must match. Indentation is fitted, and comments
+that the original lacks are dropped: they reveal the bug. Answers are hostile text: they are parsed, never run here.
 """
 
 from strop.code.mutate.edits import indent_of
@@ -12,7 +11,7 @@ _FUNCTION = {"python": "function_definition", "rust": "function_item"}
 _STRINGS = {"python": ("string",), "rust": ("string_literal", "raw_string_literal")}
 _COMMENTS = ("comment", "line_comment", "block_comment")
 _INDENTED = "if 1:\n"
-"""What code stands under that begins indented."""
+"""The header put above code that begins indented."""
 
 
 class NoFault(Exception):
@@ -20,12 +19,12 @@ class NoFault(Exception):
 
 
 def shown(source: Source, node: Node) -> str:
-    """A function as the model sees it: without the indentation of the place where it stands."""
+    """A function as the model sees it: dedented."""
     return _moved(source, (node.start_byte, node.end_byte), indent_of(source, node), "")
 
 
 def fitted(source: Source, node: Node, code: str) -> tuple[int, int, str]:
-    """The span of the original's body, in bytes, and what takes its place. Raises NoFault."""
+    """The byte span of the original's body, and its replacement. Raises NoFault."""
     code = code.replace("\r\n", "\n")
     if not code.strip():
         raise NoFault("the answer holds no code")
@@ -67,7 +66,7 @@ def _function(code: str, language: str) -> tuple[Source, Node]:
 
 
 def _body(source: Source, function: Node) -> tuple[int, int] | None:
-    """The span of what a function does: of Python the statements behind the docstring, of Rust the block."""
+    """The span of a function's body: in Python the statements after the docstring, in Rust the block."""
     block = function.child_by_field_name("body")
     if block is None or source.language == "rust":
         return (block.start_byte, block.end_byte) if block is not None else None
@@ -80,7 +79,7 @@ def _body(source: Source, function: Node) -> tuple[int, int] | None:
 def _indents(
     source: Source, node: Node, ours: tuple[int, int], theirs: Source, others: tuple[int, int]
 ) -> tuple[str, str, str]:
-    """What stands in front of the new body, its indentation, and that of the answer's body."""
+    """The prefix of the new body, its indentation, and that of the answer's body."""
     mine, other = _white(source, ours[0]), _white(theirs, others[0]) or ""
     if mine is not None or b"\n" not in theirs.data[slice(*others)]:
         return "", mine or "", other
@@ -91,13 +90,13 @@ def _indents(
 
 
 def _white(source: Source, offset: int) -> str | None:
-    """The white space in front of a place, None where other text stands on its line."""
+    """The indentation before a place; None if there is other text before it on the line."""
     line = source.data[source.data.rfind(b"\n", 0, offset) + 1 : offset]
     return None if line.strip() else line.decode()
 
 
 def _without_comments(source: Source, kept: set[str]) -> str:
-    """The text without the comments that are not among `kept`, nor lines that they leave empty."""
+    """The text without comments that are not in `kept`, and without the lines that this empties."""
     data = source.data
     for node in sorted(source.all(*_COMMENTS), key=lambda n: n.start_byte, reverse=True):
         said = source.string(node)
@@ -113,7 +112,7 @@ def _without_comments(source: Source, kept: set[str]) -> str:
 
 
 def _moved(source: Source, span: tuple[int, int], before: str, after: str) -> str:
-    """A part of a text with other indentation, strings left as they are."""
+    """A part of a text reindented; strings stay as they are."""
     (start, end), data = span, source.data
     inside = [(n.start_byte, n.end_byte) for n in source.all(*_STRINGS[source.language])]
     parts, done = [], start

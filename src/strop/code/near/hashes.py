@@ -30,7 +30,7 @@ _SHIFT = np.uint64(29)
 
 
 def words(text: str) -> list[str]:
-    """The words, numbers and operators of a text, in order, without regard to case, punctuation and layout."""
+    """The words, numbers and operators of a text, in order; case, punctuation and layout are ignored."""
     return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -62,7 +62,7 @@ def set_of(values: Iterable[int]) -> Hashes:
 
 
 def shingles(tokens: Sequence[str], width: int) -> Hashes:
-    """The set of the runs of `width` tokens; one for all of them where they are fewer, none where there are none."""
+    """The set of runs of `width` tokens; a shorter text is one run, an empty one has none."""
     return shingled([tokens], width)[0]
 
 
@@ -114,7 +114,7 @@ def jaccard(a: Hashes, b: Hashes) -> float:
 
 
 def shared(a: Hashes, b: Hashes) -> int:
-    """How many elements two sets have in common."""
+    """The size of the intersection."""
     if not len(a) or not len(b):
         return 0
     at = np.searchsorted(b, a)

@@ -18,7 +18,7 @@ _NAMED = (*_FUNCTIONS, ast.ExceptHandler)
 
 
 def labels(source: str) -> list[str] | None:
-    """Labels of the tree, parents first; None where it is no Python of this version. Constants begin with `=`."""
+    """Labels of the tree, parents first; None if this Python cannot parse it. Constants begin with `=`."""
     try:
         tree = tree_of(source)
         return _Form(tree).labels(tree)
@@ -46,7 +46,7 @@ class _Form:
                     waiting.extend(child for child in value if isinstance(child, ast.AST))
 
     def _bind(self, node: ast.AST) -> None:
-        """Takes note of the names that a node binds."""
+        """Records the names that a node binds."""
         kind = type(node)
         if kind is ast.Name:
             if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
@@ -135,7 +135,7 @@ def _plain(node: ast.AST) -> ast.AST:
 
 
 def _statements(body: list[ast.stmt]) -> list[ast.stmt]:
-    """A body without what does nothing, and with the guard of a script opened."""
+    """A body without statements that do nothing; the guard of a script is unwrapped."""
     kept: list[ast.stmt] = []
     for one in body:
         if isinstance(one, ast.Import | ast.ImportFrom | ast.Pass):

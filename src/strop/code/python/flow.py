@@ -53,7 +53,7 @@ def _plain_arguments(source: Source, call: Node) -> set[str]:
 
 
 def dead_spans(source: Source, body: Node) -> list[Span]:
-    """Parts of a function that never run, or whose failures nobody hears, as far as it is plain to see."""
+    """Parts of a function that plainly never run, or whose failures are swallowed."""
     found: list[Span] = []
     for node in source.inner(body, "if_statement", "while_statement"):
         condition = source.tokens(node.child_by_field_name("condition"))
@@ -92,7 +92,7 @@ def _after_leaving(source: Source, block: Node) -> list[Span]:
 
 
 def _swallowed(source: Source, body: Node) -> list[Span]:
-    """Bodies of a `try` that hides a failed assertion, and of `with suppress(AssertionError)`."""
+    """Bodies of a `try` that swallows failed assertions, and of `with suppress(AssertionError)`."""
     found = []
     for node in source.inner(body, "try_statement"):
         inner = node.child_by_field_name("body")

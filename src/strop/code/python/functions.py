@@ -12,7 +12,7 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 class Unreadable(Exception):
-    """A text that is no source which a task can be made of; the message is the reason, the same for all such texts."""
+    """A text that cannot be used as source for a task; the message is a fixed reason."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class PythonFunction:
     node: Definition
     name: str
     qualified_name: str
-    """With the classes and functions that it stands in: `Stack.push`."""
+    """With its enclosing classes and functions: `Stack.push`."""
     outermost: bool
     """Whether no function is around it."""
 
@@ -47,16 +47,17 @@ UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def tree_of(text: str) -> ast.Module:
-    """The syntax tree of a source text, without warnings. Raises what is `UNPARSABLE`."""
+    """The syntax tree of a source text, without warnings. Raises one of `UNPARSABLE`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
 
 
 def parse(text: str) -> ast.Module:
-    """The syntax tree of a source text. Raises Unreadable for syntax errors, for what is too deep, and for line ends
+    """The syntax tree of a source text.
 
-    that Python and editors count differently (a `\\r` without `\\n`).
+    Raises Unreadable for syntax errors, too deep nesting, and line ends that Python and editors count differently
+    (a `\\r` without `\\n`).
     """
     if re.search(r"\r(?!\n)", text):
         raise Unreadable("a lone carriage return")
@@ -69,7 +70,7 @@ def parse(text: str) -> ast.Module:
 
 
 def functions(tree: ast.Module) -> list[PythonFunction]:
-    """Every function, methods and nested ones included, in the order of the file."""
+    """Every function in file order, methods and nested ones included."""
     return sorted(_found(tree), key=lambda f: (f.first, f.node.col_offset))
 
 

@@ -1,4 +1,4 @@
-"""The functions of a Python file with their decorators, classes and place: test code or code under test."""
+"""The functions of a Python file with decorators and classes, as test code or code under test."""
 
 import sys
 

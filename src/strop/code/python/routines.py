@@ -1,7 +1,6 @@
-"""The functions of a Python text, each as a small text of its own that operators look at and change.
+"""The functions of a Python text, each as a small separate text that operators inspect and change.
 
-A function is cut out by its lines, so a file of any length costs what its functions cost, and what is not changed stays
-byte for byte.
+A function is cut out by its lines, so the cost is that of the functions, and unchanged text stays byte for byte.
 """
 
 import ast
@@ -15,7 +14,7 @@ from strop.code.trees import Node, Regions, Source, span
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 """Lines as Python's parser counts them."""
 _WRAP = "if 1:\n"
-"""What a function that is indented stands under."""
+"""The header put above an indented function."""
 _UNTOUCHED = ("decorator", "type", "import_statement", "import_from_statement")
 
 
@@ -26,7 +25,7 @@ class Routine:
         self.name = name
         """Dotted, from the top of the file: `Class.method`."""
         self.first = first
-        """Line of the `def` in the file, from 1; decorators stand above it."""
+        """Line of the `def` in the file, from 1; decorators are above it."""
         self.last = node.end_lineno or first
         self._head, self._tail = "".join(lines[: first - 1]), "".join(lines[self.last :])
         self._wrap = _WRAP if node.col_offset else ""
@@ -38,7 +37,7 @@ class Routine:
 
     @property
     def data(self) -> bytes:
-        """Its text with what it stands under, in UTF-8."""
+        """Its text with the header above it, in UTF-8."""
         return self.source.data
 
     @cached_property
@@ -77,7 +76,7 @@ class Routine:
         return self.first + self.source.line(offset) - 1 - bool(self._wrap)
 
     def offset(self, line: int, column: int) -> int:
-        """The byte offset of a place as `ast` names it."""
+        """The byte offset of an `ast` position."""
         return self._starts[line - 1] + column
 
     @cached_property
@@ -100,7 +99,7 @@ def routines(text: str) -> list[Routine]:
 
 
 def parsed(text: str) -> ast.Module:
-    """The tree of a text that compiles; SyntaxError and ValueError for any other. Warnings are not shown."""
+    """The tree of a text that compiles; else SyntaxError or ValueError. Warnings are not shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = tree_of(text)

@@ -14,7 +14,7 @@ def find_function(tree: ast.Module, name: str) -> Function | None:
 
 
 def statements(code: str) -> list[ast.stmt]:
-    """The top-level statements of a text; none where it is no Python."""
+    """The top-level statements of a text; none if it does not parse."""
     try:
         return ast.parse(code).body
     except UNPARSABLE:
@@ -22,7 +22,7 @@ def statements(code: str) -> list[ast.stmt]:
 
 
 def defined(code: str, *kinds: type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]) -> list[str]:
-    """Names of the definitions of these kinds at the margin of a text, in order; none where it is no Python."""
+    """Names of the top-level definitions of these kinds, in order; none if the text does not parse."""
     return [node.name for node in statements(code) if isinstance(node, kinds)]
 
 
@@ -64,9 +64,9 @@ def bound_names(node: ast.stmt) -> set[str]:
 
 
 def signature_of(source: str, entry_point: str) -> str:
-    """The entry point's header with everything that stands above it, or "" when the source does not define it.
+    """The entry point's header and everything above it, or "" when the source does not define it.
 
-    The source need not have a body behind the docstring. Raises SyntaxError when it cannot be parsed.
+    The source need not have a body after the docstring. Raises SyntaxError when it cannot be parsed.
     """
     node = find_function(ast.parse(source), entry_point)
     if node is None:

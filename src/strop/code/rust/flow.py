@@ -64,7 +64,7 @@ def _changed(source: Source, call: Node, shared: set[str]) -> set[str]:
 
 
 def dead_spans(source: Source, body: Node) -> list[Span]:
-    """Parts of a function that never run, or whose panics nobody sees, as far as it is plain to see."""
+    """Parts of a function that plainly never run, or whose panics are lost."""
     found: list[Span] = []
     for node in source.inner(body, "if_expression", "while_expression"):
         condition = source.tokens(node.child_by_field_name("condition"))
@@ -110,7 +110,7 @@ def _after_leaving(source: Source, block: Node) -> list[Span]:
 
 
 def _unseen_closures(source: Source, body: Node) -> list[Span]:
-    """Closures that are bound to a name used nowhere else, and threads of a function that joins none."""
+    """Closures bound to an unused name, and threads of a function that joins none."""
     names = [source.string(leaf) for leaf in source.leaves(body) if leaf.type == "identifier"]
     joins = "join" in source.names(body) or "scope" in names
     found = []

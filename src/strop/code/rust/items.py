@@ -1,4 +1,4 @@
-"""The functions of a Rust file with their attributes, modules and place: test code or code under test."""
+"""The functions of a Rust file with attributes and modules, as test code or code under test."""
 
 from strop.code.functions import Function, Items
 from strop.code.tokens import split
@@ -26,10 +26,7 @@ _DEEPEST_CFG = 300
 
 
 class RustItems(Items):
-    """Functions, test regions and attributes of one file.
-
-    Test code is test functions, modules named tests, whatever `#[cfg(test)]` stands on.
-    """
+    """Functions, attributes and test code of a file: test functions, modules named tests, `#[cfg(test)]` items."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -52,7 +49,7 @@ class RustItems(Items):
         return [attribute for group in self._attributes.values() for attribute in group]
 
     def _read_attributes(self) -> None:
-        """An outer attribute belongs to the next item beside it, an inner one to what is around it."""
+        """An outer attribute belongs to the next sibling item, an inner one to the enclosing item."""
         pending: dict[int, list[Attribute]] = {}
         for node in self.source.all("attribute_item"):
             parent = self.source.parent(node)
@@ -128,7 +125,7 @@ def evaluate_cfg(tokens: list[str], test: bool = True) -> bool | None:
 
 
 def differs(tokens: list[str]) -> bool:
-    """Whether what a `cfg` stands on may be in a plain build and missing from a test build."""
+    """Whether an item under this `cfg` may be in a plain build and missing from a test build."""
     return (
         evaluate_cfg(tokens, test=False) is not False
         and "test" in tokens

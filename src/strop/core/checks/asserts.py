@@ -26,13 +26,13 @@ class AssertsCheck(CheckBase):
     entry_point: str
     code: str
     helpers: list[str] = Field(default_factory=list)
-    """Further functions of the answer that the test code may call. No other name of the answer is seen by it."""
+    """Further functions of the answer that the test code may call; it sees no other names of the answer."""
 
     def test_count(self) -> int:
         return 1 if self.code.strip() else 0
 
     def different_tests(self, *, hidden: bool = False) -> int:
-        """Asserts differ by their text, wherever they stand."""
+        """Asserts are distinguished by text, not by position."""
         return len({ast.dump(node) for node in self._asserts()})
 
     def assertions(self) -> int:

@@ -1,7 +1,6 @@
-"""What every kind of check can be asked. A kind is one file of this folder: its data, and its answers.
+"""The interface of every check kind. A kind is one file of this folder.
 
-The answers of `CheckBase` are those of a kind that has nothing to say. A new kind overrides what it knows better, and
-is named in the union of `strop.core.checks`.
+`CheckBase` has the defaults. A new kind overrides what differs and is added to the union of `strop.core.checks`.
 """
 
 import json
@@ -38,11 +37,11 @@ class SingleTest(NamedTuple):
 
 
 class Told(NamedTuple):
-    """How many hidden tests a text gives away."""
+    """How many hidden tests a text reveals."""
 
     found: int
     hidden: int
-    """How many there are."""
+    """Number of hidden tests."""
     marked: bool
     """Whether the check says which tests are shown, so that a hidden one in the text is one too many."""
 
@@ -79,16 +78,16 @@ class CheckBase(Record):
         return {"build", "test"} | seen
 
     def test_count(self) -> int:
-        """How many tests an answer must pass, as far as the check itself says; 0 when it checks nothing."""
+        """How many tests an answer must pass, if the check says; 0 when it checks nothing."""
         return 0
 
     def different_tests(self, *, hidden: bool = False) -> int:
-        """How many tests differ in what they give the answer; `hidden`: only those that are not shown."""
+        """How many tests have distinct inputs; `hidden`: among those not shown."""
         tests = self.single_tests()
         return len({t.given for t in tests if not (hidden and t.shown)}) if tests else self.test_count()
 
     def assertions(self) -> int | None:
-        """How many assertions its test code makes; one in a loop counts as many. None where it has no test code."""
+        """Number of assertions in its test code; one in a loop counts as many. None without test code."""
         return None
 
     def single_tests(self) -> list[SingleTest]:
@@ -114,7 +113,7 @@ class CheckBase(Record):
         return self
 
     def functions(self) -> tuple[str, ...]:
-        """Names of the answer's functions that it calls, the entry point first."""
+        """The answer's functions that it calls, the entry point first."""
         return ()
 
     @property
@@ -131,7 +130,7 @@ class CheckBase(Record):
         return iter(())
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """What goes in and what must come out of each test, as texts that are equal where two tests are one."""
+        """Input and expected output of each test, as texts that are equal if two tests are the same."""
         return iter(())
 
     def examples(self, noted: Sequence[str]) -> str:
@@ -139,7 +138,7 @@ class CheckBase(Record):
         return ""
 
     def test_code(self) -> str:
-        """The trusted test code of a kind that is one piece of it."""
+        """The trusted test code, for kinds that have one text of it."""
         return ""
 
     def labels(self) -> Sequence[str]:
@@ -147,7 +146,7 @@ class CheckBase(Record):
         return ()
 
     def told(self, text: str) -> Told:
-        """How many of its hidden tests stand in the text with their results."""
+        """How many of its hidden tests appear in the text with their results."""
         return Told(0, 0, False)
 
     def bulk(self) -> int:

@@ -44,7 +44,7 @@ class CasesCheck(CheckBase):
     tolerance: float = 0.0
     """Largest absolute or relative difference allowed between floats; 0 = equal."""
     any_order: bool = False
-    """Whether the items of a returned list or tuple may come in another order; of the outermost one only."""
+    """Whether the items of a returned list or tuple may be in any order; outermost level only."""
     checker: str = ""
     """Trusted Python code with a function `check(args, kwargs, expected, result) -> bool`; empty = equality."""
 
@@ -97,7 +97,7 @@ class CasesCheck(CheckBase):
 
 
 def _call_told(name: str, args: list[Any], expected: Any, plain: str) -> bool:
-    """Whether the call stands in the text and its result soon after it."""
+    """Whether the text contains the call and, soon after it, its result."""
     call = squeeze(f"{name}({','.join(map(repr, args))})").replace('"', "'")
     results = {squeeze(text).replace('"', "'") for text in (repr(expected), _json(expected))}
     for match in re.finditer(re.escape(call), plain):
@@ -109,7 +109,7 @@ def _call_told(name: str, args: list[Any], expected: Any, plain: str) -> bool:
 
 
 def _word_in(result: str, text: str) -> bool:
-    """Whether the result stands there and is no part of a longer number."""
+    """Whether the result is there and not part of a longer number."""
     return re.search(rf"(?<![\d.]){re.escape(result)}(?!\d|\.\d)", text) is not None
 
 

@@ -24,7 +24,7 @@ class CommandStep(Record):
 
 
 class CommandCheck(CheckBase):
-    """Write the answer to `path` beside `files`, then run each step in turn; the first that fails ends it."""
+    """Write the answer to `path` with `files`, then run the steps in order until one fails."""
 
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "command"}
     kind: Literal["command"] = "command"

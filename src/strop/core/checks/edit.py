@@ -34,7 +34,7 @@ class EditCheck(CheckBase):
     path: str = ""
 
     def toolchain(self, language: str) -> str:
-        """The judge's toolchain is part of the name, so that edits wait in line with others of the same judge."""
+        """Includes the judge's toolchain, so that edits queue with others of the same judge."""
         return "edit" if self.judge is None else f"edit:{self.judge.toolchain(language)}"
 
     def test_count(self) -> int:

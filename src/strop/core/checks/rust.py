@@ -14,7 +14,7 @@ _TEST = "#[test]"
 
 
 class RustCheck(CheckBase):
-    """Build, lint and test a Rust answer as cargo would, as the only source file of a library crate."""
+    """Build, lint and test a Rust answer as cargo would; it is the only source file of a library crate."""
 
     optional: ClassVar[tuple[str, ...]] = ("crate", "crates", "files")
     answer = "crate"

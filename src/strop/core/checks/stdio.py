@@ -70,7 +70,7 @@ class StdioCheck(CheckBase):
 
 
 def _run_told(stdin: str, stdout: str, text: str) -> bool:
-    """Whether a program's input stands in the text as lines of its own, and its output after it."""
+    """Whether the text contains the input as whole lines, and the output after it."""
     lines, given, wanted = _lines(text), _lines(stdin), _lines(stdout)
     if not given or not wanted:
         return False

@@ -8,7 +8,7 @@ from strop.core.checks.values import words_of
 
 
 class PytestCheck(CheckBase):
-    """Run a pytest suite against the answer, which is written to `path` in a fresh workspace beside `files`."""
+    """Run a pytest suite against the answer, which is written to `path` in a fresh workspace with `files`."""
 
     answer = "module"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}

@@ -1,7 +1,7 @@
 """Languages described in YAML: how an answer is named, built, linted and run.
 
-Those that come with Strop lie beside this module; the environment variable STROP_TOOLCHAINS names folders with more
-(separated by ':'), whose files come first. docs/formats.md has the fields.
+The packaged ones are in this module's folder; the environment variable STROP_TOOLCHAINS names further folders
+(separated by ':'), whose files take precedence. docs/formats.md has the fields.
 """
 
 import os
@@ -71,7 +71,7 @@ class Language(BaseModel):
         return _changed(limits, kept)
 
     def for_build(self) -> Limits:
-        """Limits of build and lint, whatever those of the runs are."""
+        """Limits of build and lint, independent of those of the runs."""
         return _changed(BUILD, self.build_limits)
 
 

@@ -1,4 +1,4 @@
-"""One program of a command toolchain: running it, what its end means, what is kept of it."""
+"""One program of a command toolchain: running it, reading its exit status, keeping its output."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from strop.verification.command.languages import Language
 from strop.verification.python.child import Findings
 
 _SHOWN = 4000
-"""Characters of a build's or a lint's output that are kept."""
+"""Characters kept of the output of build and lint."""
 
 
 class Budget:

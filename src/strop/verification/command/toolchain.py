@@ -34,9 +34,10 @@ class CommandToolchain:
         self._testers = Worker(limits, jail, allow_unsafe)
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when the box broke, VerificationError for a bad task or a missing
+        """One verdict a job.
 
-        program, UserError for a bad description of a language.
+        Raises WorkerDied when the box broke, VerificationError for a bad task or a missing program, UserError for a bad
+        language description.
         """
         return [self._judge(task, answer) for task, answer in jobs]
 

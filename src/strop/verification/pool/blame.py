@@ -1,8 +1,8 @@
-"""Whose failure it was: ours, or that of the answer that was being judged.
+"""Whose failure it was: ours, or the judged answer's.
 
 An answer must not be able to turn its own failure into *error*, which leaves the loss: a model would learn that. So
-when something of ours breaks over an answer, a known good answer to the same task is judged by the same toolchain. If
-it gets a verdict, all that is ours works, and what broke it was the answer.
+when our side breaks on an answer, a known good answer to the same task is judged by the same toolchain. If that gets a
+verdict, our side works, and the answer broke it.
 """
 
 from collections.abc import Callable, Sequence

@@ -14,7 +14,7 @@ from strop.core.verdict import Outcome, Verdict
 
 KEPT = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.TAMPERED})
 OVERHEAD = 400
-"""Bytes of an entry beside its text, as counted."""
+"""Bytes counted for an entry besides its text."""
 _TASKS = 512
 """Tasks whose digest is remembered."""
 Key = tuple[bytes, bytes, str, str]

@@ -1,6 +1,6 @@
 """The order of waiting jobs: clients take turns, and within a client the oldest job goes first.
 
-A job waits in a lane (its toolchain), so that a worker can take more of the same kind in one go. Not thread-safe.
+A job waits in a lane (its toolchain), so that a worker can take several of one kind at once. Not thread-safe.
 """
 
 from collections import OrderedDict, deque
@@ -34,12 +34,12 @@ class FairQueue(Generic[Item]):
         self._size += 1
 
     def put_first(self, client: str, lane: Hashable, item: Item) -> None:
-        """Puts an item before all else of the client: one that was taken and has to go again."""
+        """Puts an item that was taken and must run again before the client's others."""
         self._lane(client, lane).appendleft((0, item))
         self._size += 1
 
     def take(self, lane: Hashable | None = None) -> Item | None:
-        """The next job, or the next one of that lane; None when there is none. Its client goes to the back."""
+        """The next job (of that lane), or None; its client moves to the back."""
         for client, lanes in self._clients.items():
             if lane is not None and lane not in lanes:
                 continue
@@ -56,7 +56,7 @@ class FairQueue(Generic[Item]):
         return None
 
     def prune(self, unwanted: Callable[[Item], bool]) -> int:
-        """Drops the items that are unwanted; returns how many."""
+        """Drops unwanted items; returns how many."""
         before = self._size
         for client, lanes in list(self._clients.items()):
             for lane, waiting in list(lanes.items()):

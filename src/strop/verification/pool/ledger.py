@@ -147,7 +147,7 @@ class Ledger:
         return True
 
     def again(self, job: Job, most: int) -> bool:
-        """Puts a job whose run broke back at the front, to go alone; False when it had `most` runs or we close."""
+        """Requeues a job whose run broke at the front, to run alone; False after `most` runs or when closing."""
         with self._changed:
             job.tries += 1
             self._count(retries=1)

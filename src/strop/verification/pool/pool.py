@@ -1,13 +1,12 @@
-"""`VerifierPool`: many answers judged by a few threads, each with toolchains of its own. Verdicts come as they finish.
+"""`VerifierPool`: many answers judged by a few threads, each with its own toolchains. Verdicts come as they finish.
 
 - The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's own jobs go oldest first.
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
-- A job whose worker broke goes again, alone, in a fresh one; when that breaks too, a known good answer to the same task
-  is judged in another fresh one. If that gets a verdict, ours works, and the answer is *failed*; otherwise the verdict
-  is *error* with the cause (`verification.pool.blame`). No job ends a thread.
-- An answer that was judged before gets the same verdict (`verification.pool.cache`). One that is being judged is not
-  judged twice: who asks meanwhile joins that run and gets its verdict, whatever it is. Who asks after a time-out or an
-  *error* gets a run of its own.
+- A job whose worker broke is retried alone in a fresh one. If that breaks too, a known good answer to the same task is
+  judged in another fresh one: with a verdict for it the answer is *failed*, otherwise the verdict is *error* with the
+  cause (`verification.pool.blame`). No job ends a thread.
+- An answer judged before gets the same verdict (`verification.pool.cache`). A request for one that is being judged
+  joins that run and gets its verdict, whatever it is. A request after a time-out or an *error* gets a new run.
 
 Threat model: nothing of an answer runs here. What a jailed process says reaches this file as a Verdict, whose texts are
 hostile but plain.
@@ -35,9 +34,9 @@ CAPACITY = 4096
 CACHE_BYTES = 64 * 2**20
 """Kept verdicts, in bytes."""
 TRIES = 2
-"""Runs of a job before its verdict is *error*."""
+"""Attempts at a job before its verdict is *error*."""
 _CLOSE_SECONDS = 60.0
-"""How long `close` waits for its threads; each ends within a moment once its processes are gone."""
+"""How long `close` waits for its threads; each ends soon after its processes."""
 
 
 class VerifierPool(OpenVerifier):

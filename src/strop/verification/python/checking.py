@@ -75,7 +75,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> int:
-    """The last line of the checker's own code that the exception passed; 0 when there is none."""
+    """The last line of the checker's code in the traceback; 0 when there is none."""
     line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == "<checker>":

@@ -26,7 +26,7 @@ _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BRACKETS = re.compile(rb"[\[\]{}]")
 _PLAIN_INT = 10**17
 _SELF = (str, int, float, bool, type(None))
-"""Types of the wire that stand for themselves."""
+"""Types that are their own wire form."""
 _DICTS = (dict, Counter, OrderedDict, defaultdict)
 
 
@@ -39,7 +39,7 @@ class Malformed(ValueError):
 
 
 class Oversize(Malformed):
-    """More bytes than the receiver takes; a fault of the answer, though no forgery."""
+    """More bytes than the receiver takes; the answer's fault, but no forgery."""
 
 
 def encode(value: object) -> Any:
@@ -125,7 +125,7 @@ def _decode(wire: Any, depth: int, special: Callable[[str, Any], Any] | None) ->
 
 
 def scalar(kind: str, inner: Any) -> int | float | bytes | complex:
-    """The value behind a tag that holds no other values. Raises Malformed (or TypeError, ValueError)."""
+    """The value of a tag without nested values. Raises Malformed (or TypeError, ValueError)."""
     if kind == "int" and isinstance(inner, str):
         return int(inner, 16)
     if kind == "float":

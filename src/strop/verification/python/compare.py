@@ -19,7 +19,7 @@ from strop.verification.python.codec import MAX_DEPTH, Malformed, scalar
 
 
 def matches(expected: Any, wire: Any, tolerance: float = 0.0) -> bool:
-    """Whether the wire form of a result stands for the expected JSON value. Raises Malformed for a forged form."""
+    """Whether the wire form of a result equals the expected JSON value. Raises Malformed for a forged form."""
     try:
         return _matches(expected, wire, tolerance, MAX_DEPTH)
     except (TypeError, ValueError, KeyError, RecursionError) as error:

@@ -27,7 +27,7 @@ class CandidateGone(BaseException):
 class Candidate:
     """The far end of the entry point (function 0) and the helpers.
 
-    `fault` is set for good by the first thing that ends the conversation.
+    `fault` is set once, by whatever ends the conversation first.
     """
 
     def __init__(self, fd: int, limit: int, idle: Callable[[], None]) -> None:

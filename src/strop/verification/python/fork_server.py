@@ -1,8 +1,8 @@
-"""What the worker processes of Python checks have in common: moving into the jail, and serving forks.
+"""Shared by the worker processes of Python checks: entering the jail, and serving forks.
 
-Started with a fresh exec, never forked from the trainer, so their memory holds nothing of the trainer's. The parent
-sends one packet with descriptors for each child. A child is reaped only when the parent says so: a process id that the
-parent holds stays that child's.
+They are started by a fresh exec, never forked from the trainer, so their memory holds nothing of the trainer's. The
+parent sends one packet with descriptors for each child. A child is reaped only when the parent says so, so that a
+process id the parent holds is never reused.
 """
 
 import gc
@@ -23,7 +23,7 @@ from strop.verification.python import heap, wire
 
 CONTROL = 3
 GRACE_MS = 100
-"""How long a candidate that has hung up may take to end by itself."""
+"""Grace for a candidate that closed its channel to exit by itself."""
 _CLOSE_RANGE = 436
 _REQUEST_BYTES = 1 << 13
 _MOST_FDS = 8

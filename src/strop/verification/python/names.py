@@ -26,7 +26,7 @@ def bound_names(body: list[ast.stmt]) -> set[str]:
 
 
 def star_names(body: list[ast.stmt]) -> set[str]:
-    """Names that `from module import *` brings from modules of the standard library, wherever it is written.
+    """Names that any `from module import *` of a standard-library module binds.
 
     Imports the modules: call it only where the test code may run too.
     """

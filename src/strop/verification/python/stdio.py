@@ -21,7 +21,7 @@ from strop.verification.python.wire import FrameReader, frame
 
 
 class Words:
-    """The few frames of a program's channel: built or not, an uncaught exception. Its output is what counts."""
+    """The few frames of a program's channel: built or not, an uncaught exception. Its output decides."""
 
     def __init__(self) -> None:
         self.reader = FrameReader(1 << 16)

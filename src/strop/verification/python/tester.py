@@ -61,7 +61,7 @@ def plan(body: list[ast.stmt], entry: str) -> list[tuple[ast.stmt, bool]]:
 
 
 def visible(entry: str, helpers: tuple[str, ...], body: list[ast.stmt]) -> list[str]:
-    """Names of the answer that the test code sees, the entry point first. Raises ValueError for a helper's bad name."""
+    """The answer's names that the test code sees, entry point first. Raises ValueError for a helper's bad name."""
     bound = bound_names(body) if helpers else set()
     for name in helpers:
         if not name.isidentifier() or name.startswith("__") or hasattr(builtins, name):
@@ -150,7 +150,7 @@ def _run_statements(
 
 
 def _failure(error: BaseException, candidate: Candidate) -> str:
-    """What to say of a failed test; the text of an exception of the tests' own could hold an expected value."""
+    """The detail of a failed test; the text of the tests' own exceptions could hold an expected value."""
     if isinstance(error, Unencodable):
         return candidate.unencodable or str(error)
     if error is candidate.raised:
@@ -177,7 +177,7 @@ class Sender:
         self.waiting += frame(message)
 
     def flush(self) -> None:
-        """Sends what waits. Raises Closed when the other end is gone."""
+        """Sends what is buffered. Raises Closed when the other end is gone."""
         data, self.waiting = self.waiting, b""
         write_all(self.fd, data)
 

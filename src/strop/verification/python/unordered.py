@@ -60,7 +60,7 @@ def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
 
 
 def _perfect(fits: Sequence[Sequence[int]]) -> bool:
-    """Whether every row of `fits` (the columns that it may have) gets a column of its own; augmenting paths."""
+    """Whether every row of `fits` (the columns it may take) can be matched to a different column; augmenting paths."""
     owner: dict[int, int] = {}
 
     def place(row: int, seen: set[int]) -> bool:

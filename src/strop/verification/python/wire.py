@@ -10,13 +10,13 @@ from strop.verification.python.codec import Malformed, Oversize, dumps, loads
 
 HEADER = 4
 NOT_BEGUN = 97
-"""Exit status of a candidate that could not begin. Before its first frame nothing of the answer has run: it is ours."""
+"""Exit status of a candidate that could not start: our error, as none of the answer's code has run."""
 MAX_FRAME = 64 * 2**20
 """Largest frame from a trusted sender, in bytes; hostile ones are held to Limits.result_bytes."""
 
 
 class Closed(Exception):
-    """The other end is gone."""
+    """The other end has closed the channel."""
 
 
 def frame(message: Any) -> bytes:
@@ -72,12 +72,12 @@ def read_blocking(fd: int, reader: FrameReader) -> Any:
 
 
 def write_blocking(fd: int, message: Any) -> None:
-    """Writes one message whole. Raises Closed when the other end is gone."""
+    """Writes a whole message. Raises Closed when the other end is gone."""
     write_all(fd, frame(message))
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Writes bytes whole. Raises Closed when the other end is gone."""
+    """Writes all bytes. Raises Closed when the other end is gone."""
     view = memoryview(data)
     try:
         while view:

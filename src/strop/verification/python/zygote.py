@@ -30,7 +30,7 @@ def main() -> NoReturn:
 
 
 def _candidate(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> Become:
-    """What the candidate of a request does, made before the fork: the child would copy pages for it."""
+    """The candidate's work for a request, prepared before the fork: in the child it would copy pages."""
     kind, limits = request["kind"], Limits(**request["limits"])
     channel, stdin, stdout, stderr = fds if kind == "program" else (fds[0], 0, fds[1], fds[1])
     leaf = Leaf(limits, {0: stdin, 1: stdout, 2: stderr, candidate.CHANNEL: channel}, tolerant=unsafe)

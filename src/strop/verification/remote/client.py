@@ -33,9 +33,9 @@ from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, res
 
 CAPACITY = 4096
 PATIENCE_SECONDS = 60.0
-"""How long a job waits while no server can be reached."""
+"""How long a job waits while no server is reachable."""
 DEADLINE_SECONDS = 3600.0
-"""How long a job waits while servers are there but busy."""
+"""How long a job waits while the servers are busy."""
 _TEXTS = 256
 _HELLO_SECONDS = 10.0
 

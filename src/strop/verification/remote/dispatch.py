@@ -33,13 +33,13 @@ STREAMS = 24
 AHEAD = 64
 """Jobs a worker that a server may hold; more wait here, for whichever server is free first."""
 _LINGER = 0.003
-"""Seconds that the first job of a batch waits for company."""
+"""Seconds that the first job of a batch waits for more."""
 _BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
 _MOST_LINE = 64 * 2**20
 _ALONE_AFTER, _MOST_CUTS = 4, 12
 _BROKEN = (Refused, httpx.HTTPError, httpx.StreamError, ValueError, OSError)
 _REFUSED = (400, 409, 413)
-"""Statuses that say a job is at fault, not the server."""
+"""Statuses that mean a bad job, not a bad server."""
 
 
 @dataclass(eq=False, slots=True)
@@ -202,7 +202,7 @@ class Dispatcher:
         task.add_done_callback(self._tasks.discard)
 
     async def _deliver(self, remote: RemoteServer, batch: list[RemoteJob]) -> None:
-        """One request. What it leaves open goes back to the front of the queue."""
+        """One request. Jobs left without a verdict return to the front of the queue."""
         left = {job.name: job for job in batch if not job.future.cancelled()}
         remote.in_flight -= len(batch) - len(left)
         try:

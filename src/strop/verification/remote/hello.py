@@ -1,4 +1,4 @@
-"""How a client reads what a server says of itself, and of why it refuses."""
+"""Reads a server's self-description and its refusals, on the client's side."""
 
 from collections.abc import Mapping
 

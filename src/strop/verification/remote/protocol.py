@@ -35,7 +35,7 @@ TOKEN_VARIABLE = "STROP_VERIFIER_TOKEN"
 MOST_BYTES = 64 * 2**20
 """Largest body of a request."""
 BEAT_SECONDS = 5.0
-"""A response says something at least this often."""
+"""A response sends at least one line this often."""
 _TOKEN_LENGTH = 16
 _NAME_LENGTH = 200
 

@@ -44,7 +44,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class VerdictStream(StreamingResponse):
-    """Sends verdicts until all are sent, the client is gone or the server stops; then lets go of the jobs."""
+    """Sends verdicts until done, or the client leaves or the server stops; then releases the jobs."""
 
     def __init__(self, sessions: Sessions, listener: Listener, entries: list[QueuedJob]) -> None:
         self._sessions, self._listener, self._entries = sessions, listener, entries

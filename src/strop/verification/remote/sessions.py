@@ -1,7 +1,7 @@
-"""The server's memory of jobs: who waits for which, and verdicts kept for a client that lost its connection.
+"""The server's jobs: who waits for which, and verdicts kept for clients that lost their connection.
 
-A job whose last listener left before it began is cancelled and forgotten. One that had begun is judged to its end, and
-its verdict kept for a while. Everything here runs on the event loop's thread.
+A job whose last listener leaves before it starts is cancelled and forgotten. One that has started is finished, and its
+verdict is kept for a while. Everything here runs on the event loop's thread.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from strop.verification.pool.pool import VerifierPool
 from strop.verification.remote.protocol import BadRequest, JobLine, verdict_line
 
 KEEP_SECONDS = 600.0
-"""How long a finished verdict is kept for a client that may come back."""
+"""How long a finished verdict is kept for a client that may reconnect."""
 KEEP_BYTES = 128 * 2**20
 """Finished verdicts that are kept, in bytes; the oldest goes first."""
 _OVERHEAD = 600
@@ -36,7 +36,7 @@ class QueuedJob:
     digest: bytes
     future: "Future[Verdict] | None" = None
     line: bytes = b""
-    """The verdict's line, once it is there."""
+    """The verdict's line, when finished."""
     finished: float = 0.0
     listeners: list[Listener] = field(default_factory=list)
 
@@ -84,7 +84,7 @@ class Sessions:
         return listener, entries
 
     def detach(self, listener: Listener, entries: Sequence[QueuedJob]) -> None:
-        """A client is gone or has everything."""
+        """Called when a client disconnects or has all its verdicts."""
         for entry in entries:
             with contextlib.suppress(ValueError):
                 entry.listeners.remove(listener)

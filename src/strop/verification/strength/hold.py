@@ -1,4 +1,4 @@
-"""What is seen of an answer's own tests without running them: how many, what they claim, why they cannot count."""
+"""Static facts about an answer's own tests: how many, what they claim, why they cannot count."""
 
 from strop.code.trees import MOST_BYTES, Source
 from strop.verification.strength.python_suite import python_suite

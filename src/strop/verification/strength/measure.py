@@ -28,13 +28,13 @@ class Strength(Record):
     made: int = 0
     """Mutants that were verified."""
     compiled: int = 0
-    """Those whose build passed and whose tests came to a result."""
+    """Those that built and whose tests gave a result."""
     killed: int = 0
     """Those of the compiled whose tests failed, hung or ran out of memory."""
     reasons: list[str] = Field(default_factory=list)
     """Why the tests cannot count, or which faults they missed; one line each."""
     witnessed: bool | None = None
-    """Whether a kill is the work of an assertion; False: all come from crashes; None: could not be told, or no kill."""
+    """Whether an assertion made a kill; False: all are crashes; None: unknown, or no kill."""
     holds: bool = True
     """False when the tests cannot count: a static reason, no mutant killed, or all of them by crashes."""
 

@@ -1,8 +1,7 @@
-"""The same text with assertions that look and never fail: what still fails on it fails by crashing.
+"""The same text with assertions that never fail: a test that still fails, crashed.
 
-Used to tell tests that notice a fault from tests that only run into it. Assertions keep evaluating what they look at,
-so code that panics or raises inside of one still does. `.unwrap()`, `?` and `panic!` of the tests are left as they are
-and count as crashing.
+Distinguishes tests that notice a fault from tests that merely crash on it. Assertions still evaluate their operands, so
+code that panics or raises inside one still does. `.unwrap()`, `?` and `panic!` of the tests stay and count as crashing.
 """
 
 from hashlib import sha256

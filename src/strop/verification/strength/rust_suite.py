@@ -45,9 +45,9 @@ def rust_suite(source: Source) -> Suite:
 
 
 def code_names(items: RustItems) -> set[str]:
-    """Names of the code under test: its items, methods of traits, and what is imported from other crates.
+    """Names of the code under test: its items, trait methods, and imports from other crates.
 
-    Other methods are left out: a test reaches them through their type, and `new` is a name of everything.
+    Other methods are left out: a test reaches them through their type, and `new` is too common.
     """
     source = items.source
     found = set()

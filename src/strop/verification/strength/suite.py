@@ -1,8 +1,8 @@
-"""What an answer's own tests claim, in a form that is the same for every language, and which of the claims are real.
+"""The claims of an answer's own tests in one form for all languages, and which of them are real.
 
 A claim is real when it can fail because of the code under test: it names that code, or a variable that a value of that
-code flowed into. Flow is followed by name within one function, without regard to order, so it errs towards "real".
-Whether the tests really notice a fault is for `measure` to say.
+code flowed into. Flow is followed by name within one function and ignores order, so it errs towards "real". Whether the
+tests notice a fault is measured in `measure`.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from typing import ClassVar
 from strop.code.trees import Node, Span
 
 _ROUNDS = 12
-"""Most passes of a flow; longer chains of variables are cut there."""
+"""Most passes of the flow analysis; longer chains of variables are cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Claim:
     key: str
     """Its text without white space and comments; equal claims of one test count once."""
     constant: bool = False
-    """Whether it holds whatever its names stand for."""
+    """Whether it always holds, whatever its names are bound to."""
     helper: str = ""
-    """The helper that this is a call of; then `names` are those of the arguments."""
+    """The helper called; then `names` are those of the arguments."""
 
 
 @dataclass(slots=True)

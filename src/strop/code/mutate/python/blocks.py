@@ -146,7 +146,7 @@ def _break_or_continue(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("moved-in")
 def _moved_in(routine: Routine) -> Iterator[Edit]:
-    """The line behind a loop or branch moved into it: an early return among them."""
+    """The line after a loop or branch moved into it; early returns included."""
     for node in routine.all("for_statement", "while_statement", "if_statement", "with_statement"):
         body = node.child_by_field_name("body") or node.child_by_field_name("consequence")
         behind = node.next_named_sibling
@@ -188,7 +188,7 @@ def _if_for_while(routine: Routine) -> Iterator[Edit]:
 
 
 def _without(routine: Routine, node: Node) -> Edit:
-    """The statement left out; `pass` where it is the only one of its block."""
+    """The statement removed; `pass` if it is the only one of its block."""
     around = routine.source.parent(node)
     others = [n for n in around.named_children if n.type != "comment"] if around is not None else []
     if len(others) < 2:
@@ -206,7 +206,7 @@ def _rows(node: Node) -> int:
 
 
 def _line_indent(routine: Routine, block: Node) -> str:
-    """The white space in front of the first statement of a block; empty where it stands behind the colon."""
+    """The indentation of a block's first statement; empty if it follows the colon."""
     first = next((n for n in block.named_children if n.type != "comment"), block)
     return indent_of(routine.source, first) if _alone(routine, first) else ""
 

@@ -117,7 +117,7 @@ def _same_argument(routine: Routine) -> Iterator[Edit]:
 
 
 def _kept(routine: Routine, call: Node, argument: Node) -> str:
-    """What is left of a call when only its argument stays."""
+    """A call replaced by its argument."""
     text, around = routine.string(argument), routine.source.parent(call)
     alone = argument.type in (
         "identifier",

@@ -75,7 +75,7 @@ class Draw:
 
 
 def _made(routine: Routine, chosen: list[Change]) -> Fault | None:
-    """The file with these faults, which do not overlap, in it; None when it does not compile or is the same."""
+    """The file with these non-overlapping faults; None when it does not compile or is unchanged."""
     data = applied(routine.data, chosen)
     try:
         spelt = shape(parsed(data.decode("utf-8", "surrogatepass")))

@@ -56,7 +56,7 @@ for _theirs, (_ours, _kind) in _NAMES.items():
 
 @RUST.add("one-more-or-less", "off-by-one")
 def _one_more_or_less(source: Source) -> Iterator[Edit]:
-    """A whole number that is one too large or too small."""
+    """An integer off by one."""
     for node in source.all("integer_literal"):
         text, parent = source.string(node), source.parent(node)
         if not text.isdigit() or int(text) > _LARGEST or parent is None or parent.type in _STRUCTURAL:

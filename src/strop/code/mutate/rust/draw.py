@@ -45,7 +45,7 @@ class RustFunction:
 
 
 def rust_functions(text: str) -> list[RustFunction]:
-    """The functions of a file that are no tests, outermost ones; empty for a file that is too long or broken."""
+    """The outermost functions of a file, tests excluded; empty for a file that is too long or broken."""
     source = Source(text, "rust")
     if source.too_long or source.root.has_error:
         return []

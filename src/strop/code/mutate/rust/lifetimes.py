@@ -66,7 +66,7 @@ def _borrowed_result(source: Source) -> Iterator[Edit]:
 
 @RUST.add("reference-to-local", "lifetimes")
 def _reference_to_local(source: Source) -> Iterator[Edit]:
-    """A function that returns a reference returns one to a value of its own."""
+    """A function that returns a reference returns one to a local value."""
     for function, tail in tails(source):
         kind = source.string(function.child_by_field_name("return_type"))
         if not kind.startswith("&"):

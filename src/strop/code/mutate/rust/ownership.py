@@ -76,7 +76,7 @@ def _loop_by_value(source: Source) -> Iterator[Edit]:
 
 @RUST.add("use-after-move", "moves")
 def _use_after_move(source: Source) -> Iterator[Edit]:
-    """`let kept = x;` in front of a use of `x`, or behind a change of it."""
+    """`let kept = x;` before a use of `x`, or after a change of it."""
     for node, name in _uses(source):
         yield node.start_byte, node.start_byte, f"let kept = {name};\n{indent_of(source, node)}"
     for node, name, end in _changed(source):

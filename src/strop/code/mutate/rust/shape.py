@@ -73,7 +73,7 @@ def _drop_item(source: Source) -> Iterator[Edit]:
 
 @RUST.add("tail-semicolon", "returns")
 def _tail_semicolon(source: Source) -> Iterator[Edit]:
-    """A semicolon behind the value of a function or of a branch."""
+    """A semicolon after the tail value of a function or branch."""
     for _, tail in tails(source):
         if tail.type not in ("if_expression", "match_expression", "return_expression"):
             yield tail.end_byte, tail.end_byte, ";"

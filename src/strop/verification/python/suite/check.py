@@ -85,10 +85,7 @@ def packages() -> list[str]:
 def run_pytest(
     check: PytestCheck, answer: str, zygote: JailedProcess, runner: JailedProcess, limits: Limits
 ) -> Findings:
-    """One candidate and one run of the suite. Raises WorkerDied when a process of ours broke, VerificationError when
-
-    the task is at fault.
-    """
+    """One candidate, one run. Raises WorkerDied when our process broke, VerificationError for a bad task."""
     job = _job(check, answer, runner.work, limits)
     report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
