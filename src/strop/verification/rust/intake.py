@@ -10,6 +10,7 @@ from strop.verification.rust.crates import code_name
 from strop.verification.rust.delimiters import balanced
 from strop.verification.rust.rules import TOO_LONG, missing_file, refusal
 from strop.verification.rust.scan import scan, steps_for
+from strop.verification.rust.touched import touch
 from strop.verification.rust.trusted import read_trusted
 
 
@@ -24,6 +25,7 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer
     if strict and check.tests:
         text = check.tests if check.crate else f"use super::*; {check.tests}"
         trusted = read_trusted(text, task.reference)
+        touch(check.tests, task.reference, check.crate)  # so that reading it is not on the answer's account
     names = {code_name(entry) for entry in check.crates}
     used = crates_named(answer, names) | crates_named(trusted.text if trusted else check.tests, names)
     case = RustAnswer(number, task, check, answer, scan(answer), trusted, crates=frozenset(used))

@@ -7,8 +7,11 @@ from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crate_use import private_part
 from strop.verification.rust.crates import code_name
 from strop.verification.rust.layout import TRUSTED
+from strop.verification.rust.lifetimes import forgets_lifetimes
 from strop.verification.rust.names import trait_methods
+from strop.verification.rust.outline import outline
 from strop.verification.rust.scan import scan
+from strop.verification.rust.touched import stand_in, touch
 from strop.verification.rust.trusted import STANDARD_METHODS
 
 TOO_LONG = "too long to be checked"
@@ -40,12 +43,18 @@ def refusal(case: RustAnswer) -> str:
     if case.crates and (name := private_part(case.answer)):
         return f"a private part of a crate: {name}"
     mine = trait_methods(case.answer)
-    taken = {m for m in mine if m == "*" or (m in STANDARD_METHODS and m in trusted.called)} - trusted.allowed
+    standard_methods = trusted.called if case.task.reference else STANDARD_METHODS & trusted.called
+    taken = {m for m in mine if m == "*" or m in standard_methods} - trusted.allowed
     if taken:
         return f"a trait of the answer has a method that the tests call: {min(taken)}"
     standard = {"assert", "assert_eq", "assert_ne", "vec", "format", "panic", "matches"}
     if trusted.uses_own_macros and found.macros & standard:
         return f"the answer redefines the macro {min(found.macros & standard)}"
+    if (name := forgets_lifetimes(case.answer)) and not forgets_lifetimes(case.task.reference):
+        return f"a hole of the compiler, by which references dangle (rust-lang#25860): {name}"
+    if case.task.reference:
+        tests = touch(case.check.tests, case.task.reference, case.check.crate)
+        return stand_in(outline(case.answer), tests, whole=not found.file_modules)
     return ""
 
 

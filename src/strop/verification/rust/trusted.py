@@ -44,8 +44,8 @@ _PRELUDE = {
 STANDARD_METHODS = frozenset(
     """
     abs all any as_bytes as_mut as_ref as_slice as_str borrow bytes chars chunks clone cloned cmp
-    collect concat contains copied count entry enumerate eq expect filter first flat_map flatten fmt
-    fold ge get gt hash insert into into_iter is_empty is_err is_none is_ok is_some iter join keys last
+    collect concat contains copied count ends_with entry enumerate eq expect filter first flat_map flatten fmt
+    fold ge get gt hash insert into into_iter is_empty is_err is_none is_ok is_some is_sorted iter join keys last
     le len lines lt map max min ne next nth ok ord parse partial_cmp peek pop position product push
     remove repeat replace rev skip sort sort_by sort_by_key sorted split starts_with sum swap take
     to_ascii_lowercase to_ascii_uppercase to_lowercase to_owned to_string to_uppercase to_vec trim trunc

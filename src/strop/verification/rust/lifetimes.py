@@ -1,0 +1,55 @@
+"""The shape of the compiler's known soundness hole (rust-lang#25860), by which safe code gets references that dangle.
+
+It needs a function one of whose parameters has a type that names two lifetimes, which implies that one outlives the
+other, and a use of that function as a value, where the compiler forgets it.
+"""
+
+from strop.code.trees import Node, parse, walk
+from strop.verification.rust.equality import plain
+from strop.verification.rust.names import leaves
+
+_FUNCTIONS = ("function_item", "function_signature_item")
+_TYPES = ("struct_item", "enum_item", "union_item", "type_item", "trait_item", "associated_type")
+
+
+def forgets_lifetimes(text: str) -> str:
+    """A function of that shape that is used as a value; empty when there is none."""
+    if text.count("'") < 3:
+        return ""
+    root = parse(text)
+    carrying: set[str] = set()
+    """Types that hold two lifetimes themselves."""
+    shaped: set[str] = set()
+    end = 0
+    for node in walk(root):
+        if node.type in _TYPES and len(_lifetimes(node)) > 1:
+            carrying.add(plain(node.child_by_field_name("name")))
+        elif node.type == "macro_definition" and node.start_byte >= end:
+            tokens = [plain(n) for n in leaves(node)]
+            end = node.end_byte
+            if "fn" in tokens and (len(_lifetimes(node)) > 1 or "lifetime" in tokens):
+                return "a macro that makes functions with lifetimes"
+    for node in walk(root):
+        if node.type in _FUNCTIONS:
+            parameters = node.child_by_field_name("parameters")
+            for parameter in parameters.named_children if parameters is not None else ():
+                type_ = parameter.child_by_field_name("type")
+                if type_ is not None and (len(_lifetimes(type_)) > 1 or carrying & _types(type_)):
+                    shaped.add(plain(node.child_by_field_name("name")))
+    if not shaped:
+        return ""
+    tokens = [*(plain(n) for n in leaves(root)), ";"]
+    for number, token in enumerate(tokens[:-1]):
+        before = tokens[number - 1] if number else ""
+        if token in shaped and before not in ("fn", ".") and tokens[number + 1] != "(":
+            return token
+    return ""
+
+
+def _lifetimes(node: Node) -> set[str]:
+    found = {plain(leaf) for n in walk(node) if n.type == "lifetime" for leaf in n.named_children}
+    return found - {"_"}
+
+
+def _types(node: Node) -> set[str]:
+    return {plain(n) for n in walk(node) if n.type == "type_identifier"}
