@@ -81,7 +81,7 @@ def test_apply_of_render_gives_the_new_version(name):
         check(name, f"{name} {number}")
 
 
-@pytest.mark.soak(6)
+@pytest.mark.soak(10)
 @pytest.mark.parametrize("name", FORMATS)
 def test_apply_of_render_gives_the_new_version_20_000_times(name):
     for number in range(20_000):

@@ -171,6 +171,7 @@ def test_lines_are_localised_where_files_do_not_fit(repository, folder):
     assert "/ 100" in report.diff and any(line.startswith("lines: shop/totals.py 1-19") for line in lines)
 
 
+@pytest.mark.soak(15)
 def test_hostile_edits_and_tests_break_nothing(repository, project):
     exits = block("shop/totals.py", OLD, "    import os\n    os._exit(0)")
     hangs = block("shop/totals.py", OLD, "    while True: pass")

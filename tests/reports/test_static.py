@@ -102,7 +102,7 @@ def test_tokens_go_first_when_there_is_too_much(tmp_path):
     assert all("tokens are left out" in d["left_out"] for d in details if d not in with_tokens)
 
 
-@pytest.mark.soak(21)
+@pytest.mark.soak(35)
 def test_then_rollouts_and_then_the_ends_of_texts(tmp_path):
     texts = [noise(15_000, seed) for seed in range(60)]
     run = make_run(tmp_path / "run", steps=4, groups=6, size=8, tokens=5, texts=texts)

@@ -41,7 +41,7 @@ def check_edits(
     assert sum(future.result().passed for future in broken) == passing
 
 
-@pytest.mark.soak(12)
+@pytest.mark.soak(40)
 def test_every_bug_of_quixbugs_is_mended_by_the_oracles_edit_in_every_format(verifier: VerifierPool) -> None:
     originals = rows("quixbugs", "quixbugs.jsonl")
     assert len(originals) == 29

@@ -1,7 +1,7 @@
 """Verdicts over HTTP when processes are killed: the server, the client, the server's workers."""
 
-import json
 import contextlib
+import json
 import os
 import signal
 import subprocess
