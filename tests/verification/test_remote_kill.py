@@ -124,6 +124,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.soak(6)
 def test_kill_of_the_client_makes_the_server_drop_its_jobs(family: Family) -> None:
     with served() as server:
         client = subprocess.Popen(
@@ -145,6 +146,7 @@ def test_kill_of_the_client_makes_the_server_drop_its_jobs(family: Family) -> No
             assert other.verify(DOUBLE, RIGHT).passed
 
 
+@pytest.mark.soak(5)
 def test_kill_of_the_servers_workers_goes_unnoticed(family: Family) -> None:
     with served() as server, RemoteVerifier([server.url], TOKEN) as remote:
         futures = [remote.submit(DOUBLE, RIGHT.format(number)) for number in range(100)]
@@ -184,6 +186,7 @@ def start(*arguments: str, token: str = TOKEN) -> "subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.soak(8)
 def test_it_does_not_start_without_a_good_token_or_a_free_port(tmp_path: Path) -> None:
     for done in (start(token=""), start(token="short"), start("--token-file", str(tmp_path / "none"))):
         assert done.returncode == 2 and done.stderr.startswith("error: ") and "token" in done.stderr
@@ -195,6 +198,7 @@ def test_it_does_not_start_without_a_good_token_or_a_free_port(tmp_path: Path) -
     assert len(tokens) == 2 and all(len(token.strip()) >= 32 for token in tokens)
 
 
+@pytest.mark.soak(9)
 def test_strop_verify_asks_the_servers_that_it_is_given(tmp_path: Path) -> None:
     (tmp_path / "tasks.jsonl").write_text(DOUBLE.model_dump_json())
     rows = [{"task_id": DOUBLE.id, "answer": answer.format(0)} for answer in (RIGHT, WRONG, LOOP)]
