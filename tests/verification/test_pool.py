@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.checks import Case, CasesCheck
-from strop.core.errors import SandboxError, VerificationError, WorkerDied
+from strop.core.errors import SandboxError, TaskFault, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.pool.cache import OVERHEAD, VerdictCache
@@ -19,9 +19,9 @@ from strop.verification.pool.fair import FairQueue
 from strop.verification.pool.pool import PoolBusy, VerifierPool
 
 
-def task_of(name: str = "t", language: str = "python") -> Task:
+def task_of(name: str = "t", language: str = "python", reference: str = "") -> Task:
     check = CasesCheck(entry_point="f", cases=[Case(args=[name], expected=1)])
-    return Task(statement=name, language=language, check=check)
+    return Task(statement=name, language=language, check=check, reference=reference)
 
 
 class Scripted:
@@ -73,6 +73,8 @@ class Script:
             raise SandboxError("the jail broke")
         if word == "bug":
             raise ZeroDivisionError("a bug of ours")
+        if word == "fault":
+            raise TaskFault("test code: nowhere")
         if word == "bad" and together >= 1 and self.batches[-1][0] == answer:
             raise VerificationError("test code: no good")
 
@@ -177,9 +179,9 @@ def test_cancelled_jobs_make_room_and_never_run(make: Make) -> None:
 def test_a_job_whose_worker_died_goes_again_once(make: Make) -> None:
     script, pool = make()
     assert pool.verify(task_of(), "die 1").passed
-    verdict = pool.verify(task_of(), "die 2")
+    verdict = pool.verify(task_of(reference="die 99"), "die 2")
     assert verdict.outcome is Outcome.ERROR and verdict.detail == "script: die 2"
-    assert script.runs == ["die 1"] * 2 + ["die 2"] * 2
+    assert script.runs == ["die 1"] * 2 + ["die 2"] * 2 + ["die 99"]
     assert pool.stats()["retries"] == 4 - 1 and script.closes == 3
     assert pool.verify(task_of(), "pass").passed
 
@@ -188,12 +190,31 @@ def test_batch_mates_of_a_killer_are_judged_alone(make: Make) -> None:
     script, pool = make(batch=8)
     held = hold(script, pool)
     answers = ["p0", "p1", "die 9", "p2", "p3"]
-    futures = [pool.submit(task_of(), answer) for answer in answers]
+    futures = [pool.submit(task_of(reference="good"), answer) for answer in answers]
     script.gate.set()
     outcomes = [v.outcome for v in results(futures)]
-    assert outcomes == [Outcome.ERROR if a == "die 9" else Outcome.PASSED for a in answers]
+    assert outcomes == [Outcome.FAILED if a == "die 9" else Outcome.PASSED for a in answers]
     assert held.result().passed
-    assert script.batches[1] == answers and sorted(script.batches[2:]) == sorted([a] for a in answers)
+    assert script.batches[1] == answers
+    assert sorted(script.batches[2:]) == sorted([a] for a in (*answers, "good"))
+
+
+@pytest.mark.parametrize("answer", ["die 2", "sandbox", "bug", "bad 1", "outcome error"])
+def test_what_broke_over_an_answer_alone_is_its_failure_and_is_not_kept(make: Make, answer: str) -> None:
+    script, pool = make()
+    for reference in ("good", ""):
+        verdict = pool.verify(task_of(reference=reference), answer)
+        assert verdict.outcome is Outcome.FAILED and "not on a known good one" in verdict.detail
+        script.deaths.clear()
+    before = len(script.runs)
+    assert pool.verify(task_of(reference="good"), answer).outcome is Outcome.FAILED
+    assert len(script.runs) > before
+
+
+def test_a_task_at_fault_is_no_answers_failure(make: Make) -> None:
+    script, pool = make()
+    verdict = pool.verify(task_of(reference="good"), "fault")
+    assert verdict.outcome is Outcome.ERROR and script.runs == ["fault"]
 
 
 @pytest.mark.parametrize(
@@ -201,12 +222,12 @@ def test_batch_mates_of_a_killer_are_judged_alone(make: Make) -> None:
     [
         ("sandbox", "the jail broke"),
         ("bug", "ZeroDivisionError: a bug of ours"),
-        ("none", "AttributeError: 'NoneType' object has no attribute 'model_dump_json'"),
+        ("none", "AttributeError: 'NoneType' object has no attribute 'scored'"),
     ],
 )
 def test_whatever_a_toolchain_raises_is_an_error_with_its_cause(make: Make, answer: str, cause: str) -> None:
     _, pool = make()
-    verdict = pool.verify(task_of(), answer)
+    verdict = pool.verify(task_of(reference="sandbox"), answer)
     assert verdict.outcome is Outcome.ERROR and verdict.detail == cause
     assert pool.verify(task_of(), "pass").passed
 
@@ -214,11 +235,12 @@ def test_whatever_a_toolchain_raises_is_an_error_with_its_cause(make: Make, answ
 def test_a_bad_task_costs_its_batch_mates_nothing(make: Make) -> None:
     script, pool = make(batch=8)
     hold(script, pool)
-    futures = [pool.submit(task_of(), answer) for answer in ("bad 1", "p1", "bad 2", "p2")]
+    task = task_of(reference="bad 0")
+    futures = [pool.submit(task, answer) for answer in ("bad 1", "p1", "bad 2", "p2")]
     script.gate.set()
     # the toolchain names its first job's task only, so the second bad one, which never leads, goes unnoticed here
     assert [v.outcome.value for v in results(futures)] == ["error", "passed", "passed", "passed"]
-    assert script.batches[1:] == [["bad 1", "p1", "bad 2", "p2"], ["p1", "bad 2", "p2"]]
+    assert script.batches[1:] == [["bad 1", "p1", "bad 2", "p2"], ["bad 0"], ["p1", "bad 2", "p2"]]
 
 
 def test_a_toolchain_that_cannot_be_built_is_one_clear_line() -> None:
@@ -250,7 +272,8 @@ def test_same_answer_runs_once(make: Make) -> None:
 def test_what_a_busy_machine_can_cause_is_not_kept(make: Make, outcome: Outcome) -> None:
     script, pool = make()
     for _ in range(2):
-        assert pool.verify(task_of(), f"outcome {outcome.value}").outcome is outcome
+        said = f"outcome {outcome.value}"
+        assert pool.verify(task_of(reference=said), said).outcome is outcome
     assert len(script.runs) == 2 and pool.stats()["cache_hits"] == 0
 
 

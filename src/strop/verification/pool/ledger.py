@@ -158,14 +158,15 @@ class Ledger:
             self._changed.notify_all()
             return True
 
-    def finish(self, job: Job, verdict: Verdict, *, active: bool = True) -> None:
-        """Settles a job and those that joined its run. `active`: it came from `gather`."""
+    def finish(self, job: Job, verdict: Verdict, *, active: bool = True, keep: bool = True) -> None:
+        """Settles a job and those that joined its run. `active`: it came from `gather`; `keep`: for later."""
         verdict, text = writable(verdict)
         with self._changed:
             everyone = [job, *job.followers]
             if job.key is not None:
                 del self._runs[job.key]
-                self._cache.put(job.key, verdict, text)
+                if keep:
+                    self._cache.put(job.key, verdict, text)
             self._joined -= len(job.followers)
             self._active -= active
             self._count(finished=len(everyone), errors=0 if verdict.scored else len(everyone))

@@ -144,12 +144,15 @@ class VerifierPool(OpenVerifier):
                 jobs = self._failed(error, jobs, toolchain, time.monotonic() - began)
             else:
                 for job, verdict in zip(jobs, verdicts, strict=True):
-                    self._settle(job, verdict if verdict.scored else self._blamed(job, verdict, toolchain))
+                    self._settle(job, verdict, toolchain)
                 return
 
-    def _settle(self, job: Job, verdict: Verdict) -> None:
+    def _settle(self, job: Job, verdict: Verdict, toolchain: Toolchain) -> None:
         try:
-            self._ledger.finish(job, verdict)
+            if verdict.scored:
+                self._ledger.finish(job, verdict)
+            else:
+                self._broke(job, verdict, toolchain)
         except Exception as error:  # no verdict at all, or one that cannot be written down
             self._ledger.finish(job, error_verdict(_cause(error)))
 
@@ -165,22 +168,24 @@ class VerifierPool(OpenVerifier):
         """Settles a run that gave no verdicts; returns the jobs that go on at once."""
         if isinstance(error, VerificationError) and not isinstance(error, WorkerDied):
             verdict = error_verdict(str(error), seconds)
-            if not isinstance(error, TaskFault):
-                verdict = self._blamed(jobs[0], verdict, toolchain)
-            self._ledger.finish(jobs[0], verdict)
+            if isinstance(error, TaskFault):
+                self._ledger.finish(jobs[0], verdict)
+            else:
+                self._broke(jobs[0], verdict, toolchain)
             return jobs[1:]
         _close_all([toolchain])
         for job in jobs:
             if not self._ledger.again(job, TRIES):
                 cause = CLOSED if self._ledger.closed else _cause(error)
-                self._ledger.finish(job, self._blamed(job, error_verdict(cause, seconds), toolchain))
+                self._broke(job, error_verdict(cause, seconds), toolchain)
         return []
 
-    def _blamed(self, job: Job, verdict: Verdict, toolchain: Toolchain) -> Verdict:
-        """An *error*, or *failed* where a known good answer to the task gets a verdict."""
-        if self._ledger.closed:
-            return verdict
-        return blamed(job.task, job.answer, verdict, lambda known: toolchain.judge([(job.task, known)]))
+    def _broke(self, job: Job, verdict: Verdict, toolchain: Toolchain) -> None:
+        """Settles a job with *error*, or with *failed* where a known good answer to its task gets a verdict."""
+        if not self._ledger.closed:
+            judge = toolchain.judge
+            verdict = blamed(job.task, job.answer, verdict, lambda known: judge([(job.task, known)]))
+        self._ledger.finish(job, verdict, keep=False)
 
 
 def _cause(error: Exception) -> str:
