@@ -123,7 +123,9 @@ def verify(
 
 def verdict_line(task_id: str, verdict: "Verdict") -> dict[str, object]:
     """A verdict as `strop verify` writes it; see docs/formats.md."""
-    kept = verdict.model_dump(mode="json", include={"outcome", "stages", "tests", "seconds", "detail"})
+    kept = verdict.model_dump(
+        mode="json", include={"outcome", "stages", "tests", "seconds", "detail", "trust"}
+    )
     return {"task_id": task_id, **kept}
 
 
