@@ -1,7 +1,7 @@
-"""Work under way, a bounded number of pieces at a time; what comes of it is given in the order of the work.
+"""A bounded window of concurrent work; results come in the order of the work.
 
-`ahead` is for work that is begun when it is taken from an iterable, such as futures. `played` is for work of several
-rounds: a generator a piece, which goes on as soon as what it waits for is there.
+`ahead` is for work that starts when it is taken from an iterable, such as futures. `played` is for work of several
+rounds: one generator per piece, resumed as soon as what it waits for is ready.
 """
 
 import queue

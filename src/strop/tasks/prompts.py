@@ -45,7 +45,7 @@ def render(
 
 
 def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str:
-    """What the model should have answered to the prompt, from the task's reference; "" when there is none that fits."""
+    """The ideal answer to the prompt, from the task's reference; "" when none fits."""
     if task.check.answer == "edit":
         return edit_prompts.solution(task, prompt)
     if not task.reference.strip():
@@ -92,7 +92,7 @@ def _continued_program(task: Task, template: str | None) -> Prompt:
 
 
 def _in_docstring(task: Task) -> dict[str, str]:
-    """What the placeholders stand for, fit to stand between triple quotes."""
+    """The placeholders' values, escaped for triple quotes."""
     return {name: value.replace('"""', "'''") for name, value in values(task).items()}
 
 
@@ -115,7 +115,7 @@ def _chat_prefilled(task: Task, template: str | None) -> Prompt:
 
 
 def _above(signature: str) -> str:
-    """Imports and helpers that stand above the last function or class at the margin."""
+    """Imports and helpers above the last top-level function or class."""
     position = max(signature.rfind(f"\n{word} ") for word in ("def", "class"))
     return signature[:position].rstrip() if position > 0 else ""
 

@@ -1,4 +1,4 @@
-"""Fields of a data set's row, read with errors that name the place."""
+"""Typed access to the fields of a data set's row, with errors that name the place."""
 
 from typing import Any
 

@@ -127,7 +127,7 @@ def _quoted(text: str) -> str:
 
 
 def _type(tokens: list[str]) -> tuple[RustType, list[str]]:
-    """(the type at the front, the tokens behind it)."""
+    """(leading type, remaining tokens)."""
     if not tokens:
         raise ValueError("a type is missing")
     first, rest = tokens[0], tokens[1:]

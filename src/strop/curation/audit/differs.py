@@ -18,7 +18,7 @@ INPUTS = 48
 """Inputs that are tried."""
 _ENTRY = "strop_differs"
 _MOST_BYTES = 1 << 16
-"""Largest input of the task's own that others are made from, as JSON text."""
+"""Largest of the task's inputs that others are derived from, as JSON text."""
 _ANSWER = """import copy
 
 

@@ -144,7 +144,7 @@ def _differ(verdicts: list[Verdict], runs: Runs) -> bool:
 
 
 def _waited(verdict: Verdict, settings: AuditSettings) -> bool:
-    """Whether wall time ended the run: by no fault of the reference where other runs came to a result."""
+    """Whether wall time ended the run: not the reference's fault if other runs gave a result."""
     return verdict.outcome is Outcome.TIMED_OUT and verdict.cpu_seconds < settings.cpu_seconds / 2
 
 

@@ -16,7 +16,7 @@ from strop.core.text import squeeze
 from strop.curation.audit.record import Finding
 
 _SHORT = 12
-"""Characters of a line, white space left out, below which it may stand in any text by chance."""
+"""Lines with fewer characters (white space excluded) may occur in any text by chance."""
 _WHOLE = 16
 """The same of a whole program."""
 _HEAD = re.compile(r"\s*(async\s+)?(def|class|import|from|fn|pub|use|impl|struct|enum|func|package)\b")
@@ -70,7 +70,7 @@ def answer_leaks(task: Task, texts: list[str]) -> bool:
 
 
 def _as_code(line: str, text: str) -> bool:
-    """Whether a line stands in the text as a line of its own, not as words of a sentence."""
+    """Whether the text has it as a separate line, not as words of a sentence."""
     return any(squeeze(one).strip("`>") == line for one in text.splitlines())
 
 

@@ -75,7 +75,7 @@ def _strength(
     faulty: list[str],
     tried: "list[Future[Verdict]]",
 ) -> Work[None]:
-    """The rest of the faulty versions, where the first were not all noticed, and whether the others matter."""
+    """The remaining faulty versions, if some of the first went unnoticed, and whether those matter."""
     if strength.all_noticed([f.result() for f in tried]):
         return
     tried += [verifier.submit(task, text) for text in faulty[strength.FIRST :]]

@@ -1,4 +1,4 @@
-"""What an audit says and how it is set."""
+"""An audit's findings and settings."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -24,7 +24,7 @@ class Finding(Record):
     severity: Severity
     """`fatal`: not to be trained on. `warning`: worth a look."""
     text: str
-    """One line. It holds no measured number, so that an audit of the same task says the same again."""
+    """One line without measured numbers, so that a repeated audit gives the same text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class Summary:
         return table
 
     def lines(self) -> list[str]:
-        """A line for every fatal finding of the listed tasks: id, source, code, what it is."""
+        """A line for every fatal finding of the listed tasks: id, source, code, description."""
         found = [line(audit, f) for audit in self.listed for f in audit.findings if f.severity == "fatal"]
         more = self.unfit - len(self.listed)
         return [*found, f"... and {more} more unfit tasks"] if more and self.listed else found

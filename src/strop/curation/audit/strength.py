@@ -23,7 +23,7 @@ from strop.verification.strength import killed
 FIRST = 6
 """Faults that are tried first; tests that notice half of all would notice all of these once in 64 times."""
 FEWEST = 3
-"""Fewest faults that came to a result for which a share says something."""
+"""Fewest faults with a result for a meaningful share."""
 _ENOUGH = 6
 """Faults below which wrong results are tried too."""
 _FEWEST_UNPROVEN, _UNPROVEN = 5, 2 / 3
@@ -125,7 +125,7 @@ def survivors(texts: list[str], verdicts: list[Verdict]) -> list[int]:
 
 
 def all_noticed(verdicts: list[Verdict]) -> bool:
-    """Whether the tests noticed every fault that came to a result, and there were enough."""
+    """Whether the tests noticed every fault with a result, and there were enough."""
     told = [dead for dead in map(killed, verdicts) if dead is not None]
     return len(told) >= FEWEST and all(told)
 

@@ -1,6 +1,6 @@
-"""Variants of the reference that are as right as it is: lists the other way round, sets walked the other way round.
+"""Equally correct variants of the reference: lists reversed, sets iterated in reverse.
 
-One that fails shows that the tests want more than the task says.
+One that fails shows that the tests demand more than the task says.
 """
 
 import ast

@@ -40,7 +40,7 @@ RERUNS = 2
 WINDOW = 8
 """Bugs under way at one time, in each of the two steps; the same on every machine, for what is tried depends on it."""
 MOST_MISSED = 15
-"""Bugs of one function without use, one after the other, after which it is left alone."""
+"""Useless bugs in a row after which a function is skipped."""
 HELD_OUT = 0.35
 _BROKEN = ("the test was not reported", "it does not build")
 
@@ -155,7 +155,7 @@ class Factory:
                 target.missed += 1
 
     def _candidates(self) -> Iterator[tuple[Target, Offer]]:
-        """One bug of each function, again and again, until each has no more or too many were of no use."""
+        """Bugs of the functions in turns, until each has no more or too many useless ones."""
         left = list(self.targets)
         while left:
             for target in list(left):

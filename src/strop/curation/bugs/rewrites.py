@@ -1,7 +1,6 @@
-"""Bugs that a model writes: it is given a function and writes it again with one subtle bug.
+"""Bugs that a model writes: it rewrites a given function with one subtle bug.
 
-Which function is asked for which kind of bug depends on the seed alone. Whether the answer is a bug is for the tests
-to say, as of any other.
+Function and kind of bug depend on the seed alone. As for any other bug, the tests decide whether it is one.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ OPERATOR = "rewrite"
 MOST_REWRITES = 10
 """Of one function of a project; those of tasks end with the bugs that are asked for."""
 MOST_SHOWN = 8_000
-"""Characters of a function that a model is asked about."""
+"""Longest function shown to a model, in characters."""
 MOST_ANSWER = 40_000
 """Characters of an answer that are looked at."""
 KINDS = (
@@ -181,14 +180,14 @@ def rust_subject(text: str, function: RustFunction) -> Subject | None:
 
 
 def _code(response: str, language: str) -> str:
-    """The code of a response. Raises NoFault for one that is too long to be looked at."""
+    """The code of a response. Raises NoFault for one that is too long."""
     if len(response) > MOST_ANSWER:
         raise NoFault("the answer is too long")
     return extract_code(response, language)
 
 
 def _changed(old: bytes, new: bytes) -> tuple[int, int]:
-    """First and last byte of the old text that are not the new one's."""
+    """The byte span of the old text that differs from the new one."""
     same = min(len(old), len(new))
     first = next((n for n in range(same) if old[n] != new[n]), same)
     behind = next((n for n in range(same - first) if old[-1 - n] != new[-1 - n]), same - first)

@@ -12,9 +12,9 @@ from strop.core.ids import rng
 from strop.curation.edits.history import is_program, is_test
 
 POOL = 4
-"""How many of the most akin files one is drawn from, for each that is wanted."""
+"""How many of the closest files each wanted one is drawn from."""
 SMALLEST = 40
-"""Bytes of a file that is worth showing."""
+"""Smallest file worth showing, in bytes."""
 _WORD = re.compile(r"[A-Za-z_]\w{2,60}")
 
 

@@ -2,8 +2,8 @@
 
 After the published seed data of SWE-RL (Wei et al., arXiv 2502.18449: pull requests of bots, empty and huge ones,
 version bumps and the like dropped, an issue about a bug linked, programming files changed). Deviations:
-1. A commit stands for a pull request, its message for the issue: a history alone has nothing else. So a message says
-   more of the fix than an issue would.
+1. A commit represents a pull request, its message the issue: a history alone has nothing else. So a message reveals
+more of the fix than an issue would.
 2. What names an issue is a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
 3. The numbers of lines and words are ours; the paper gives none.
 """
@@ -85,7 +85,7 @@ def is_test(path: str) -> bool:
 
 
 def only_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
-    """All changes, where every changed file is a program. Raises LeftOut."""
+    """All changes, if every changed file is a program. Raises LeftOut."""
     found = _plain(changes)
     if not all(is_program(change.path) for change in found):
         raise LeftOut("changes other files than programs")
@@ -93,7 +93,7 @@ def only_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
 
 
 def mended_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
-    """The changed programs that are no tests. Raises LeftOut where there is none that was there before."""
+    """The changed programs, tests excluded. Raises LeftOut if none existed before."""
     found = [c for c in _plain(changes) if is_program(c.path) and not is_test(c.path)]
     if not any(change.status in "MD" for change in found):
         raise LeftOut("changes no program that was there")

@@ -154,7 +154,7 @@ def _shown(
     wish: Wish,
     where: dict[str, Any],
 ) -> Task:
-    """The task, with files beside those that change. Raises LeftOut for what is empty or too large."""
+    """The task, with context files. Raises LeftOut if it is empty or too large."""
     patch = "".join(
         f"+++ b/{path}\n{_hunks(before.get(path, ''), text or '')}\n" for path, text in sorted(after.items())
     )

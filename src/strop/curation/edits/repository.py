@@ -72,7 +72,7 @@ class Repository:
         return ""
 
     def commits(self, newest: int, start: str = "HEAD") -> list[Commit]:
-        """The newest so many commits that are no merges, newest first."""
+        """The last `newest` commits without merges, newest first."""
         if not self.resolve(start):
             raise UserError(f"{self.folder}: no commit {start!r}")
         text = self._call(
@@ -82,7 +82,7 @@ class Repository:
         return [_commit(record) for record in text.split("\0") if record.strip()]
 
     def changes(self, commit: Commit) -> list[CommitFile]:
-        """The files that a commit changes, renamed ones told."""
+        """The files that a commit changes, with renames detected."""
         before = commit.parent or self._empty
         words = self._call("diff-tree", "-r", "-z", "--raw", "-M", "--no-ext-diff", before, commit.id, "--")
         return list(_changes(words.split("\0")))
@@ -144,7 +144,7 @@ def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
 
 
 def _added(data: bytes) -> Iterator[tuple[str, str]]:
-    """(path, text) of each file of a diff from nothing; what is no UTF-8 is left out."""
+    """(path, text) of each file of a diff from the empty tree; non-UTF-8 files are left out."""
     for part in (b"\n" + data).split(b"\ndiff --git ")[1:]:
         head, at, body = part.partition(b"\n@@ ")
         lines = head.split(b"\n")

@@ -1,4 +1,4 @@
-"""What a build looked at, left out and made, and why: the manifest beside the tasks."""
+"""What a build examined, left out and made, and why: the manifest of its tasks."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -63,7 +63,7 @@ def docstring_lines(function: PythonFunction) -> bool:
 
 
 def no_boilerplate(function: PythonFunction) -> bool:
-    """None of the texts that tools and habit write."""
+    """No boilerplate text."""
     return not any(text in function.docstring for text in BOILERPLATE)
 
 

@@ -75,7 +75,7 @@ def _span(lines: list[str], function: PythonFunction, kind: Mask) -> tuple[int, 
 
 
 def _with_comments(lines: list[str], last: int, indent: str) -> int:
-    """The last line of the body, or of the comments behind it that are indented as it is."""
+    """The last line of the body, or of comments after it at its indentation."""
     end, width = last, len(indent.expandtabs())
     for number, line in enumerate(lines[last:], start=last + 1):
         content = line.strip()
@@ -86,7 +86,7 @@ def _with_comments(lines: list[str], last: int, indent: str) -> int:
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a line may be joined to the next one. Without it, whole statements can give way to a comment."""
+    """Whether a line may be joined to the next one. If not, whole statements can be replaced by a comment."""
     return line.rstrip("\r\n").endswith("\\")
 
 

@@ -1,4 +1,4 @@
-"""The folder of a curation: whose it is, its lock, and the files that appear whole or not at all."""
+"""The folder of a curation: its owner, its lock, and its atomic files."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Folder:
         return _read(self.path / MANIFEST)
 
     def put(self, name: str, value: Any) -> None:
-        """Writes a JSON document beside the results, whole or not at all."""
+        """Writes a JSON document next to the results, atomically."""
         files.write_json(self.path / name, value)
 
     @contextmanager

@@ -97,7 +97,7 @@ class Scratch:
         self._offsets = array("Q")
 
     def fill(self, tasks: Iterator[Task]) -> None:
-        """Writes all tasks, in the place of what the file held."""
+        """Writes all tasks, replacing the file's content."""
         with LineWriter(self._path) as file:
             self._offsets = array("Q", (file.append(t.model_dump_json().encode()) for t in tasks))
 

@@ -1,10 +1,10 @@
-"""Which part of a split a task is in, and how a task says it."""
+"""The part of a split that a task is in, and how it is stored."""
 
 from strop.core.task import Split, Task
 
 
 def part_of(task: Task) -> str:
-    """The name of the task's part; empty when it is in none."""
+    """The name of the task's part; empty for none."""
     return str(task.metadata.get("split") or task.split or "")
 
 

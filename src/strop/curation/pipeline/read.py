@@ -204,5 +204,5 @@ def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:
 
 
 def _tag(section: type[Section]) -> Any:
-    """What tells one section of a union from the others: the default of its `engine`."""
+    """The discriminator of a section in a union: the default of its `engine`."""
     return section.model_fields["engine"].default if "engine" in section.model_fields else None

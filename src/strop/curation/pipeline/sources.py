@@ -101,7 +101,7 @@ def _bad(lines: list[str], name: str) -> Iterator[Dropped]:
 def _owned(
     task: Task, number: int, name: str, owners: dict[bytes, tuple[int, bytes]], collisions: str
 ) -> Task | Dropped:
-    """The task under an id of its own; dropped where it has been seen."""
+    """The task under a unique id; dropped if seen before."""
     content = _digest(task.model_dump_json(exclude={"id", "metadata", "source"}))
     key = _digest(task.id)
     if key not in owners:

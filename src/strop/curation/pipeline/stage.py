@@ -1,4 +1,4 @@
-"""One stage of a pipeline run: its tasks go to disk, its drops and changes too, and the books must balance.
+"""One stage of a pipeline run: tasks, drops and changes go to disk, and every task is accounted for.
 
 Files in the work folder, NN the stage's number: NN.tasks (see `lines`), NN.dropped.jsonl, NN.changes.jsonl, and
 NN.json, the stage's entry in the manifest, which is written last: a stage without it is run again.
@@ -21,7 +21,7 @@ from strop.curation.pipeline.lines import LineWriter, read_lines
 from strop.curation.pipeline.step import Dropped
 
 Index = dict[int, int]
-"""Hash of a task's id to the hash of its line: what went in must come out."""
+"""Hash of a task's id to the hash of its line: every input must come out."""
 _CHUNK = 1 << 20
 
 
@@ -109,7 +109,7 @@ class Books:
         self._entry = StageCounts(name)
 
     def enter(self, item: Task | Dropped) -> None:
-        """Writes one task or drop down. Raises StropError for one that did not go in, or came out before."""
+        """Writes a task or drop. Raises StropError for one that was no input, or came out before."""
         if isinstance(item, Dropped):
             if self._left is not None:
                 self._take(item.task_id)

@@ -39,7 +39,7 @@ def error_budget(share: float) -> ErrorBudget:
 
 
 def again(answer: str, number: int) -> str:
-    """The same answer under another text, so that the verifier runs it anew; number 0 is the answer itself."""
+    """The same answer as a different text, so that the verifier reruns it; number 0 is the answer itself."""
     return answer + "\n" * number
 
 

@@ -86,7 +86,7 @@ def test_count(tests: str) -> int:
 
 
 def signature(found: Parts) -> str:
-    """What must be known to write a solution for these tests: the head of the function that they call.
+    """The interface that these tests need: the head of the function that they call.
 
     Above it the types and imports that it names. Where tests need more than one function or methods, an outline of all
     heads. Raises NotKept when they need nothing of the solution.
@@ -107,7 +107,7 @@ def signature(found: Parts) -> str:
 
 
 def head_of(code: str, name: str) -> str:
-    """The head of the top-level function of that name; empty where there is none."""
+    """The head of the top-level function of that name, or empty."""
     found = (_head(n) for n in parse(code).children if n.type == "function_item" and _name(n) == name)
     return next(found, "")
 

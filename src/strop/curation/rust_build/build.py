@@ -51,7 +51,7 @@ class BuildProgress:
 
 @dataclass(frozen=True)
 class Report:
-    """What a build came to."""
+    """The result of a build."""
 
     manifest: dict[str, Any]
     out_of_money: bool = False

@@ -26,7 +26,7 @@ EDITION = "2021"
 
 
 class Unverified(Exception):
-    """The verifier could not tell; says why. No fault of the answer's."""
+    """The verifier could not decide, with the cause; not the answer's fault."""
 
 
 def check(
@@ -106,7 +106,7 @@ def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> Work[dict[str
 
 
 def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts) -> Work[int]:
-    """How many cases of the source the solution was held to; 0 where none applies. Raises NotKept when it differs."""
+    """How many of the source's cases the solution was checked on; 0 if none applies. Raises NotKept when it differs."""
     head = answers.head_of(found.code, prompt.entry_point) if prompt.cases else ""
     if not head:
         return 0

@@ -15,7 +15,7 @@ from strop.tasks import templating
 Stage = Literal["rewrite", "solve"]
 STAGES: tuple[Stage, ...] = ("rewrite", "solve")
 MOST_OUTPUT = 3_000
-"""Characters of a compiler's output that are shown to the model."""
+"""Characters of compiler output shown to the model."""
 
 
 class FailedAnswer(NamedTuple):

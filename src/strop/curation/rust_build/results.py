@@ -1,4 +1,4 @@
-"""What became of each prompt, one line each in the order in which they were done; read back by number."""
+"""The result of each prompt, one line each in order of completion; read back by number."""
 
 from collections.abc import Iterator
 from pathlib import Path

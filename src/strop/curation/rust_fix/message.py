@@ -1,7 +1,4 @@
-"""What a task says of its fault: the compiler's first error as rustc prints it, or which test fails.
-
-Nothing of a hidden test is told.
-"""
+"""The message of a fault: rustc's first error, or which test fails. Nothing of a hidden test is revealed."""
 
 import re
 
@@ -10,7 +7,7 @@ from strop.core.verdict import Outcome, Verdict
 
 FILE = "src/lib.rs"
 EXAMPLES = "examples"
-"""Name of the test that asserts what the prompt shows."""
+"""Name of the test of the shown examples."""
 MOST_LINES, MOST_CHARACTERS = 40, 2000
 _ERROR = re.compile(r"^error(?:\[(E\d{4})\])?: ")
 _DIAGNOSTIC = re.compile(r"^(?:error|warning)(?:\[\S+\])?: ")
@@ -40,7 +37,7 @@ def first_error(output: str) -> tuple[str, str] | None:
 
 
 def _plain(lines: list[str]) -> list[str]:
-    """The lines without what belongs to this machine."""
+    """The lines without machine-specific parts."""
     return [_LIBRARY.sub("library/", line).rstrip() for line in lines if not _TYPE_FILE.match(line)]
 
 

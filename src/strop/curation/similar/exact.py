@@ -128,7 +128,7 @@ def _proposed(keys: Hashes, owners: Numbers, sizes: Numbers, threshold: float) -
 
 
 def _shared(sets: Sets, some: Numbers) -> Numbers:
-    """How many elements the two sets of each pair have in common."""
+    """The size of each pair's intersection."""
     left, of_left = gathered(sets, some[:, 0])
     right, of_right = gathered(sets, some[:, 1])
     number = np.concatenate([of_left, of_right]).astype(np.uint64) << np.uint64(52)

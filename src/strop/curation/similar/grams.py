@@ -1,8 +1,7 @@
-"""Which items of a small collection share how much with each task of a large one: an inverted index over hashes.
+"""How much each task of a large collection shares with items of a small one: an inverted index over hashes.
 
-A gram that many tasks have which have little else of the item is common wording, or common code, and says nothing. So
-does one that many items of the collection have. Both are not counted. In memory: the items' grams, and on disk what
-each task has of them.
+Not counted, because common wording or code proves nothing: a gram of many tasks that share little else with the item,
+and a gram of many items. The items' grams are in memory; those of them that each task has are on disk.
 """
 
 from array import array
@@ -48,7 +47,7 @@ class Grams:
         self.rare: Counts = self.sizes
 
     def see(self, grams: Hashes) -> None:
-        """Takes note of the next task."""
+        """Records the next task."""
         found = self._ranks(grams)
         self._found.append(found.astype(np.uint64))
         self._totals.append(len(grams))

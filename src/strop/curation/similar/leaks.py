@@ -120,7 +120,7 @@ class Benchmark:
         self._by_input = _index((key, n) for n, i in enumerate(items) for key in i.tests.inputs.tolist())
 
     def see(self, task: Item) -> None:
-        """Takes note of the next task, so that what is common can be told from what is copied."""
+        """Records the next task, to distinguish the common from the copied."""
         self.long.see(task.grams)
         self.short.see(task.short)
         self.code.see(task.form.shingles)
@@ -194,7 +194,7 @@ class Benchmark:
         return item.form.size >= self.limits.small or alike or self._agrees(at, task)
 
     def _agrees(self, at: int, task: Item) -> bool:
-        """Something besides statement and solution is the same: the function's name, or tests."""
+        """Something besides statement and solution matches: the function's name, or tests."""
         item = self.items[at]
         found = agreement(item.tests, task.tests)
         named = bool(item.entry) and item.entry == task.entry
@@ -221,7 +221,7 @@ def _index(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
 
 
 def statements_in(text: str) -> list[str]:
-    """The statements of a text file: what stands between lines of dashes, or, without such lines, empty lines."""
+    """The statements of a text file, separated by lines of dashes or, if there are none, empty lines."""
     parts = re.split(r"^-{3,}[ \t]*$", text, flags=re.MULTILINE)
     if len(parts) == 1:
         parts = re.split(r"\n[ \t]*\n", text)

@@ -1,4 +1,4 @@
-"""What is remembered of every task to compare it with others: some hundred bytes a task in memory, the rest on disk."""
+"""Features of every task, for comparison: some hundred bytes a task in memory, the rest on disk."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ class ComparedTask(NamedTuple):
     numbers: int
     """Hash of the numbers that the statement names, in any order, outside of its examples."""
     given: int
-    """Hash of code that the task gives: a program to mend, what stands around a gap; 0 where there is none."""
+    """Hash of code that the task gives: a program to repair, the code around a gap; 0 if none."""
     language: int
     size: int
     """Labels of the reference's normal form; 0 where there is no reference."""

@@ -35,7 +35,7 @@ class Agreement(NamedTuple):
     agreeing: int
     """Those of them with equal outputs."""
     bits: float
-    """How much the equal outputs tell."""
+    """The information in the equal outputs, in bits."""
     share: float
     """Agreeing tests over those of the task that has fewer; 0 where one has none."""
 

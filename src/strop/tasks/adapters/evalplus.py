@@ -96,7 +96,7 @@ def _task(name: str, prompt: str, whole: str, entry: str, code: str, base: int |
 
 
 def _joined(prompt: str, solution: str) -> str:
-    """The whole program: a prompt of MBPP+ is a docstring alone, which a solution of its own follows."""
+    """The whole program: a prompt of MBPP+ is only a docstring, followed by a separate solution."""
     return (
         prompt + solution if prompt.endswith("\n") or solution.startswith("\n") else f"{prompt}\n{solution}"
     )

@@ -62,7 +62,7 @@ def _assigned(body: list[ast.stmt], name: str) -> ast.List | None:
 
 
 def _reference(tree: ast.Module) -> str:
-    """What stands at the top but the comparison, its numpy, inputs and the loop."""
+    """The top-level code except the comparison, its numpy, inputs and the loop."""
     kept = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in _OURS:

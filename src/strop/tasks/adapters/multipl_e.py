@@ -71,7 +71,7 @@ def _function(prompt: str) -> pysource.Function | None:
 
 
 def _statement(prompt: str, language: str) -> str:
-    """The prose of a prompt: its docstring, or what stands above the header; some rows lack the comment marks."""
+    """The prose of a prompt: its docstring, or the text above the header; some rows lack the comment marks."""
     node = _function(prompt) if language == "python" else None
     if node is not None:
         return ast.get_docstring(node) or prompt

@@ -82,7 +82,7 @@ def classes_of(support: Mapping[str, str], tests: str, module: str) -> tuple[str
 
 
 def suite(name: str, tests: str, cases: Sequence[Pair], files: Mapping[str, str]) -> PytestCheck:
-    """The suite itself, beside what it imports. Raises ValueError where it holds no test."""
+    """The suite with what it imports. Raises ValueError if it has no test."""
     path = f"test_{name}.py"
     found = [f"{path}::{test}" for test in _test_ids(ast.parse(tests), len(cases))]
     if not found:

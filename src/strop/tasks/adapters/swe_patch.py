@@ -67,7 +67,7 @@ def _starts_file(lines: list[str], at: int) -> bool:
 
 
 def _header(lines: list[str]) -> Iterator[str]:
-    """A file's lines before its first hunk, each in the place of its counterpart."""
+    """A file's lines before its first hunk, each replaced by its counterpart."""
     swapped = {"old mode ": "new mode ", "rename from ": "rename to ", "--- ": "+++ "}
     found = {key: line for line in lines for key in (*swapped, *swapped.values()) if line.startswith(key)}
     both = {**swapped, **{theirs: ours for ours, theirs in swapped.items()}}

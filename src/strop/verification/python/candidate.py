@@ -67,7 +67,7 @@ def _serve(code: str, names: list[str], reader: FrameReader) -> None:
 
 
 def _found(names: dict[str, Any], name: str) -> Any:
-    """The function of that name; where there is none, the method of an instance of the answer's class `Solution`."""
+    """The function of that name, else the method of an instance of the answer's class `Solution`."""
     if name not in names and isinstance(names.get("Solution"), type):
         return getattr(names["Solution"](), name, None)
     return names.get(name)
@@ -115,7 +115,7 @@ def _write(data: bytes) -> None:
 
 
 _REHEARSALS = 24
-"""Runs after which CPython has adapted the code that they run, and writes to it no more."""
+"""Runs after which CPython has specialised the code and no longer writes to it."""
 _REHEARSAL = """
 from typing import Any
 

@@ -85,7 +85,7 @@ def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None
 
 
 def _ask(code: str, rows: list[list[Any]], tester: JailedProcess, limits: Limits) -> _Answers:
-    """Closes the tester when it does not come to an end in time."""
+    """Closes the tester when it does not finish in time."""
     ours, theirs = socket.socketpair()
     answers, pump = _Answers(), Pump(limits)
     try:
