@@ -169,7 +169,7 @@ def test_what_cannot_be_logged_is_refused() -> None:
         with pytest.raises(UserError, match="log_reward"):
             strop.log_reward(wrong)  # type: ignore[type-var]
     for name in ("../up", "a/b", ".hidden", "x" * 101):
-        with pytest.raises(UserError, match="no file name"):
+        with pytest.raises(UserError, match="is not a file name"):
             strop.log_reward(name=name)(halves)
 
 
