@@ -238,6 +238,7 @@ WALK = """async (place) => {
 }"""
 
 
+@pytest.mark.browser(16)
 def walk(page: Any, runs: int) -> list[str]:
     """Goes to all views of every run; the status lines."""
     said = []
@@ -267,6 +268,7 @@ def test_a_page_of_odd_values(source: Path, tmp_path: Path, open_page: Callable[
     walk(open_page(made.path), len(runs))
 
 
+@pytest.mark.browser(15)
 def test_every_state_of_a_folder_opens(source: Path, tmp_path: Path, open_page: Callable[..., Any]) -> None:
     pytest.importorskip("altair")
     found = [*odd_folders(source, tmp_path)]

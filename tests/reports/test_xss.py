@@ -114,6 +114,7 @@ def filtered() -> Iterator[Place]:
     )
 
 
+@pytest.mark.browser(40)
 def summaries() -> list[Place]:
     """Overview and configuration: names of scores, stages, topics, sets, settings and versions."""
     scores = [[".o-figure h4", f"Score: {shown(text)}"] for text in SHORT.values()]

@@ -36,7 +36,7 @@ def made_small(recipe: Path, bugs: Path) -> list[str]:
     return words
 
 
-@pytest.mark.train(15)
+@pytest.mark.train(30)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
 def test_two_steps(
     recipe: Path, tiny_model: Path, bugs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -127,6 +127,7 @@ def judged(toolchain: RustToolchain, task: Task, answers: list[str]) -> list[Ver
     return found
 
 
+@pytest.mark.rust(40)
 @pytest.mark.parametrize("task", [unit, bare, integration], ids=["unit", "without reference", "integration"])
 def test_no_attack_passes_and_honest_neighbours_do(toolchain: RustToolchain, task: Task) -> None:
     names = list(ATTACKS) if task is unit else some(list(ATTACKS), 18)
