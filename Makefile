@@ -1,5 +1,5 @@
 # make install, make demo, make test (ten minutes), make test-full (nothing sampled; tests/README.md).
-# Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS, STROP_TEST_SEED, STROP_REQUIRE.
+# Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS, WORKERS, STROP_TEST_SEED, STROP_REQUIRE.
 # make tasksets packs the built-in tasks anew.
 PYTHON ?= python3
 ARGS ?=
@@ -48,8 +48,10 @@ lint-types:
 lint-layers:
 	$(BIN)/lint-imports
 
-# On all cores; tests of one group stay in one process, in the order of tests/tiers.py.
-PYTEST := $(BIN)/pytest -q -n auto --maxprocesses 16 --dist loadgroup --no-loadscope-reorder
+# On all cores and one process more, since many tests wait for others' processes; tests of one group stay in one process,
+# in the order of tests/tiers.py.
+WORKERS ?= $(shell expr $$(nproc) + 1)
+PYTEST := $(BIN)/pytest -q -n $(WORKERS) --maxprocesses 16 --dist loadgroup --no-loadscope-reorder
 
 test: lint
 	$(PYTEST) --short $(PYTEST_ARGS)

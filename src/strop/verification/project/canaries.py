@@ -31,7 +31,7 @@ _MODULUS = 99_991
 
 
 @dataclass
-class Canaries:
+class CanaryTests:
     """Files of ours and what must become of their tests."""
 
     files: dict[str, str] = field(default_factory=dict)
@@ -48,13 +48,13 @@ class Canaries:
 
 def drawn(
     tree: Mapping[str, bytes], tests: Collection[str], language: str, rng: random.Random, *, copies: bool
-) -> Canaries:
+) -> CanaryTests:
     """Canaries for these tests of a tree of files. `copies`: also some of the tests, with an assertion that fails."""
     return _rust(tree, tests, rng) if language == "rust" else _python(tree, list(tests), rng, copies)
 
 
-def _python(tree: Mapping[str, bytes], tests: list[str], rng: random.Random, copies: bool) -> Canaries:
-    found = Canaries()
+def _python(tree: Mapping[str, bytes], tests: list[str], rng: random.Random, copies: bool) -> CanaryTests:
+    found = CanaryTests()
     home = next((test.partition("::")[0] for test in tests if test.partition("::")[0] in tree), "")
     if not home:
         return found
@@ -71,7 +71,7 @@ def _python(tree: Mapping[str, bytes], tests: list[str], rng: random.Random, cop
     return found
 
 
-def _plain(path: str, names: "_Names", rng: random.Random, found: Canaries) -> str:
+def _plain(path: str, names: "_Names", rng: random.Random, found: CanaryTests) -> str:
     made, fixture, case = names.new(), names.new(), names.new().title().replace("_", "")
     tests = [names.new("test_") for _ in range(5)]
     start = [rng.randrange(100, 9000) for _ in tests]
@@ -162,8 +162,8 @@ def _ending(function: ast.FunctionDef) -> int:
     return function.end_lineno or 0
 
 
-def _rust(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> Canaries:
-    found = Canaries()
+def _rust(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> CanaryTests:
+    found = CanaryTests()
     for target in dict.fromkeys(_target(test) for test in tests):
         path = _root(tree, target)
         if not path or path in found.files:

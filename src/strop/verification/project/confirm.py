@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from strop.core.checks import ProjectCheck
 from strop.core.verdict import Outcome
 from strop.verification.project.backend import Backend, Run
-from strop.verification.project.canaries import Canaries, drawn
+from strop.verification.project.canaries import CanaryTests, drawn
 from strop.verification.project.runs import as_bytes
 from strop.verification.project.snapshot import Files
 
@@ -62,7 +62,7 @@ class Judged:
         *,
         copies: bool,
         order: int,
-    ) -> tuple[Run, Canaries]:
+    ) -> tuple[Run, CanaryTests]:
         tree = {path: data for path, data in {**self.base, **as_bytes(files)}.items() if path not in removed}
         canaries = drawn(tree, self.tests, self.language, random.Random(seed), copies=copies)
         run = self.backend.run(
@@ -75,7 +75,7 @@ class Judged:
         return run, canaries
 
 
-def _odd(run: Run, canaries: Canaries) -> list[str]:
+def _odd(run: Run, canaries: CanaryTests) -> list[str]:
     """Canaries that did not end as they must. One that took too long or had no memory says nothing."""
     found = []
     for test, passes in canaries.must.items():

@@ -13,7 +13,7 @@ OPAQUE = "impl"
 
 
 @dataclass
-class Function:
+class FunctionHead:
     """A function's name, whose it is, and what its head says."""
 
     name: str
@@ -24,7 +24,7 @@ class Function:
     head: frozenset[str]
 
 
-def function_of(node: Node, name: str, owner: Node | None) -> Function:
+def function_of(node: Node, name: str, owner: Node | None) -> FunctionHead:
     """Reads a function's head. `owner`: the impl block, trait or function around it."""
     owners, trait = frozenset[str](), ""
     generic = generics(node)
@@ -46,7 +46,7 @@ def function_of(node: Node, name: str, owner: Node | None) -> Function:
         head.add(OPAQUE)
     if owner is not None and owner.type == "impl_item":
         head |= {n for name, inside in associated(owner).items() if name in head for n in inside}
-    return Function(name, owners, trait, frozenset(head - generic - {"Self"}))
+    return FunctionHead(name, owners, trait, frozenset(head - generic - {"Self"}))
 
 
 def associated(impl: Node) -> dict[str, frozenset[str]]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from strop.code.trees import Node, parse, walk
 from strop.verification.rust.equality import plain
-from strop.verification.rust.heads import Function, associated, function_of, generics, names_in, trait_of
+from strop.verification.rust.heads import FunctionHead, associated, function_of, generics, names_in, trait_of
 from strop.verification.rust.names import leaves
 
 _KINDS = {
@@ -49,7 +49,7 @@ class Outline:
     """Names in the type of a struct's field, of a variant (by its enum) and of a constant (by an empty name)."""
     empty: set[str] = field(default_factory=set)
     """Structs without data."""
-    functions: list[Function] = field(default_factory=list)
+    functions: list[FunctionHead] = field(default_factory=list)
     impls: list[Impl] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     """Names taken from elsewhere than the standard library, and new names of what is imported."""

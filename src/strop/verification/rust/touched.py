@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from strop.code.trees import parse, walk
 from strop.verification.rust.equality import plain
-from strop.verification.rust.heads import OPAQUE, Function
+from strop.verification.rust.heads import OPAQUE, FunctionHead
 from strop.verification.rust.names import leaves, methods_called
 from strop.verification.rust.outline import Outline, known_outline
 
@@ -167,7 +167,7 @@ def _shown(names: set[str]) -> str:
     return "one that is not named" if min(names) == OPAQUE else min(names)
 
 
-def _is_touched(answer: Outline, tests: Touch, function: Function) -> bool:
+def _is_touched(answer: Outline, tests: Touch, function: FunctionHead) -> bool:
     if not function.owners:
         return function.name in answer.kinds
     return bool(_targets(answer, function.owners) & tests.types)
