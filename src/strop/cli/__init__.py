@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 import typer.main
+from typer import Option
 
 from strop import __version__
 from strop.core.errors import ConfigError, StropError, UserError
@@ -66,7 +67,7 @@ def _version(wanted: bool) -> None:
 @app.callback(no_args_is_help=True)
 def strop(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Train code language models on compilers and tests."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Exit, Option
 
 from strop.cli.options import grouped
 
@@ -26,35 +26,33 @@ _WIDTH = 160
 class ChosenAttacks:
     """Which attacks are tried, and in which jails."""
 
-    language: Annotated[str | None, typer.Option(help="only attacks in this language")] = None
-    family: Annotated[str | None, typer.Option(help="only attacks of this family")] = None
-    name: Annotated[str | None, typer.Option(help="only the attack with this name")] = None
+    language: Annotated[str | None, Option(help="only attacks in this language")] = None
+    family: Annotated[str | None, Option(help="only attacks of this family")] = None
+    name: Annotated[str | None, Option(help="only the attack with this name")] = None
     jail: Annotated[
         list[str] | None,
-        typer.Option(help="jail configuration, may be repeated; default: all that work here"),
+        Option(help="jail configuration, may be repeated; default: all that work here"),
     ] = None
-    answers: Annotated[
-        Path | None, typer.Option(help="folder of *.jsonl with other tasks and hostile answers")
-    ] = None
-    grader: Annotated[
-        str | None, typer.Option(metavar="MODULE:CALLABLE", help="compare with another grader")
-    ] = None
-    yes: Annotated[bool, typer.Option("--yes", help="let the other grader run hostile code")] = False
+    answers: Annotated[Path | None, Option(help="folder of *.jsonl with other tasks and hostile answers")] = (
+        None
+    )
+    grader: Annotated[str | None, Option(metavar="MODULE:CALLABLE", help="compare with another grader")] = (
+        None
+    )
+    yes: Annotated[bool, Option("--yes", help="let the other grader run hostile code")] = False
     grace: Annotated[
         float,
-        typer.Option(
-            min=0.0, help="seconds past its deadline that a verdict may take; more on a busy machine"
-        ),
+        Option(min=0.0, help="seconds past its deadline that a verdict may take; more on a busy machine"),
     ] = 1.0
 
 
 @grouped
 def attack(
     wanted: ChosenAttacks,
-    json_file: Annotated[Path | None, typer.Option("--json", help="file for counts and rows")] = None,
-    table_file: Annotated[Path | None, typer.Option("--table", help="file for a Markdown table")] = None,
-    listing: Annotated[bool, typer.Option("--list", help="list the attacks without running them")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="one line for every attack")] = False,
+    json_file: Annotated[Path | None, Option("--json", help="file for counts and rows")] = None,
+    table_file: Annotated[Path | None, Option("--table", help="file for a Markdown table")] = None,
+    listing: Annotated[bool, Option("--list", help="list the attacks without running them")] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="one line for every attack")] = False,
 ) -> None:
     """Try to cheat the grader, to break out of the jail and to leave something behind.
 
@@ -188,7 +186,7 @@ def _report(rows: "list[Row]", ours: "list[Row]", verbose: bool) -> None:
         console.print(compared(ours, theirs))
     print(", ".join(f"{count} {what.replace('_', ' ')}" for what, count in counts(ours).items()))
     if any(not r.good for r in ours):
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _list(chosen: "Sequence[Attack]") -> None:

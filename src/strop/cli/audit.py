@@ -1,20 +1,22 @@
 """`strop audit`: is every task of a set fit to train on? Exit code 1 if one is not."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Exit, Option
+
+from strop.cli.options import AllowUnsafe, CpuSeconds, Jail, MemoryMb, Workers, columns_of, limits_of, say
 
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.curation.audit import AuditSettings, Code, TaskAudit
     from strop.curation.audit.journal import Journal
     from strop.curation.audit.report import Summary
-    from strop.sandbox.limits import Limits
 
 _WIDTH = 140
 """Columns of the table where there is no terminal."""
@@ -25,49 +27,45 @@ _BAD_SHOWN = 20
 def audit(
     tasks: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="TASKS", help="a file of tasks, a built-in set, or FORMAT:PLACE; see docs/formats.md"
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="file for the audits, one JSON line per task")
+        Path | None, Option("--output", "-o", help="file for the audits, one JSON line per task")
     ] = None,
-    keep: Annotated[Path | None, typer.Option(help="file for the fit tasks, as task lines")] = None,
+    keep: Annotated[Path | None, Option(help="file for the fit tasks, as task lines")] = None,
     fail_on: Annotated[
-        Literal["fatal", "warning", "never"], typer.Option(help="findings that make the exit code 1")
+        Literal["fatal", "warning", "never"], Option(help="findings that make the exit code 1")
     ] = "fatal",
-    quick: Annotated[bool, typer.Option("--quick", help="stop at a task's first fatal finding")] = False,
-    ignore: Annotated[list[str] | None, typer.Option(help="code to ignore; may be repeated")] = None,
-    runs: Annotated[int, typer.Option(min=1, help="runs of a reference that looks deterministic")] = 5,
-    chance_runs: Annotated[
-        int, typer.Option(min=1, help="runs of a reference with a source of randomness")
-    ] = 24,
-    min_tests: Annotated[int, typer.Option(min=1, help="minimum number of different tests per task")] = 5,
-    mutants: Annotated[int, typer.Option(min=0, help="maximum faulty versions of a reference; 0: none")] = 12,
-    limit: Annotated[int | None, typer.Option(min=1, help="read at most this many tasks")] = None,
+    quick: Annotated[bool, Option("--quick", help="stop at a task's first fatal finding")] = False,
+    ignore: Annotated[list[str] | None, Option(help="code to ignore; may be repeated")] = None,
+    runs: Annotated[int, Option(min=1, help="runs of a reference that looks deterministic")] = 5,
+    chance_runs: Annotated[int, Option(min=1, help="runs of a reference with a source of randomness")] = 24,
+    min_tests: Annotated[int, Option(min=1, help="minimum number of different tests per task")] = 5,
+    mutants: Annotated[int, Option(min=0, help="maximum faulty versions of a reference; 0: none")] = 12,
+    limit: Annotated[int | None, Option(min=1, help="read at most this many tasks")] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", help="PART=COLUMN for the columns of another data set"),
+        Option("--column", "-c", help="PART=COLUMN for the columns of another data set"),
     ] = None,
-    show: Annotated[int, typer.Option(min=0, help="unfit tasks to list")] = 20,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="answers at a time; one per core by default")
-    ] = None,
-    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU seconds for one answer")] = None,
-    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory for one answer, in MiB")] = None,
-    jail: Annotated[str, typer.Option(help="jail configuration; `strop doctor` lists them")] = "auto",
-    allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
-    ] = False,
+    show: Annotated[int, Option(min=0, help="unfit tasks to list")] = 20,
+    workers: Workers = None,
+    cpu_seconds: CpuSeconds = None,
+    memory_mb: MemoryMb = None,
+    jail: Jail = "auto",
+    allow_unsafe: AllowUnsafe = False,
 ) -> None:
     """Find tasks that teach the wrong thing: wrong, flaky or leaked references, tests that anything passes.
 
     With --output or --keep, a stopped audit resumes when you give the same command again.
     """
+    from strop.core.files import remove_parts
     from strop.curation.audit import AuditSettings
     from strop.curation.audit.report import Summary
+    from strop.sandbox.limits import Limits
 
-    limits = _limits(cpu_seconds, memory_mb)
+    limits = limits_of(cpu_seconds, memory_mb) or Limits()
     settings = AuditSettings(
         runs=runs, chance_runs=max(runs, chance_runs), min_tests=min_tests, mutants=mutants, quick=quick,
         ignore=_codes(ignore), cpu_seconds=limits.cpu_seconds, memory_bytes=limits.memory_bytes,
@@ -76,46 +74,42 @@ def audit(
     bad, place = [0], output or keep
     summary = Summary(show)
     with ExitStack() as stack:
-        audits = _Audits(settings, limits, workers, jail, allow_unsafe)
+        options = {"limits": limits, "jail": jail, "allow_unsafe": allow_unsafe}
+        audits = partial(_audits, settings=settings, workers=workers, options=options)
         journal = stack.enter_context(_journal(place, settings)) if place else None
         if journal is not None:
-            _clear(output, keep)
+            for path in filter(None, (output, keep)):
+                remove_parts(
+                    path.parent, path.name
+                )  # of a killed audit: the lock shows that no other one runs
         source = islice(_tasks(tasks, column, bad), limit)
         _go(source, audits, journal, keep, summary)
         if journal is not None:
             _finish(journal, output)
     _report(summary, bad[0], output)
     if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
-class _Audits:
-    """Opens the verifier when the first task needs it."""
+def _audits(
+    tasks: "Iterable[Task]", settings: "AuditSettings", workers: int | None, options: dict[str, Any]
+) -> "Iterator[TaskAudit]":
+    """Audits tasks; opens the verifier, with `options`, when the first one is asked for."""
+    from strop.curation.audit import audit_tasks
+    from strop.verification import open_verifier
 
-    def __init__(
-        self, settings: "AuditSettings", limits: "Limits", workers: int | None, jail: str, allow_unsafe: bool
-    ) -> None:
-        self._settings = settings
-        self._options = {"limits": limits, "jail": jail, "allow_unsafe": allow_unsafe}
-        self._workers = workers
-
-    def __call__(self, tasks: "Iterable[Task]") -> "Iterator[TaskAudit]":
-        from strop.curation.audit import audit_tasks
-        from strop.verification import open_verifier
-
-        options = self._options
-        with open_verifier(workers=self._workers, **options) as verifier:  # type: ignore[arg-type]
-            yield from audit_tasks(
-                tasks,
-                verifier,
-                self._settings,
-                reseeded=lambda seed: open_verifier(workers=1, hash_seed=seed, **options),  # type: ignore[arg-type]
-            )
+    with open_verifier(workers=workers, **options) as verifier:
+        yield from audit_tasks(
+            tasks,
+            verifier,
+            settings,
+            reseeded=lambda seed: open_verifier(workers=1, hash_seed=seed, **options),
+        )
 
 
 def _go(
     source: "Iterable[Task]",
-    audits: _Audits,
+    audits: "Callable[[Iterable[Task]], Iterator[TaskAudit]]",
     journal: "Journal | None",
     keep: Path | None,
     summary: "Summary",
@@ -134,9 +128,8 @@ def _go(
                 summary.add(found)
                 if kept is not None and found.ok:
                     kept.write(task.model_dump_json().encode() + b"\n")
-                progress.at(
-                    number, number - summary.unfit, None, "resumed" if _resumed(journal, number) else ""
-                )
+                note = "resumed" if journal is not None and number <= journal.resumed else ""
+                progress.at(number, number - summary.unfit, None, note)
         except KeyboardInterrupt:
             if journal is None:
                 raise
@@ -145,13 +138,8 @@ def _go(
             pairs.close()
 
 
-def _resumed(journal: "Journal | None", number: int) -> bool:
-    return journal is not None and number <= journal.resumed
-
-
 def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[Task]":
     """The tasks of the source; a row that makes none is a line on stderr, and counted."""
-    from strop.cli.options import columns_of
     from strop.core.text import printable
     from strop.tasks.sources import iter_tasks
 
@@ -160,10 +148,7 @@ def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[T
         if bad[0] <= _BAD_SHOWN:
             print(f"error: {printable(line)}", file=sys.stderr)
 
-    def guess(line: str) -> None:
-        print(printable(line), file=sys.stderr)
-
-    return iter_tasks(source, columns=columns_of(column), on_bad=report, on_guess=guess)
+    return iter_tasks(source, columns=columns_of(column), on_bad=report, on_guess=say)
 
 
 def _journal(output: Path, settings: "AuditSettings") -> "Journal":
@@ -175,14 +160,6 @@ def _journal(output: Path, settings: "AuditSettings") -> "Journal":
     if journal.discarded:
         print(f"{path} was made with other settings: starting over", file=sys.stderr)
     return journal
-
-
-def _clear(*paths: Path | None) -> None:
-    """Removes unfinished files of a killed audit; the journal's lock shows that no other audit is running."""
-    from strop.core.files import remove_parts
-
-    for path in filter(None, paths):
-        remove_parts(path.parent, path.name)
 
 
 def _finish(journal: "Journal", output: Path | None) -> None:
@@ -207,32 +184,16 @@ def _refuse_early(*paths: Path | None) -> None:
 
 
 def _codes(names: list[str] | None) -> "tuple[Code, ...]":
-    from difflib import get_close_matches
-
     from strop.core.errors import UserError
     from strop.curation.audit import CODES
+    from strop.tasks.rows import suggestion
 
     for name in names or ():
         if name not in CODES:
-            close = get_close_matches(name, CODES, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise UserError(f"--ignore {name!r}: unknown code{hint}; there are {', '.join(CODES)}")
+            raise UserError(
+                f"--ignore {name!r}: unknown code{suggestion(name, CODES)}; there are {', '.join(CODES)}"
+            )
     return tuple(code for code in CODES if code in (names or ()))
-
-
-def _limits(cpu_seconds: float | None, memory_mb: int | None) -> "Limits":
-    """The limits of one answer; wall time grows with CPU time."""
-    from dataclasses import replace
-
-    from strop.sandbox import Limits
-
-    limits = Limits()
-    if cpu_seconds is not None:
-        wall = max(limits.wall_seconds, 4 * cpu_seconds)
-        limits = replace(limits, cpu_seconds=cpu_seconds, wall_seconds=wall)
-    if memory_mb is not None:
-        limits = replace(limits, memory_bytes=memory_mb * 2**20)
-    return limits
 
 
 def _report(summary: "Summary", bad: int, output: Path | None) -> None:

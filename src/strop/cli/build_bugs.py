@@ -4,11 +4,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument
 
 from strop.cli.build_bugs_options import AskedModels, BugMaking, OfProject, OfTasks
-from strop.cli.build_output import File, Output, Verifying, edit_format, say
-from strop.cli.options import grouped
+from strop.cli.build_output import File, Output, Verifying, edit_format
+from strop.cli.options import grouped, say
 
 PER_TASK = 6
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")
@@ -17,7 +17,7 @@ _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")
 @grouped
 def bugs(
     source: Annotated[
-        str, typer.Argument(help="a project (folder or sdist .tar.gz), or Python tasks: a name or a file")
+        str, Argument(help="a project (folder or sdist .tar.gz), or Python tasks: a name or a file")
     ],
     output: File,
     making: BugMaking,

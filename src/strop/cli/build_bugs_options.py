@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import typer
+from typer import Option
 
 from strop.cli.build_output import ChosenTasks
 
@@ -12,13 +12,13 @@ from strop.cli.build_output import ChosenTasks
 class BugMaking:
     """Which bugs are made."""
 
-    seed: Annotated[int, typer.Option(help="decides which bugs are made")] = 0
+    seed: Annotated[int, Option(help="decides which bugs are made")] = 0
     per_task: Annotated[
         int | None,
-        typer.Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
+        Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
     ] = None
-    faults: Annotated[str, typer.Option(help="faults in one bug: a number, or a range such as 1-2")] = "1"
-    format: Annotated[str, typer.Option(help="how the repair must be written")] = "search-replace"
+    faults: Annotated[str, Option(help="faults in one bug: a number, or a range such as 1-2")] = "1"
+    format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
 
     def at_once(self) -> tuple[int, int]:
         """The least and the most faults of one bug. Raises UserError."""
@@ -36,13 +36,13 @@ class BugMaking:
 class OfProject:
     """Options for a project."""
 
-    count: Annotated[int, typer.Option(min=1, help="for a project: maximum number of tasks")] = 300
+    count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
     language: Annotated[
         Literal["python", "rust"] | None,
-        typer.Option(help="for a project; default: rust if there is a Cargo.toml"),
+        Option(help="for a project; default: rust if there is a Cargo.toml"),
     ] = None
     max_file_chars: Annotated[
-        int | None, typer.Option(min=1, help="for a project: only files of at most this many characters")
+        int | None, Option(min=1, help="for a project: only files of at most this many characters")
     ] = None
 
 
@@ -50,32 +50,26 @@ class OfProject:
 class OfTasks(ChosenTasks):
     """Options for tasks."""
 
-    min_passing: Annotated[
-        int, typer.Option(min=0, help="minimum number of tests that pass despite the bug")
-    ] = 0
-    max_lines: Annotated[
-        int | None, typer.Option(min=1, help="only references of at most this many lines")
-    ] = None
+    min_passing: Annotated[int, Option(min=0, help="minimum number of tests that pass despite the bug")] = 0
+    max_lines: Annotated[int | None, Option(min=1, help="only references of at most this many lines")] = None
 
 
 @dataclass(frozen=True)
 class AskedModels:
     """Models that are asked, and how."""
 
-    rewrite_url: Annotated[
-        str, typer.Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")
-    ] = ""
-    rewrite_model: Annotated[
-        str, typer.Option(help="model that rewrites functions with a bug, named as on the server")
-    ] = ""
-    rewrite_share: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="share of the tried bugs that the model writes")
-    ] = 1.0
-    issue_model: Annotated[str, typer.Option(help="model that writes the statements, on the same server")] = (
+    rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
         ""
     )
-    api_key_env: Annotated[str, typer.Option(help="environment variable that holds the server's key")] = (
+    rewrite_model: Annotated[
+        str, Option(help="model that rewrites functions with a bug, named as on the server")
+    ] = ""
+    rewrite_share: Annotated[
+        float, Option(min=0.0, max=1.0, help="share of the tried bugs that the model writes")
+    ] = 1.0
+    issue_model: Annotated[str, Option(help="model that writes the statements, on the same server")] = ""
+    api_key_env: Annotated[str, Option(help="environment variable that holds the server's key")] = (
         "OPENAI_API_KEY"
     )
-    concurrency: Annotated[int, typer.Option(min=1, max=1024, help="concurrent calls")] = 16
-    timeout: Annotated[float, typer.Option(min=1.0, help="seconds one call may take")] = 600.0
+    concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
+    timeout: Annotated[float, Option(min=1.0, help="seconds one call may take")] = 600.0

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from strop.cli.build_output import File, Output, Verifying, edit_format
 from strop.cli.options import grouped
@@ -29,35 +29,31 @@ class EditLimits:
     """What an edit may have."""
 
     context: Annotated[
-        int, typer.Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
+        int, Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
     ] = 1
-    max_files: Annotated[int, typer.Option(min=1, help="maximum number of files that an edit changes")] = 5
-    max_chars: Annotated[
-        int, typer.Option(min=100, help="maximum characters in all shown files together")
-    ] = 60_000
+    max_files: Annotated[int, Option(min=1, help="maximum number of files that an edit changes")] = 5
+    max_chars: Annotated[int, Option(min=100, help="maximum characters in all shown files together")] = 60_000
 
 
 @grouped
 def edits(
     source: Annotated[
-        str, typer.Argument(help="a git repository (swe-rl, patch), or tasks: a name, a file, FORMAT:PLACE")
+        str, Argument(help="a git repository (swe-rl, patch), or tasks: a name, a file, FORMAT:PLACE")
     ],
     output: File,
-    family: Annotated[Family, typer.Option(help="kind of task to make")],
+    family: Annotated[Family, Option(help="kind of task to make")],
     limits: EditLimits,
     verifying: Verifying,
     repositories: Annotated[
-        Path | None, typer.Option(help="folder of clones that hold the files of the rows")
+        Path | None, Option(help="folder of clones that hold the files of the rows")
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="how the edit must be written; default: search-replace, for patch unified-diff"),
+        Option(help="how the edit must be written; default: search-replace, for patch unified-diff"),
     ] = None,
-    newest: Annotated[
-        int, typer.Option(min=1, help="number of commits of a repository to consider")
-    ] = 10_000,
-    limit: Annotated[int | None, typer.Option(min=1, help="maximum number of tasks")] = None,
-    seed: Annotated[int, typer.Option(help="decides which unchanged files are shown")] = 0,
+    newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000,
+    limit: Annotated[int | None, Option(min=1, help="maximum number of tasks")] = None,
+    seed: Annotated[int, Option(help="decides which unchanged files are shown")] = 0,
 ) -> None:
     """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from strop.cli.build_output import File, Output, Verifying
 from strop.cli.options import grouped
@@ -27,29 +27,25 @@ Format = Literal["search-replace", "unified-diff", "whole-file", "line-range", "
 class ImplementMaking:
     """What is made of which functions."""
 
-    format: Annotated[Format, typer.Option(help="how the answer must write its edit")] = "search-replace"
+    format: Annotated[Format, Option(help="how the answer must write its edit")] = "search-replace"
     mask: Annotated[
         Literal["body", "function"],
-        typer.Option(
-            help="part to mask: everything after the docstring, or the whole function, as published"
-        ),
+        Option(help="part to mask: everything after the docstring, or the whole function, as published"),
     ] = "body"
     filters: Annotated[
-        str, typer.Option(help="which functions: published, sound, none, or names separated by commas")
+        str, Option(help="which functions: published, sound, none, or names separated by commas")
     ] = "published"
-    column: Annotated[str, typer.Option(help="for a data set: the column that holds the files")] = "content"
-    max_file_chars: Annotated[int, typer.Option(min=1, help="longer files are left out")] = 20_000
-    per_file: Annotated[
-        int | None, typer.Option(min=1, help="maximum tasks from one file, chosen by the seed")
-    ] = None
-    limit: Annotated[int | None, typer.Option(min=1, help="stop after this many tasks")] = None
-    held_out: Annotated[float, typer.Option(min=0.0, max=1.0, help="share of files to hold out")] = 0.35
-    seed: Annotated[int, typer.Option(help="decides the split, and the tasks that --per-file keeps")] = 0
+    column: Annotated[str, Option(help="for a data set: the column that holds the files")] = "content"
+    max_file_chars: Annotated[int, Option(min=1, help="longer files are left out")] = 20_000
+    per_file: Annotated[int | None, Option(min=1, help="maximum tasks from one file, chosen by the seed")] = (
+        None
+    )
+    limit: Annotated[int | None, Option(min=1, help="stop after this many tasks")] = None
+    held_out: Annotated[float, Option(min=0.0, max=1.0, help="share of files to hold out")] = 0.35
+    seed: Annotated[int, Option(help="decides the split, and the tasks that --per-file keeps")] = 0
     tests: Annotated[
         bool,
-        typer.Option(
-            "--tests", help="the source is a project: its tests, run in the jail, judge the answers"
-        ),
+        Option("--tests", help="the source is a project: its tests, run in the jail, judge the answers"),
     ] = False
 
 
@@ -57,9 +53,7 @@ class ImplementMaking:
 def implement(
     source: Annotated[
         str,
-        typer.Argument(
-            help="Python sources: a folder, a .py file, a .tar.gz, or a data set that holds files"
-        ),
+        Argument(help="Python sources: a folder, a .py file, a .tar.gz, or a data set that holds files"),
     ],
     output: File,
     making: ImplementMaking,

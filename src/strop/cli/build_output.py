@@ -1,13 +1,12 @@
 """What the commands of `strop build` share: options, the file of tasks, the manifest beside it, and the last line."""
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from strop.cli.options import AllowUnsafe, Side
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from strop.curation.engine.tally import Tally
     from strop.reports.terminal.progress import Progress
 
-File = Annotated[Path, typer.Option("--output", "-o", help="file of task lines to write; .gz compresses")]
+File = Annotated[Path, Option("--output", "-o", help="file of task lines to write; .gz compresses")]
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Verifying:
     """How what is made is verified."""
 
     workers: Annotated[
-        int | None, typer.Option(min=1, help="batches verified at a time; one per core by default")
+        int | None, Option(min=1, help="batches verified at a time; one per core by default")
     ] = None
     allow_unsafe: AllowUnsafe = False
 
@@ -33,9 +32,9 @@ class Verifying:
 class ChosenTasks:
     """Which tasks of a source are taken."""
 
-    limit: Annotated[int | None, typer.Option(min=1, help="read only this many tasks of the source")] = None
-    topic: Annotated[list[str] | None, typer.Option("--topic", help="only this topic; repeatable")] = None
-    level: Annotated[list[int] | None, typer.Option("--level", help="only this level; repeatable")] = None
+    limit: Annotated[int | None, Option(min=1, help="read only this many tasks of the source")] = None
+    topic: Annotated[list[str] | None, Option("--topic", help="only this topic; repeatable")] = None
+    level: Annotated[list[int] | None, Option("--level", help="only this level; repeatable")] = None
     split: Side = None
 
     def filters(self) -> dict[str, Any]:
@@ -98,10 +97,3 @@ def edit_format(name: str) -> str:
             f"--format {name!r}: unknown{suggestion(name, list(FORMATS))}; there are {', '.join(FORMATS)}"
         )
     return name
-
-
-def say(text: str) -> None:
-    """One line for people, on stderr."""
-    from strop.core.text import printable
-
-    print(printable(text), file=sys.stderr, flush=True)

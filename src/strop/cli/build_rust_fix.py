@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from strop.cli.build_output import ChosenTasks, File, Output, Verifying, originals_shown
 from strop.cli.options import grouped
@@ -21,12 +21,12 @@ def rust_fix(
     chosen: ChosenTasks,
     verifying: Verifying,
     source: Annotated[
-        str, typer.Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
+        str, Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
     ] = "rust-functions",
-    seed: Annotated[int, typer.Option(help="decides which faults are made")] = 0,
-    per_task: Annotated[int, typer.Option(min=1, max=100, help="maximum programs from one task")] = 6,
+    seed: Annotated[int, Option(help="decides which faults are made")] = 0,
+    per_task: Annotated[int, Option(min=1, max=100, help="maximum programs from one task")] = 6,
     kinds: Annotated[
-        str | None, typer.Option(help="only these kinds of fault, such as moves,types; default: all")
+        str | None, Option(help="only these kinds of fault, such as moves,types; default: all")
     ] = None,
 ) -> None:
     """Make repair tasks: put faults into references and keep the programs that fail as intended.

@@ -1,10 +1,13 @@
 """`strop curate`: a pipeline of named steps over sources of tasks, with a manifest that accounts for every task."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option
+
+from strop.cli.options import AllowUnsafe, VerifyWorkers, say
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,35 +27,31 @@ def _steps(wanted: bool) -> None:
         for key, field in kind.config.model_fields.items():
             default = "required" if field.is_required() else f"default {_shown(field.default)}"
             print(f"    {key} ({default}): {' '.join((field.description or '').split())}")
-    raise typer.Exit
+    raise Exit
 
 
 def curate(
     pipeline: Annotated[
-        Path, typer.Argument(metavar="PIPELINE.yaml", help="sources and steps; see docs/curate.md")
+        Path, Argument(metavar="PIPELINE.yaml", help="sources and steps; see docs/curate.md")
     ],
     out: Annotated[
-        Path | None, typer.Option("--output", "-o", help="folder for the tasks and the manifest")
+        Path | None, Option("--output", "-o", help="folder for the tasks and the manifest")
     ] = None,
     source: Annotated[
         list[str] | None,
-        typer.Option("--source", "-s", help="replaces the pipeline's sources; repeatable"),
+        Option("--source", "-s", help="replaces the pipeline's sources; repeatable"),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="replaces the pipeline's seed")] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="answers verified at a time; one per core by default")
-    ] = None,
+    seed: Annotated[int | None, Option(min=0, help="replaces the pipeline's seed")] = None,
+    workers: VerifyWorkers = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="start over in a folder that holds another result")
+        bool, Option("--overwrite", help="start over in a folder that holds another result")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="check the pipeline, print it with every default, then stop")
+        bool, Option("--dry-run", help="check the pipeline, print it with every default, then stop")
     ] = False,
-    allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")
-    ] = False,
+    allow_unsafe: AllowUnsafe = False,
     steps: Annotated[
-        bool, typer.Option("--steps", callback=_steps, is_eager=True, help="list all steps and stop")
+        bool, Option("--steps", callback=_steps, is_eager=True, help="list all steps and stop")
     ] = False,
 ) -> None:
     """Filter, clean and split tasks by a pipeline of steps.
@@ -76,7 +75,7 @@ def curate(
     if out is None:
         raise UserError("no folder for the result: add --output FOLDER")
     options = RunOptions(workers=workers, allow_unsafe=allow_unsafe, overwrite=overwrite)
-    with _Watcher() as watcher:
+    with closing(_Watcher()) as watcher:
         try:
             manifest = run(planned, out, options, watcher)
         except KeyboardInterrupt:
@@ -91,21 +90,13 @@ class _Watcher:
         self._progress: Progress | None = None
         self._stages = 0
 
-    def __enter__(self) -> "_Watcher":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._close()
-
     def say(self, text: str) -> None:
-        from strop.core.text import printable
-
-        print(printable(text), file=sys.stderr)
+        say(text)
 
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         from strop.reports.terminal.progress import Progress
 
-        self._close()
+        self.close()
         label = f"{name} ({number} of {stages})" if number else name
         self._progress = Progress(label, size).__enter__()
 
@@ -114,11 +105,11 @@ class _Watcher:
             self._progress.at(done, None, total)
 
     def end(self, entry: "StageCounts") -> None:
-        self._close()
+        self.close()
         changed = f", {entry.changed} changed" if entry.changed else ""
         self.say(f"{entry.step}: {entry.kept} of {entry.taken} kept{changed}, {entry.seconds:.1f} s")
 
-    def _close(self) -> None:
+    def close(self) -> None:
         if self._progress is not None:
             self._progress.__exit__(None, None, None)
             self._progress = None

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+from typer import Exit
 
 TOOLCHAINS = ("cargo", "rustc", "node", "gcc", "g++", "go")
 PACKAGES = (
@@ -50,7 +50,7 @@ def doctor() -> None:
             "5.13 or newer, or accept the weaker jail: sandbox.allow_unsafe=true",
             file=sys.stderr,
         )
-        raise typer.Exit(1)
+        raise Exit(1)
     _print("verdict: this machine can verify model-written code")
 
 

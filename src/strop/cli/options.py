@@ -4,14 +4,16 @@ A command under `@grouped` takes a group as one parameter; on the command line i
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-import typer
+from typer import Argument, Option
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
+    from strop.sandbox.limits import Limits
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -60,29 +62,32 @@ class RecipeDefault(str):
 
 def of_recipe(key: str, *names: str, help: str, **more: Any) -> Any:
     """An option that sets a recipe's key where it is given; the default is the recipe's."""
-    return typer.Option(*names, help=help, show_default=RecipeDefault(key), **more)
+    return Option(*names, help=help, show_default=RecipeDefault(key), **more)
 
 
 Recipes = Annotated[
-    list[str], typer.Argument(metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
+    list[str], Argument(metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
 ]
 Source = Annotated[
     str,
-    typer.Argument(
+    Argument(
         help="python-functions, rust-functions, humaneval, a file or folder, hub:ID[@SPLIT], or FORMAT:PLACE"
     ),
 ]
 Column = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column", "-c", help="PART=COLUMN for the columns of another data set, e.g. tests=test_list"
-    ),
+    Option("--column", "-c", help="PART=COLUMN for the columns of another data set, e.g. tests=test_list"),
 ]
-Side = Annotated[
-    Literal["train", "held-out"] | None, typer.Option("--split", help="only this side of the split")
+Side = Annotated[Literal["train", "held-out"] | None, Option("--split", help="only this side of the split")]
+AllowUnsafe = Annotated[bool, Option("--allow-unsafe", help="run without a jail if none is available")]
+Workers = Annotated[int | None, Option(min=1, help="answers at a time; one per core by default")]
+VerifyWorkers = Annotated[
+    int | None, Option(min=1, help="answers verified at a time; one per core by default")
 ]
-AllowUnsafe = Annotated[bool, typer.Option("--allow-unsafe", help="run without a jail if none is available")]
-Plain = Annotated[bool, typer.Option("--plain", help="one line per step, no live view")]
+CpuSeconds = Annotated[float | None, Option(min=0.01, help="CPU seconds for one answer")]
+MemoryMb = Annotated[int | None, Option(min=16, help="memory for one answer, in MiB")]
+Jail = Annotated[str, Option(help="jail configuration; `strop doctor` lists them")]
+Plain = Annotated[bool, Option("--plain", help="one line per step, no live view")]
 
 
 @dataclass(frozen=True)
@@ -91,14 +96,12 @@ class EngineOptions:
 
     engine: Annotated[
         Literal["transformers", "vllm", "openai", "scripted"],
-        typer.Option(
+        Option(
             help="engine for models that name none; for openai, MODEL is the name on the server, for "
             "scripted a file of answers"
         ),
     ] = "transformers"
-    base_url: Annotated[str | None, typer.Option(help="server address for openai models that name none")] = (
-        None
-    )
+    base_url: Annotated[str | None, Option(help="server address for openai models that name none")] = None
 
 
 @dataclass(frozen=True)
@@ -106,18 +109,30 @@ class TaskFilters:
     """Which tasks of a source are taken."""
 
     column: Column = None
-    topic: Annotated[list[str] | None, typer.Option("--topic", help="only this topic; may be repeated")] = (
-        None
-    )
-    level: Annotated[list[int] | None, typer.Option("--level", help="only this level; may be repeated")] = (
-        None
-    )
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="stop after this many tasks")] = None
+    topic: Annotated[list[str] | None, Option("--topic", help="only this topic; may be repeated")] = None
+    level: Annotated[list[int] | None, Option("--level", help="only this level; may be repeated")] = None
+    limit: Annotated[int | None, Option("--limit", min=1, help="stop after this many tasks")] = None
 
     @property
     def columns(self) -> dict[str, str] | None:
         """The column mapping, None when there is none. Raises UserError."""
         return columns_of(self.column)
+
+
+def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = None) -> "Limits | None":
+    """One answer's limits, None if none is given; wall time grows with CPU time. Raises UserError."""
+    from strop.core.errors import UserError
+    from strop.sandbox import Limits
+
+    if (cpu, memory_mb, wall) == (None, None, None):
+        return None
+    usual = Limits()
+    wall = wall or max(usual.wall_seconds, 4 * (cpu or 0))
+    cpu = cpu or usual.cpu_seconds
+    if wall < cpu:
+        raise UserError(f"--wall-seconds {wall:g} is below --cpu-seconds {cpu:g}; raise it")
+    memory = usual.memory_bytes if memory_mb is None else memory_mb * 2**20
+    return replace(usual, cpu_seconds=cpu, wall_seconds=wall, memory_bytes=memory)
 
 
 def columns_of(pairs: list[str] | None) -> dict[str, str] | None:
@@ -139,3 +154,10 @@ def recipe_of(words: list[str], more: Sequence[str] = ()) -> "Recipe":
 
     files = [word for word in words if "=" not in word]
     return load_recipe(files, [*(word for word in words if "=" in word), *more])
+
+
+def say(text: str) -> None:
+    """Prints a line for people on stderr, with hostile characters as escapes."""
+    from strop.core.text import printable
+
+    print(printable(text), file=sys.stderr, flush=True)

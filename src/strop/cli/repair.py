@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, grouped
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 class PlanOptions:
     """What a repair does; see `RepairPlan`."""
 
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="edits to sample")] = 16
+    samples: Annotated[int, Option("--samples", "-n", min=1, help="edits to sample")] = 16
     temperature: Annotated[
-        float, typer.Option("--temperature", "-t", min=0, help="temperature of all samples; 0 is greedy")
+        float, Option("--temperature", "-t", min=0, help="temperature of all samples; 0 is greedy")
     ] = 1.0
     localise: Annotated[
         Literal["model", "lexical", "both"],
-        typer.Option(
+        Option(
             help="what finds the files: the model, the words of the issue (BM25), or first one, then the other"
         ),
     ] = "model"
-    most_files: Annotated[int, typer.Option(min=1, help="maximum number of files to edit")] = 3
+    most_files: Annotated[int, Option(min=1, help="maximum number of files to edit")] = 3
     format: Annotated[
         Literal["search-replace", "unified-diff", "whole-file", "line-range"],
-        typer.Option(help="edit format that the model is asked for"),
+        Option(help="edit format that the model is asked for"),
     ] = "search-replace"
-    exact: Annotated[bool, typer.Option("--exact", help="edits must match the files exactly")] = False
-    locating: Annotated[int, typer.Option(min=1, help="samples for each localisation, which vote")] = 4
-    reproductions: Annotated[int, typer.Option(min=0, help="reproduction tests to sample; 0: none")] = 8
-    test_seconds: Annotated[float, typer.Option(min=1, help="seconds for the tests of all edits")] = 900.0
-    max_tokens: Annotated[int, typer.Option(min=1, help="longest answer in tokens")] = 2000
-    seed: Annotated[int, typer.Option(min=0, help="seed of every random choice")] = 0
+    exact: Annotated[bool, Option("--exact", help="edits must match the files exactly")] = False
+    locating: Annotated[int, Option(min=1, help="samples for each localisation, which vote")] = 4
+    reproductions: Annotated[int, Option(min=0, help="reproduction tests to sample; 0: none")] = 8
+    test_seconds: Annotated[float, Option(min=1, help="seconds for the tests of all edits")] = 900.0
+    max_tokens: Annotated[int, Option(min=1, help="longest answer in tokens")] = 2000
+    seed: Annotated[int, Option(min=0, help="seed of every random choice")] = 0
 
     def plan(self) -> "RepairPlan":
         """The same for `strop.repair`."""
@@ -60,40 +60,36 @@ class AskingOptions:
 
     model: Annotated[
         str,
-        typer.Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL"),
+        Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL"),
     ] = ""
     style: Annotated[
         Literal["chat", "continue"],
-        typer.Option(help="continue: one text, for models without a chat template"),
+        Option(help="continue: one text, for models without a chat template"),
     ] = "chat"
-    max_prompt_tokens: Annotated[int, typer.Option(min=256, help="longest prompt in tokens")] = 6000
-    tests: Annotated[bool, typer.Option("--tests/--no-tests", help="run tests to rerank the edits")] = True
+    max_prompt_tokens: Annotated[int, Option(min=256, help="longest prompt in tokens")] = 6000
+    tests: Annotated[bool, Option("--tests/--no-tests", help="run tests to rerank the edits")] = True
     allow_unsafe: Annotated[
-        bool, typer.Option("--allow-unsafe", help="run tests without a jail if none is available")
+        bool, Option("--allow-unsafe", help="run tests without a jail if none is available")
     ] = False
 
 
 @grouped
 def repair(
-    repository: Annotated[
-        Path, typer.Argument(metavar="REPO", help="folder of the repository; it is not changed")
-    ],
+    repository: Annotated[Path, Argument(metavar="REPO", help="folder of the repository; it is not changed")],
     planned: PlanOptions,
     asking: AskingOptions,
     engine: EngineOptions,
     overrides: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as for strop eval")
+        list[str] | None, Argument(metavar="[KEY=VALUE...]", help="recipe overrides, as for strop eval")
     ] = None,
-    issue: Annotated[str, typer.Option(help="file with the text of the issue; - reads stdin")] = "",
+    issue: Annotated[str, Option(help="file with the text of the issue; - reads stdin")] = "",
     file: Annotated[
-        list[str] | None, typer.Option("--file", help="a file to edit, instead of localising; repeatable")
+        list[str] | None, Option("--file", help="a file to edit, instead of localising; repeatable")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="file for the diff, instead of stdout")
+        Path | None, Option("--output", "-o", help="file for the diff, instead of stdout")
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", help="file for every candidate with its scores")
-    ] = None,
+    json: Annotated[Path | None, Option("--json", help="file for every candidate with its scores")] = None,
 ) -> None:
     """Look for an edit that fixes an issue, and print it as a diff that git apply accepts.
 

@@ -4,23 +4,23 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 REPORT = "report.html"
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="run folders")],
+    runs: Annotated[list[Path], Argument(metavar="RUN...", help="run folders")],
     output: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--output", "-o", help="file to write; RUN/report.html by default, ./report.html for several runs"
         ),
     ] = None,
     rollouts: Annotated[
-        int, typer.Option(min=0, max=100_000, help="maximum rollouts to embed; fewer if they do not fit")
+        int, Option(min=0, max=100_000, help="maximum rollouts to embed; fewer if they do not fit")
     ] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="draws the rollouts")] = 0,
+    seed: Annotated[int, Option(min=0, help="draws the rollouts")] = 0,
 ) -> None:
     """Write one or more runs into one HTML file under 3 MB, with a sample of their rollouts.
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,9 +15,9 @@ _HEADS = ("run", "state", "steps", "reward", "held out", "difference", "time", "
 def runs(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[DIR...]", help="folders that contain runs, or runs", show_default="runs"),
+        Argument(metavar="[DIR...]", help="folders that contain runs, or runs", show_default="runs"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="print a JSON list instead")] = False,
+    as_json: Annotated[bool, Option("--json", help="print a JSON list instead")] = False,
 ) -> None:
     """List runs, newest first: state, steps, reward, held-out result before and after, time, alarms.
 

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-from strop.cli.options import recipe_of
+from strop.cli.options import Workers, recipe_of
 
 if TYPE_CHECKING:
     from strop.config.tasks import SandboxConfig
@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 def serve_verifier(
     recipe: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides; only `sandbox` is used"
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8765,
+    host: Annotated[str, Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8765,
     token_file: Annotated[
-        Path | None, typer.Option(help="file with the token; default: STROP_VERIFIER_TOKEN")
+        Path | None, Option(help="file with the token; default: STROP_VERIFIER_TOKEN")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="answers at a time; one per core by default")
-    ] = None,
-    new_token: Annotated[bool, typer.Option("--new-token", help="print a new token, then stop")] = False,
+    workers: Workers = None,
+    new_token: Annotated[bool, Option("--new-token", help="print a new token, then stop")] = False,
 ) -> None:
     """Judge answers sent by other machines, whose recipes name this one in `sandbox.verifier_urls`."""
     if new_token:

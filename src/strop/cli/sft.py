@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from strop.cli.options import Recipes, recipe_of
 
 
 def sft(
     recipe: Recipes,
-    plain: Annotated[bool, typer.Option("--plain", help="one line per update, no live view")] = False,
+    plain: Annotated[bool, Option("--plain", help="one line per update, no live view")] = False,
 ) -> None:
     """Warm up a model on reference solutions before reinforcement learning."""
     from strop.reports.run_folder import RunFolder

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from strop.cli.options import grouped
 
@@ -19,20 +19,20 @@ class Wanted:
     """Which rollouts are shown, and how much of them."""
 
     task: Annotated[
-        str | None, typer.Option(help="history of a task over training; the beginning of its id is enough")
+        str | None, Option(help="history of a task over training; the beginning of its id is enough")
     ] = None
-    step: Annotated[int | None, typer.Option(min=1, help="rollouts of this step")] = None
-    group: Annotated[int | None, typer.Option(min=0, help="rollouts of this group of the step")] = None
+    step: Annotated[int | None, Option(min=1, help="rollouts of this step")] = None
+    group: Annotated[int | None, Option(min=0, help="rollouts of this group of the step")] = None
     evaluation: Annotated[
-        str | None, typer.Option(help="rollouts of an evaluation: before, after, step-000010, ...")
+        str | None, Option(help="rollouts of an evaluation: before, after, step-000010, ...")
     ] = None
     id: Annotated[
-        str | None, typer.Option("--id", help="one rollout: t.STEP.GROUP.INDEX or e.EVALUATION.TASK.INDEX")
+        str | None, Option("--id", help="one rollout: t.STEP.GROUP.INDEX or e.EVALUATION.TASK.INDEX")
     ] = None
-    failed: Annotated[bool, typer.Option("--failed", help="only answers that did not pass")] = False
-    passed: Annotated[bool, typer.Option("--passed", help="only answers that passed")] = False
-    limit: Annotated[int, typer.Option(min=1, help="maximum number of answers to show")] = 5
-    full: Annotated[bool, typer.Option("--full", help="show every prompt, output and test in full")] = False
+    failed: Annotated[bool, Option("--failed", help="only answers that did not pass")] = False
+    passed: Annotated[bool, Option("--passed", help="only answers that passed")] = False
+    limit: Annotated[int, Option(min=1, help="maximum number of answers to show")] = 5
+    full: Annotated[bool, Option("--full", help="show every prompt, output and test in full")] = False
 
     def check(self) -> None:
         """Raises UserError for options that do not go together."""
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @grouped
-def show(run: Annotated[Path, typer.Argument(help="run folder")], wanted: Wanted) -> None:
+def show(run: Annotated[Path, Argument(help="run folder")], wanted: Wanted) -> None:
     """Show a run's headline numbers; with options, its rollouts: prompt, answer, verdict by stage, scores, advantage.
 
     --failed and --passed alone look at the newest step. Works for runs in progress and for stopped or damaged runs.

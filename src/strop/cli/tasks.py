@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option, Typer, echo
 
 from strop.cli.options import Column, Side, Source, TaskFilters, columns_of, grouped
 from strop.cli.tasks_import import chosen, convert_command, formats_command, import_command
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from strop.core.task import Task
 
-app = typer.Typer(help="List, show, import and convert task sets.", no_args_is_help=True)
+app = Typer(help="List, show, import and convert task sets.", no_args_is_help=True)
 app.command("import")(import_command)
 app.command("convert")(convert_command)
 app.command("formats")(formats_command)
@@ -58,15 +58,15 @@ def list_command(
 @app.command("show")
 def show_command(
     task_id: Annotated[
-        str, typer.Argument(metavar="[ID]", help="a task id or the name of a function", show_default=False)
+        str, Argument(metavar="[ID]", help="a task id or the name of a function", show_default=False)
     ] = "",
-    source: Annotated[str, typer.Option("--source", "-s", help="task set to search")] = "python-functions",
-    style: Annotated[str, typer.Option("--style", help="prompt style")] = "continue",
-    template: Annotated[str | None, typer.Option("--template", help="prompt template file")] = None,
+    source: Annotated[str, Option("--source", "-s", help="task set to search")] = "python-functions",
+    style: Annotated[str, Option("--style", help="prompt style")] = "continue",
+    template: Annotated[str | None, Option("--template", help="prompt template file")] = None,
     column: Column = None,
     format_name: Annotated[
         str,
-        typer.Option("--format", help="show example rows of that format instead of a task", metavar="FORMAT"),
+        Option("--format", help="show example rows of that format instead of a task", metavar="FORMAT"),
     ] = "",
 ) -> None:
     """Show the prompt, the reference and the tests of one task, or example rows of a format."""
@@ -119,10 +119,9 @@ def _show_format(name: str) -> None:
 
 def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
     """The task with that id, else the one whose source ends in that name."""
-    from difflib import get_close_matches
-
     from strop.cli.tasks_import import tell
     from strop.core.errors import UserError
+    from strop.tasks.rows import suggestion
 
     names: set[str] = set()
     by_name = None
@@ -133,8 +132,7 @@ def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
         by_name = task if name == wanted else by_name
         names |= {task.id, name}
     if by_name is None:
-        close = get_close_matches(wanted, names, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = suggestion(wanted, sorted(names))
         raise UserError(f"no task {wanted!r} in {source!r}{hint}: `strop tasks list {source}` shows them")
     return by_name
 
@@ -142,4 +140,4 @@ def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
 def _print(text: str) -> None:
     from strop.core.text import printable
 
-    typer.echo(printable(text))
+    echo(printable(text))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Exit, Option, echo
 
 from strop.cli.options import Source, TaskFilters, grouped
 
@@ -22,13 +22,11 @@ _EVERY = 10_000
 class WrittenFile:
     """The file, and what is said of rows that make no task."""
 
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")
-    ]
-    strict: Annotated[bool, typer.Option("--strict", help="exit code 1 if anything was left out")] = False
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="one line for everything that is left out")
-    ] = False
+    output: Annotated[Path, Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")]
+    strict: Annotated[bool, Option("--strict", help="exit code 1 if anything was left out")] = False
+    verbose: Annotated[bool, Option("--verbose", "-v", help="one line for everything that is left out")] = (
+        False
+    )
 
 
 class Log:
@@ -67,7 +65,7 @@ def import_command(
 def convert_command(
     source: Source,
     written: WrittenFile,
-    to: Annotated[str, typer.Option("--to", help="format to write, see `strop tasks formats`")],
+    to: Annotated[str, Option("--to", help="format to write, see `strop tasks formats`")],
     filters: TaskFilters,
 ) -> None:
     """Write the tasks of any source in another format: JSON lines, parquet or a folder, depending on the format.
@@ -87,7 +85,7 @@ def formats_command() -> None:
 
     for adapter in ADAPTERS.values():
         writes = "read, write" if adapter.write or adapter.write_folder else "read"
-        typer.echo(f"{adapter.name}\t{writes}\t{adapter.about}")
+        echo(f"{adapter.name}\t{writes}\t{adapter.about}")
 
 
 def tell(line: str) -> None:
@@ -109,9 +107,9 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
         count = write_format(adapter, _counted(_at_least_one(wanted, source, log)), written.output, log)
     finally:
         log.close()
-    typer.echo(f"{count} tasks, {log.count} rows left out: {written.output}")
+    echo(f"{count} tasks, {log.count} rows left out: {written.output}")
     if written.strict and log.count:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _distinct(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from strop.cli.options import Plain, recipe_of
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 def train(
     recipe: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
         ),
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="run folder to resume")] = None,
+    resume: Annotated[Path | None, Option(help="run folder to resume")] = None,
     print_config: Annotated[
-        bool, typer.Option("--print-config", help="print the resolved recipe and stop")
+        bool, Option("--print-config", help="print the resolved recipe and stop")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="check everything that does not need the model, then stop"),
+        Option("--dry-run", help="check everything that does not need the model, then stop"),
     ] = False,
     plain: Plain = False,
 ) -> None:

@@ -4,18 +4,17 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Exit, Option
 
-from strop.cli.options import grouped
+from strop.cli.options import CpuSeconds, Jail, MemoryMb, Workers, grouped, limits_of
 
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.core.verdict import Verdict
-    from strop.sandbox.limits import Limits
     from strop.verification.verifier import OpenVerifier
 
 IN_FLIGHT = 512
@@ -27,22 +26,18 @@ MAX_ERROR_RATE = 0.05
 class VerifierOptions:
     """Where answers are judged, and within what limits."""
 
-    workers: Annotated[int | None, typer.Option(min=1, help="answers at a time; one per core by default")] = (
-        None
+    workers: Workers = None
+    cpu_seconds: CpuSeconds = None
+    wall_seconds: Annotated[float | None, Option(min=0.01, help="wall-clock seconds for one answer")] = None
+    memory_mb: MemoryMb = None
+    jail: Jail = "auto"
+    allow_unsafe: Annotated[bool, Option(help="run without a jail if none is available")] = False
+    rust_verdict: Annotated[str, Option(help="strict: no forged passes; cargo: cargo's exit statuses")] = (
+        "strict"
     )
-    cpu_seconds: Annotated[float | None, typer.Option(min=0.01, help="CPU seconds for one answer")] = None
-    wall_seconds: Annotated[
-        float | None, typer.Option(min=0.01, help="wall-clock seconds for one answer")
-    ] = None
-    memory_mb: Annotated[int | None, typer.Option(min=16, help="memory for one answer, in MiB")] = None
-    jail: Annotated[str, typer.Option(help="jail configuration; `strop doctor` lists them")] = "auto"
-    allow_unsafe: Annotated[bool, typer.Option(help="run without a jail if none is available")] = False
-    rust_verdict: Annotated[
-        str, typer.Option(help="strict: no forged passes; cargo: cargo's exit statuses")
-    ] = "strict"
     url: Annotated[
         list[str] | None,
-        typer.Option(help="a `strop serve-verifier` to use instead of this machine; repeatable"),
+        Option(help="a `strop serve-verifier` to use instead of this machine; repeatable"),
     ] = None
 
     def open(self) -> "OpenVerifier":
@@ -51,7 +46,7 @@ class VerifierOptions:
         from strop.verification import open_remote, open_verifier
         from strop.verification.settings import fingerprint
 
-        limits = self._limits()
+        limits = limits_of(self.cpu_seconds, self.memory_mb, self.wall_seconds)
         if self.rust_verdict not in ("strict", "cargo"):
             raise UserError(f"--rust-verdict {self.rust_verdict!r} is neither strict nor cargo")
         rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
@@ -59,37 +54,19 @@ class VerifierOptions:
             return open_remote(
                 self.url, settings=fingerprint(limits, rust) if limits else {"rust_verdict": rust}
             )
-        return open_verifier(
-            workers=self.workers,
-            limits=limits,
-            jail=self.jail,
-            allow_unsafe=self.allow_unsafe,
-            rust_verdict=rust,
-        )
-
-    def _limits(self) -> "Limits | None":
-        """The limits given on the command line; None if there are none."""
-        from strop.core.errors import UserError
-        from strop.sandbox import Limits
-
-        if (self.cpu_seconds, self.wall_seconds, self.memory_mb) == (None, None, None):
-            return None
-        usual = Limits()
-        cpu = self.cpu_seconds or usual.cpu_seconds
-        wall = self.wall_seconds or max(usual.wall_seconds, 4 * (self.cpu_seconds or 0))
-        if wall < cpu:
-            raise UserError(f"--wall-seconds {wall:g} is below --cpu-seconds {cpu:g}; raise it")
-        memory = usual.memory_bytes if self.memory_mb is None else self.memory_mb * 2**20
-        return replace(usual, cpu_seconds=cpu, wall_seconds=wall, memory_bytes=memory)
+        asked: dict[str, Any] = {
+            "workers": self.workers,
+            "jail": self.jail,
+            "allow_unsafe": self.allow_unsafe,
+        }
+        return open_verifier(limits=limits, rust_verdict=rust, **asked)
 
 
 @grouped
 def verify(
-    tasks: Annotated[
-        str, typer.Argument(metavar="TASKS", help="file of task lines, or a name such as humaneval")
-    ],
-    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help='file of {"task_id", "answer"} lines')],
-    output: Annotated[Path, typer.Option("--output", "-o", help="file for the verdict lines")],
+    tasks: Annotated[str, Argument(metavar="TASKS", help="file of task lines, or a name such as humaneval")],
+    answers: Annotated[Path, Argument(metavar="ANSWERS", help='file of {"task_id", "answer"} lines')],
+    output: Annotated[Path, Option("--output", "-o", help="file for the verdict lines")],
     options: VerifierOptions,
 ) -> None:
     """Verify answers and write one verdict line for each, in the same order.
@@ -169,4 +146,4 @@ def _summarise(outcomes: Counter[str], seconds: float, cause: str) -> None:
             file=sys.stderr,
         )
     if outcomes["error"] > MAX_ERROR_RATE * count:
-        raise typer.Exit(1)
+        raise Exit(1)

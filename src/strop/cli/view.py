@@ -5,18 +5,16 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 
 def view(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="run folders")],
+    runs: Annotated[list[Path], Argument(metavar="RUN...", help="run folders")],
     port: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=65535, help="port to listen on; 0: any free one", show_default="free, from 6006"
-        ),
+        Option(min=0, max=65535, help="port to listen on; 0: any free one", show_default="free, from 6006"),
     ] = None,
-    open_browser: Annotated[bool, typer.Option("--open", help="also open the browser")] = False,
+    open_browser: Annotated[bool, Option("--open", help="also open the browser")] = False,
 ) -> None:
     """Show runs in the browser, also while they train. Ctrl-C ends it.
 
