@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument
 
-from strop.cli.build_bugs_options import AskedModels, BugMaking, OfProject, OfTasks
+from strop.cli.build_bugs_run import AskedModels, BugMaking, OfProject, OfTasks, from_project, from_tasks
 from strop.cli.build_output import File, Output, Verifying, edit_format
 from strop.cli.options import grouped, say
 
@@ -31,7 +31,6 @@ def bugs(
     Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so running
     the same command again pays for nothing twice. See docs/bugs.md.
     """
-    from strop.cli.build_bugs_run import from_project, from_tasks
     from strop.curation.bugs import LAYOUT
     from strop.curation.bugs.from_tasks import BugWish
     from strop.curation.bugs.models import Asking, open_models
@@ -41,11 +40,9 @@ def bugs(
     file, tally = Output(output), Tally(LAYOUT)
     at_once, format = making.at_once(), edit_format(making.format)
     connection = Connection(
-        models.rewrite_url,
+        models.rewrite_url, concurrency=models.concurrency, timeout_seconds=models.timeout,
         api_key_env=models.api_key_env,
-        concurrency=models.concurrency,
-        timeout_seconds=models.timeout,
-    )
+    )  # fmt: skip
     asking = Asking(connection, models.rewrite_model, models.issue_model, models.rewrite_share)
     asking.check()
     settings: dict[str, Any] = {"source": source, **asdict(making)}
@@ -60,21 +57,16 @@ def bugs(
             from_project(source, file, making, at_once, of_project, verifying, asked, tally)
             settings |= asdict(of_project)
         else:
+            limits: dict[str, Any] = {"min_passing": of_tasks.min_passing, "max_lines": of_tasks.max_lines}
             wish = BugWish(
-                making.seed,
-                making.per_task or PER_TASK,
-                at_once,
-                of_tasks.min_passing,
-                of_tasks.max_lines,
-                format,
+                seed=making.seed,
+                per_task=making.per_task or PER_TASK,
+                at_once=at_once,
+                format=format,
+                **limits,
             )
             from_tasks(source, of_tasks.filters(), file, wish, verifying, asked, tally)
-            settings |= {
-                "per_task": wish.per_task,
-                "min_passing": wish.min_passing,
-                "max_lines": wish.max_lines,
-                **of_tasks.filters(),
-            }
+            settings |= {"per_task": wish.per_task, **limits, **of_tasks.filters()}
     operators = sum(1 for row in tally.manifest()["operators"].values() if row["kept"])
     file.finish(
         {"settings": settings, **tally.manifest(), **asked.manifest()},

@@ -1,15 +1,16 @@
-"""What `strop build bugs` runs, from the source to the task file. Loaded when the command runs."""
+"""The options of `strop build bugs`, and what it runs, from the source to the task file."""
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from strop.cli.build_output import Output, Verifying, originals_shown
+from typer import Option
+
+from strop.cli.build_output import ChosenTasks, Output, Verifying, originals_shown
 
 if TYPE_CHECKING:
-    from strop.cli.build_bugs_options import BugMaking, OfProject
     from strop.core.task import Task
     from strop.curation.bugs.from_tasks import BugWish
     from strop.curation.bugs.models import Models
@@ -19,6 +20,73 @@ TEST_SECONDS = 2.0
 """CPU seconds that a test of a project may take; slower tests are not used."""
 CPU_SECONDS, WALL_SECONDS = 1.0, 12.0
 """For the tests of one program: a bug that makes them run longer makes no task."""
+
+
+@dataclass(frozen=True)
+class BugMaking:
+    """Which bugs are made."""
+
+    seed: Annotated[int, Option(help="decides which bugs are made")] = 0
+    per_task: Annotated[
+        int | None,
+        Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
+    ] = None
+    faults: Annotated[str, Option(help="faults in one bug: a number, or a range such as 1-2")] = "1"
+    format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
+
+    def at_once(self) -> tuple[int, int]:
+        """The least and the most faults of one bug. Raises UserError."""
+        from strop.core.errors import UserError
+
+        least, dash, most = self.faults.partition("-")
+        numbers = [least, most if dash else least]
+        known = all(n.isdecimal() and n.isascii() for n in numbers)
+        if known and 1 <= int(numbers[0]) <= int(numbers[1]) <= 8:
+            return int(numbers[0]), int(numbers[1])
+        raise UserError(f"--faults {self.faults!r}: write a number from 1 to 8, or two such as 1-2")
+
+
+@dataclass(frozen=True)
+class OfProject:
+    """Options for a project."""
+
+    count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
+    language: Annotated[
+        Literal["python", "rust"] | None,
+        Option(help="for a project; default: rust if there is a Cargo.toml"),
+    ] = None
+    max_file_chars: Annotated[
+        int | None, Option(min=1, help="for a project: only files of at most this many characters")
+    ] = None
+
+
+@dataclass(frozen=True)
+class OfTasks(ChosenTasks):
+    """Options for tasks."""
+
+    min_passing: Annotated[int, Option(min=0, help="minimum number of tests that pass despite the bug")] = 0
+    max_lines: Annotated[int | None, Option(min=1, help="only references of at most this many lines")] = None
+
+
+@dataclass(frozen=True)
+class AskedModels:
+    """Models that are asked, and how."""
+
+    rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
+        ""
+    )
+    rewrite_model: Annotated[
+        str, Option(help="model that rewrites functions with a bug, named as on the server")
+    ] = ""
+    rewrite_share: Annotated[
+        float, Option(min=0.0, max=1.0, help="share of the tried bugs that the model writes")
+    ] = 1.0
+    issue_model: Annotated[str, Option(help="model that writes the statements, on the same server")] = ""
+    api_key_env: Annotated[str, Option(help="environment variable that holds the server's key")] = (
+        "OPENAI_API_KEY"
+    )
+    concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
+    timeout: Annotated[float, Option(min=1.0, help="seconds one call may take")] = 600.0
 
 
 def from_tasks(
@@ -52,9 +120,9 @@ def from_tasks(
 def from_project(
     source: str,
     file: Output,
-    making: "BugMaking",
+    making: BugMaking,
     at_once: tuple[int, int],
-    of_project: "OfProject",
+    of_project: OfProject,
     verifying: Verifying,
     models: "Models",
     tally: "Tally",
@@ -69,6 +137,7 @@ def from_project(
     from strop.verification.project import open_project, pack
     from strop.verification.settings import Settings
 
+    settings = Settings(allow_unsafe=verifying.allow_unsafe)
     many = verifying.workers or min(16, len(os.sched_getaffinity(0)))
     final = file.path.resolve().with_name(
         f"{file.path.name.removesuffix('.gz').removesuffix('.jsonl')}.project.tar.gz"
@@ -77,14 +146,11 @@ def from_project(
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:
         digest = pack(Path(source), part)
-        place = ProjectPlace(_project_name(Path(source)), str(part), str(final), digest)
+        name = Path(source).resolve().name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar")
+        place = ProjectPlace(name, str(part), str(final), digest)
         with (
             open_project(
-                part,
-                of_project.language or "",
-                Settings(allow_unsafe=verifying.allow_unsafe),
-                workers=many,
-                test_seconds=TEST_SECONDS,
+                part, of_project.language or "", settings, workers=many, test_seconds=TEST_SECONDS
             ) as project,
             open_verifier(workers=many, allow_unsafe=verifying.allow_unsafe) as verifier,
             Progress("tasks", of_project.count) as progress,
@@ -117,10 +183,6 @@ def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: "Tal
     with files.writing(final):
         part.replace(final)
         files.sync_folder(final.parent)
-
-
-def _project_name(source: Path) -> str:
-    return source.resolve().name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar")
 
 
 def _write(file: Output, tasks: "Iterator[Task]", source: str, tally: "Tally") -> None:

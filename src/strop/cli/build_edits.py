@@ -60,6 +60,7 @@ def edits(
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
     """
     from strop.curation.edits import LAYOUT, Wish
+    from strop.curation.edits.pairs import pairs
     from strop.curation.engine.tally import Tally, listed
     from strop.reports.terminal.progress import Progress
 
@@ -73,7 +74,7 @@ def edits(
         if family in ("swe-rl", "patch"):
             made = _of_repositories(source, repositories, family, newest, wish, tally, done)
         elif family == "vulnerability":
-            made = _pairs(source, tally, done)
+            made = pairs(_reported(source, tally), tally, done)
         else:
             made = _fix_compile(source, wish, tally, done, verifying, stack)
         progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
@@ -113,12 +114,6 @@ def _of_repositories(
     if not clones.is_dir():
         raise UserError(f"--repositories {clones}: no such folder")
     return of_rows(_reported(source, tally), clones, wish, tally, done)
-
-
-def _pairs(source: str, tally: "Tally", done: Callable[[int], None]) -> "Iterator[Task]":
-    from strop.curation.edits.pairs import pairs
-
-    return pairs(_reported(source, tally), tally, done)
 
 
 def _fix_compile(

