@@ -14,8 +14,14 @@ from typing import Any
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.rollout import SamplingParams
-from strop.policies.loading import EMBEDDED, load_model, load_tokenizer, model_path, resolve_dtype
-from strop.policies.tokenizer import HubTokenizer
+from strop.policies.loading import (
+    EMBEDDED,
+    HubTokenizer,
+    load_model,
+    load_tokenizer,
+    model_path,
+    resolve_dtype,
+)
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.policies.vllm_engine import VllmPolicy, named_weights
 

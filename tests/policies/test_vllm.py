@@ -29,8 +29,7 @@ GREEDY = SamplingParams(temperature=0, max_tokens=16)
 @pytest.fixture(scope="module")
 def engines():
     from strop.config.model import VllmPolicyConfig as VllmConfig
-    from strop.policies.loading import EMBEDDED, load_model, load_tokenizer, model_path
-    from strop.policies.tokenizer import HubTokenizer
+    from strop.policies.loading import EMBEDDED, HubTokenizer, load_model, load_tokenizer, model_path
     from strop.policies.transformers_engine import TransformersPolicy
     from strop.policies.vllm_engine import VllmPolicy
 
@@ -141,7 +140,7 @@ def test_a_prompt_that_does_not_fit_is_the_users(engines):
 
 def test_new_weights_are_sampled_from(engines):
     """Runs last: it changes the weights, and puts them back."""
-    from strop.policies.weights import named_weights
+    from strop.policies.loading import named_weights
 
     model, _, ours = engines
     before = play(ours, GREEDY)
@@ -163,8 +162,7 @@ def test_new_weights_are_sampled_from(engines):
 
 def test_lora_weights_are_merged_by_name(engines):
     peft = pytest.importorskip("peft", reason="peft is not installed")
-    from strop.policies.loading import EMBEDDED, load_model
-    from strop.policies.weights import named_weights
+    from strop.policies.loading import EMBEDDED, load_model, named_weights
 
     model, _, ours = engines
     torch.manual_seed(0)

@@ -5,8 +5,7 @@ from pathlib import Path
 import torch
 
 from strop.config.load import load_recipe
-from strop.policies.loading import load_model, load_tokenizer
-from strop.policies.tokenizer import HubTokenizer
+from strop.policies.loading import HubTokenizer, load_model, load_tokenizer
 from strop.tasks import load_tasks
 from strop.tasks.recipe import split_tasks
 from strop.training.sft import _loss, examples_of

@@ -17,7 +17,7 @@ from strop.core.protocols import Policy, Tokenizer
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from strop.policies.tokenizer import HubTokenizer
+    from strop.policies.loading import HubTokenizer
 
 Prompts = Callable[[Tokenizer], Mapping[str, Sequence[int]]]
 """From the policy's tokenizer to the first prompt of each task, by task id."""
@@ -81,7 +81,6 @@ def _require_torch() -> None:
 
 def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:
     from strop.policies import loading, vllm_engine
-    from strop.policies.weights import named_weights
 
     policy = vllm_engine.VllmPolicy(
         loading.model_path(recipe.model.name),
@@ -93,7 +92,7 @@ def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:
         name=recipe.model.name,
     )
     if model is not None:
-        policy.update(0, named_weights(model))
+        policy.update(0, loading.named_weights(model))
     return policy
 
 
@@ -101,7 +100,6 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
     """The tokenizer of the recipe's model, with the recipe's chat template; UserError when either is missing."""
     _require_torch()
     from strop.policies import loading
-    from strop.policies.tokenizer import HubTokenizer
 
     inner = loading.load_tokenizer(recipe.model.name, recipe.model.revision)
     if recipe.model.chat_template is not None:
@@ -112,4 +110,4 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
             raise UserError(
                 f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"
             ) from error
-    return HubTokenizer(inner)
+    return loading.HubTokenizer(inner)

@@ -23,7 +23,7 @@ from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
-from strop.policies.paid.explain import explain
+from strop.policies.paid.connection import Connection, explain
 from strop.policies.wire import BYTES_PER_TOKEN, WireTokenizer
 
 _MOST_STOPS = 4
@@ -31,6 +31,14 @@ _MOST_STOPS = 4
 
 _RETRIES = 3
 """Of the client, for connections that break, 408, 409, 429 and 5xx, with growing pauses."""
+
+_NAMES = {
+    "url": "policy.base_url",
+    "model": "policy.model",
+    "timeout": "policy.timeout_seconds",
+    "api_key_env": "policy.api_key_env",
+}
+"""What a recipe calls a connection's settings."""
 
 _Item = tuple[int, Completion] | BaseException | None
 
@@ -177,20 +185,14 @@ class OpenAIPolicy:
     def _explained(self, error: BaseException) -> UserError:
         """One line that says what the server did and what to change."""
         config = self.config
-        settings = {
-            "url": config.base_url,
-            "model": config.model,
-            "timeout": config.timeout_seconds,
-            "api_key_env": config.api_key_env,
-        }
-        names = {
-            "url": "policy.base_url",
-            "model": "policy.model",
-            "timeout": "policy.timeout_seconds",
-            "concurrency": f"policy.concurrency ({config.concurrency})",
-            "api_key_env": "policy.api_key_env",
-        }
-        return UserError(explain(error, settings, names))
+        server = Connection(
+            config.base_url,
+            config.model,
+            timeout_seconds=config.timeout_seconds,
+            api_key_env=config.api_key_env,
+        )
+        names = {**_NAMES, "concurrency": f"policy.concurrency ({config.concurrency})"}
+        return UserError(explain(error, server, names))
 
 
 def _run(

@@ -15,8 +15,7 @@ from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.attention import SharedPrompts, attend_in_groups
 from strop.policies.choose import choose, uniforms
 from strop.policies.kv_cache import RowCache
-from strop.policies.tokenizer import HubTokenizer
-from strop.policies.weights import named_weights
+from strop.policies.loading import HubTokenizer, named_weights
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
 """Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""
@@ -87,9 +86,15 @@ class TransformersPolicy:
     ) -> Iterator[tuple[int, Completion]]:
         """Yields (row, completion) as rows finish; see `core.protocols.Policy`."""
         for chunk in self._chunks(prompts, params.max_tokens):
-            chosen = self._sample_chunk([prompts[i] for i in chunk], [seeds[i] for i in chunk], params)
-            for row, completion in chosen:
-                yield chunk[row], completion
+            was_training = self._model.training
+            self._model.eval()
+            try:
+                for row, completion in self._decode(
+                    [prompts[i] for i in chunk], [seeds[i] for i in chunk], params
+                ):
+                    yield chunk[row], completion
+            finally:
+                self._model.train(was_training)
 
     def _chunks(self, prompts: Sequence[Sequence[int]], max_tokens: int) -> Iterator[list[int]]:
         """Rows to sample side by side: prompts of like length together, within `max_rows` and `max_tokens_held`."""
@@ -105,16 +110,6 @@ class TransformersPolicy:
             held.add(prompt)
         if chunk:
             yield chunk
-
-    def _sample_chunk(
-        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
-    ) -> Iterator[tuple[int, Completion]]:
-        was_training = self._model.training
-        self._model.eval()
-        try:
-            yield from self._decode(prompts, seeds, params)
-        finally:
-            self._model.train(was_training)
 
     @torch.no_grad()
     def _prefill(

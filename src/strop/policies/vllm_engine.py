@@ -24,7 +24,7 @@ from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.errors import StropError, UserError
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
-from strop.policies.tokenizer import HubTokenizer
+from strop.policies.loading import HubTokenizer
 
 ENVIRONMENT = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",

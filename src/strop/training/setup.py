@@ -15,9 +15,8 @@ from strop.core.errors import UserError
 from strop.core.protocols import Environment
 from strop.core.task import Task
 from strop.environments.single_turn import played_by
-from strop.policies.loading import load_model, resolve_dtype
+from strop.policies.loading import HubTokenizer, load_model, resolve_dtype
 from strop.policies.open import open_policy, tokenizer_of
-from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.player import Player
 from strop.tasks.recipe import split_tasks
@@ -78,7 +77,7 @@ def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int]
         policy = open_policy(recipe, model=model)
         return policy, policy.update
     if isinstance(recipe.policy, VllmPolicyConfig):
-        from strop.policies.weights import named_weights
+        from strop.policies.loading import named_weights
 
         policy = open_policy(recipe, model=model)
         return policy, lambda version: policy.update(version, named_weights(model))

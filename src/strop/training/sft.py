@@ -22,8 +22,7 @@ from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.policies import release_memory
-from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
-from strop.policies.tokenizer import HubTokenizer
+from strop.policies.loading import HubTokenizer, load_model, load_tokenizer, resolve_dtype
 from strop.reports.run_folder import RunFolder
 from strop.tasks.prompts import render, solution
 from strop.tasks.recipe import split_tasks

@@ -1,6 +1,6 @@
 """The process that calls the server and keeps what was paid for. It outlives a killed build for as long as its calls.
 
-It reads settings and then questions, a JSON line each, from a socket, calls at once, writes each response to the
+It reads a connection and then questions, a JSON line each, from a socket, calls at once, writes each response to the
 journal, and only then says where it stands. When the socket ends, because the build is done or dead, it finishes the
 calls that are under way, journals them and ends. It is in a session of its own, so that signals to the build's process
 group pass it by, and shares the lock of the journal, for which the next build waits.
@@ -20,7 +20,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.journal import Appender
-from strop.policies.paid.explain import explain, one_line, refusals
+from strop.policies.paid.connection import Connection, explain, one_line, refusals
 
 QUICK_RETRIES, PATIENT_RETRIES = 2, 8
 """Of the client, with growing pauses; patient with a server that has answered before or says that it is busy."""
@@ -29,12 +29,12 @@ LONGEST_LINE = 2**26
 
 
 class Caller:
-    """Calls one server with one set of settings."""
+    """Calls one server."""
 
     def __init__(
-        self, settings: dict[str, Any], client: Any, journal: Appender, reply: "asyncio.StreamWriter"
+        self, server: Connection, client: Any, journal: Appender, reply: "asyncio.StreamWriter"
     ) -> None:
-        self._settings, self._client, self._journal, self._reply = settings, client, journal, reply
+        self._server, self._client, self._journal, self._reply = server, client, journal, reply
         self._answered = False
         self._length_name = "max_tokens"
 
@@ -51,7 +51,7 @@ class Caller:
         except refusals() as error:
             self._say({"key": key, "refused": f"the server refuses it ({one_line(error)})"})
         except (openai.APIError, ValueError, AttributeError, TypeError, LookupError) as error:
-            self._say({"key": key, "fatal": explain(error, self._settings)})
+            self._say({"key": key, "fatal": explain(error, self._server)})
         except UserError as error:
             self._say({"key": key, "fatal": str(error)})
 
@@ -73,14 +73,14 @@ class Caller:
             return await self._once(question, QUICK_RETRIES)
 
     async def _once(self, question: dict[str, Any], retries: int) -> Any:
-        settings = self._settings
+        server = self._server
         return await self._client.with_options(max_retries=retries).chat.completions.create(
-            model=settings["model"],
+            model=server.model,
             messages=question["messages"],
-            temperature=settings["temperature"],
+            temperature=server.temperature,
             seed=question["seed"],
             extra_headers={"Idempotency-Key": question["key"]},
-            **{self._length_name: settings["max_tokens"]},
+            **{self._length_name: server.max_tokens},
         )
 
     def _line(self, question: dict[str, Any], response: Any) -> dict[str, Any]:
@@ -113,19 +113,17 @@ async def serve(connection: socket.socket) -> None:
         return
     import openai
 
-    async with openai.AsyncOpenAI(
-        api_key=os.environ.get(first["api_key_env"]) or "none",
-        base_url=first["url"],
-        timeout=first["timeout"],
-    ) as client:
-        caller = Caller(first, client, Appender(Path(first["journal"])), writer)
+    journal, server = Appender(Path(first.pop("journal"))), Connection(**first)
+    key = os.environ.get(server.api_key_env) or "none"
+    async with openai.AsyncOpenAI(api_key=key, base_url=server.url, timeout=server.timeout_seconds) as client:
+        caller = Caller(server, client, journal, writer)
         under_way: set[asyncio.Task[None]] = set()
         while (question := await _line(reader)) is not None:
             task = asyncio.create_task(caller.call(question))
             under_way.add(task)
             task.add_done_callback(under_way.discard)
         if under_way:
-            await asyncio.wait(under_way, timeout=2 * first["timeout"])
+            await asyncio.wait(under_way, timeout=2 * server.timeout_seconds)
 
 
 async def _line(reader: asyncio.StreamReader) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -126,22 +127,12 @@ class Calls:
                     environment=os.environ,
                     keep=(theirs.fileno(), self._lock),
                 )
-            self._socket.sendall(json.dumps(self._for_caller()).encode() + b"\n")
+            server = {field.name: getattr(self._settings, field.name) for field in fields(Connection)}
+            first = {**server, "journal": str(self._path.resolve())}
+            self._socket.sendall(json.dumps(first).encode() + b"\n")
             self._listener = threading.Thread(target=self._listen, args=(self._socket,), daemon=True)
             self._listener.start()
         return self._socket
-
-    def _for_caller(self) -> dict[str, Any]:
-        settings = self._settings
-        return {
-            "url": settings.url,
-            "model": settings.model,
-            "temperature": settings.temperature,
-            "max_tokens": settings.max_tokens,
-            "timeout": settings.timeout_seconds,
-            "api_key_env": settings.api_key_env,
-            "journal": str(self._path.resolve()),
-        }
 
     def _listen(self, connection: socket.socket) -> None:
         """Hands out what the calling process says, until it ends."""
