@@ -65,7 +65,7 @@ def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
     import strop.policies  # noqa: F401 - the same process settings for both
     from strop.policies.loading import load_model, load_tokenizer
     from strop.tasks import load_tasks, render
-    from strop.training.arguments import freeze_embeddings
+    from strop.training.setup import freeze_embeddings
     from strop.verification import open_verifier
 
     best = kind != "trl"

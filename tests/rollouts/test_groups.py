@@ -8,9 +8,8 @@ from strop.core.task import Task
 from strop.environments.single_turn import single_turn
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
-from strop.rollouts.groups import fill_step, play_groups
+from strop.rollouts.groups import TaskStream, fill_step, play_groups
 from strop.rollouts.player import Player
-from strop.training.task_stream import TaskStream
 from strop.verification.pool.pool import VerifierPool
 
 

@@ -12,7 +12,7 @@ from transformers import TrainerCallback
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
 from strop.policies.loading import load_model, load_tokenizer
-from strop.training.arguments import grpo_arguments
+from strop.training.setup import grpo_arguments
 from strop.training.trainer import StropTrainer
 
 PROMPTS = [[5, 17, 90], [400, 3, 8, 21, 77]]

@@ -5,10 +5,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import chain
 
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed
-from strop.core.protocols import Environment, Policy, Verifier
+from strop.core.protocols import Environment, Policy, Tokenizer, Verifier
 from strop.core.rollout import Completion, Rollout, SamplingParams, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -45,11 +46,19 @@ class _Play:
     @property
     def context(self) -> list[int]:
         """Every token so far, those of the environment that wait for the next completion included."""
-        ids: list[int] = []
-        for turn in self.turns:
-            ids += turn.prompt_ids
-            ids += turn.completion.token_ids
-        return ids + self.pending
+        ids = [ids for turn in self.turns for ids in (turn.prompt_ids, turn.completion.token_ids)]
+        return [*chain.from_iterable(ids), *self.pending]
+
+
+def first_prompt(task: Task, environment: Environment, tokenizer: Tokenizer, most: int) -> list[int]:
+    """The prompt that a play begins with. Raises UserError where it has more than `most` tokens."""
+    prompt = environment.prompt(tokenizer)
+    if len(prompt) > most:
+        raise UserError(
+            f"task {task.id} ({task.source or task.family}): its prompt has {len(prompt)} tokens, more than "
+            f"tasks.max_prompt_tokens={most}; raise the limit or leave the task out"
+        )
+    return prompt
 
 
 class Player:
@@ -98,12 +107,7 @@ class Player:
 
     def _begin(self, task: Task, index: int, seed: int) -> _Play:
         environment = self._environment(task)
-        prompt = environment.prompt(self.policy.tokenizer)
-        if len(prompt) > self._max_prompt_tokens:
-            raise UserError(
-                f"task {task.id} ({task.source or task.family}): its prompt has {len(prompt)} tokens, more than "
-                f"tasks.max_prompt_tokens={self._max_prompt_tokens}; raise the limit or leave the task out"
-            )
+        prompt = first_prompt(task, environment, self.policy.tokenizer, self._max_prompt_tokens)
         return _Play(task, index, seed, environment, prompt)
 
     def _round(self, plays: list[_Play], params: SamplingParams) -> Iterator[tuple[_Play, Rollout | None]]:

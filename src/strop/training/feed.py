@@ -9,10 +9,9 @@ from strop.core.errors import TooManyErrors
 from strop.core.protocols import Rubric
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.verdict import Outcome
-from strop.rollouts.groups import fill_step, rollouts_of
+from strop.rollouts.groups import TaskStream, fill_step, rollouts_of
 from strop.rollouts.measures import contradiction, duplicates, refused
 from strop.rollouts.player import Player
-from strop.training.task_stream import TaskStream
 
 
 class StepFeed:
@@ -51,10 +50,9 @@ class StepFeed:
             seed=self._recipe.seed,
             step=step,
         )
-        shares = range(
-            grpo.minibatches
-        )  # each minibatch gets its part of the groups with signal, which come first
-        self.learnt = [group for share in shares for group in self.learnt[share :: grpo.minibatches]]
+        # Each minibatch gets its part of the groups with signal, which come first.
+        parts = (self.learnt[number :: grpo.minibatches] for number in range(grpo.minibatches))
+        self.learnt = [group for part in parts for group in part]
         self._check_errors()
         rows = list(rollouts_of(self.learnt))
         self.metrics = self._measure(time.perf_counter() - started)

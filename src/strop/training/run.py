@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,14 @@ from strop.evaluation.result import Evaluation, compare, paired_json
 from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
 from strop.reports.run_folder import RunFolder
+from strop.rollouts.groups import TaskStream
 from strop.tasks.recipe import tasks_of
 from strop.training import checkpoints
-from strop.training.arguments import grpo_arguments, lora_arguments
 from strop.training.evaluations import Evaluations
 from strop.training.feed import StepFeed
-from strop.training.setup import RunParts, set_up
+from strop.training.setup import RunParts, grpo_arguments, lora_arguments, set_up
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks
-from strop.training.task_stream import TaskStream
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
@@ -84,32 +84,26 @@ def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict
         return _Job(recipe, run, parts, sinks, say, show, status).go(checkpoint)
 
 
+@dataclass(eq=False)
 class _Job:
     """The steps of one run; holds what they share."""
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        run: RunFolder,
-        parts: RunParts,
-        sinks: Sinks,
-        say: Say,
-        show: Show,
-        status: Say,
-    ) -> None:
-        self._recipe = recipe
-        self._run = run
-        self._parts = parts
-        self._sinks = sinks
-        self._say = say
-        self._show = show
-        self._status = status
+    _recipe: Recipe
+    _run: RunFolder
+    _parts: RunParts
+    _sinks: Sinks
+    _say: Say
+    _show: Show
+    _status: Say
+
+    def __post_init__(self) -> None:
+        recipe, parts = self._recipe, self._parts
         self._tasks = {task.id: task for task in parts.train}
         self._stream = TaskStream(parts.train, recipe.seed, rank=_rank(), world=_world())
         self._stages = stages_of(recipe)
         self._stage = self._stages[0]
         self._feed = self._feed_of(self._stage)
-        self._evaluations = Evaluations(recipe, run, parts, sinks, say, status)
+        self._evaluations = Evaluations(recipe, self._run, parts, self._sinks, self._say, self._status)
         self._watch = AlarmWatch()
         self._started = time.perf_counter()
         self._step_started = 0.0
@@ -178,6 +172,7 @@ class _Job:
     def _train_stage(self, stage: RunStage, checkpoint: Path | None, last: bool) -> None:
         """A trainer of its own goes on from a checkpoint, as it would in a run that was stopped there."""
         from datasets import Dataset
+        from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
         from strop.training.trainer import StepWatch, StropTrainer
 
@@ -199,7 +194,8 @@ class _Job:
             shared_prefix=recipe.optim.shared_prefix,
             callbacks=[StepWatch(self._log, stage.saves)],
         )
-        _only_our_output(trainer)
+        for printing in (PrinterCallback, ProgressCallback):  # the live view shows the run
+            trainer.remove_callback(printing)
         self._step_started = time.perf_counter()
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         trainer.accelerator.wait_for_everyone()
@@ -304,14 +300,6 @@ class _Job:
         if _rank() == 0:
             self._run.write_summary(summary)
         return summary
-
-
-def _only_our_output(trainer: Any) -> None:
-    """Takes out the callbacks of transformers that print: the live view shows the run."""
-    from transformers.trainer_callback import PrinterCallback, ProgressCallback
-
-    trainer.remove_callback(PrinterCallback)
-    trainer.remove_callback(ProgressCallback)
 
 
 def take_apart(trainer: Any) -> None:

@@ -1,26 +1,26 @@
-"""Builds what a run needs from its recipe: tasks, model, policy, verifier, player."""
+"""What a run needs, made from its recipe: tasks, model, policy, verifier, player, and the settings of TRL and PEFT."""
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import PreTrainedModel, set_seed
 
-from strop.config.model import TransformersPolicyConfig, VllmPolicyConfig
-from strop.config.run_stages import stages_of
+from strop.config.model import LoraConfig, TransformersPolicyConfig, VllmPolicyConfig
+from strop.config.run_stages import RunStage, stages_of
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
-from strop.core.protocols import Environment
 from strop.core.task import Task
 from strop.environments.single_turn import played_by
-from strop.policies.loading import HubTokenizer, load_model, resolve_dtype
+from strop.policies.loading import HubTokenizer, has_fast_bfloat16, load_model, named_weights, resolve_dtype
 from strop.policies.open import open_policy, tokenizer_of
 from strop.rewards.rubric import WeightedRubric
-from strop.rollouts.player import Player
+from strop.rollouts.player import Player, first_prompt
 from strop.tasks.recipe import split_tasks
-from strop.training.arguments import freeze_embeddings
 from strop.verification import open_configured
 
 
@@ -48,7 +48,8 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
     rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
     tokenizer = tokenizer_of(recipe)
     environment = played_by(recipe)
-    _check_prompts(recipe, [*train, *held_out], environment, tokenizer)
+    for task in (*train, *held_out):
+        first_prompt(task, environment(task), tokenizer, recipe.tasks.max_prompt_tokens)
     verifier = open_configured(recipe.sandbox)
     stack.callback(verifier.close)
     name = str(weights) if weights else recipe.model.name
@@ -68,33 +69,106 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
 
 def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int], None]]:
     """(the policy that samples from the model, how to bring it up to date)."""
-    policy: Any
-    longest = max(stage.recipe.sampling.max_tokens for stage in stages_of(recipe))
-    longest = max(longest, recipe.sampling.max_tokens)
+    longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
     sampling = recipe.sampling.model_copy(update={"max_tokens": longest})
     recipe = recipe.model_copy(update={"sampling": sampling})  # for engines that must know the longest answer
+    if not isinstance(recipe.policy, TransformersPolicyConfig | VllmPolicyConfig):
+        raise UserError(
+            f"policy.engine={recipe.policy.engine} has no weights to train; use transformers or vllm "
+            "(strop eval takes any engine)"
+        )
+    policy: Any = open_policy(recipe, model=model)
     if isinstance(recipe.policy, TransformersPolicyConfig):
-        policy = open_policy(recipe, model=model)
         return policy, policy.update
-    if isinstance(recipe.policy, VllmPolicyConfig):
-        from strop.policies.loading import named_weights
+    return policy, lambda version: policy.update(version, named_weights(model))
 
-        policy = open_policy(recipe, model=model)
-        return policy, lambda version: policy.update(version, named_weights(model))
-    raise UserError(
-        f"policy.engine={recipe.policy.engine} has no weights to train; use transformers or vllm "
-        "(strop eval takes any engine)"
+
+def grpo_arguments(stage: RunStage, output_dir: Path) -> Any:
+    """The `trl.GRPOConfig` of a stage; max_steps counts TRL's optimiser steps from the start of the run.
+
+    One training step is one batch of rollouts. It is shared out to grpo.minibatches optimiser steps of TRL's, and that
+    grpo.iterations times. Checkpoints are written when `StepWatch` says so: TRL would count from the run's start.
+    Truncated and unscored rollouts are masked by our own rollout hook, because TRL takes every row that ends at a stop
+    string for truncated. Raises UserError when the rows of a step cannot be shared out.
+    """
+    from trl import GRPOConfig
+
+    recipe = stage.recipe
+    grpo, optim = recipe.grpo, recipe.optim
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    share, rest = divmod(grpo.rows_per_step, optim.micro_batch * world * grpo.minibatches)
+    if rest or (grpo.tasks_per_step % (world * grpo.minibatches)):
+        raise UserError(
+            f"grpo.tasks_per_step={grpo.tasks_per_step} groups cannot be divided among {world} processes and "
+            f"{grpo.minibatches} minibatches in micro-batches of optim.micro_batch={optim.micro_batch} rows; change "
+            "one of them"
+        )
+    return GRPOConfig(
+        output_dir=str(output_dir),
+        per_device_train_batch_size=optim.micro_batch,
+        gradient_accumulation_steps=share,
+        steps_per_generation=share * grpo.minibatches,
+        num_generations=grpo.group_size,
+        num_iterations=grpo.iterations,
+        max_completion_length=recipe.sampling.max_tokens,
+        temperature=recipe.sampling.temperature,
+        top_p=recipe.sampling.top_p,
+        loss_type=grpo.loss,
+        importance_sampling_level=grpo.importance_level,
+        epsilon=grpo.epsilon_low,
+        epsilon_high=grpo.epsilon_high,
+        beta=grpo.beta,
+        scale_rewards=grpo.scale_rewards,
+        # The k3 term of DeepSeekMath, eq. 2, as it stands: TRL would multiply it by the ratio.
+        use_bias_correction_kl=False,
+        mask_truncated_completions=False,
+        learning_rate=optim.learning_rate,
+        lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else optim.schedule,
+        warmup_steps=stage.warmup_updates,
+        adam_beta1=optim.betas[0],
+        adam_beta2=optim.betas[1],
+        weight_decay=optim.weight_decay,
+        max_grad_norm=optim.max_grad_norm,
+        max_steps=stage.last_update,
+        gradient_checkpointing=recipe.model.gradient_checkpointing,
+        bf16=computes_in_bfloat16(recipe),
+        use_cpu=not torch.cuda.is_available(),
+        seed=recipe.seed % 2**32,
+        shuffle_dataset=False,
+        remove_unused_columns=False,
+        logging_steps=1,
+        # A loss that is no number is logged as such, and an alarm rings; the filter would show a mean in its place.
+        logging_nan_inf_filter=False,
+        save_strategy="no",
+        save_total_limit=max(2, recipe.run.keep_checkpoints),
+        report_to="none",  # strop.training.trackers does that
+        disable_tqdm=True,
+        dataloader_num_workers=0,
     )
 
 
-def _check_prompts(
-    recipe: Recipe, tasks: list[Task], environment: Callable[[Task], Environment], tokenizer: HubTokenizer
-) -> None:
-    limit = recipe.tasks.max_prompt_tokens
-    for task in tasks:
-        length = len(environment(task).prompt(tokenizer))
-        if length > limit:
-            raise UserError(
-                f"task {task.id} ({task.source or task.family}): its prompt has {length} tokens, more than "
-                f"tasks.max_prompt_tokens={limit}; raise the limit or leave the task out"
-            )
+def computes_in_bfloat16(recipe: Recipe) -> bool:
+    """Whether the update runs under bfloat16 autocast."""
+    wanted = recipe.model.compute_dtype
+    return wanted == "bfloat16" or (wanted == "auto" and has_fast_bfloat16())
+
+
+def lora_arguments(lora: LoraConfig) -> Any | None:
+    """The `peft.LoraConfig`, or None for full training."""
+    if lora.rank == 0:
+        return None
+    from peft import LoraConfig as PeftLora
+
+    target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
+    return PeftLora(
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=target,
+        task_type="CAUSAL_LM",
+    )
+
+
+def freeze_embeddings(model: PreTrainedModel) -> None:
+    """Takes the input embedding (and the head that is tied to it) out of training."""
+    model.get_input_embeddings().requires_grad_(False)

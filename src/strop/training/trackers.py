@@ -13,6 +13,7 @@ training continues.
 """
 
 import contextlib
+import importlib
 import importlib.util
 import io
 import json
@@ -63,7 +64,7 @@ class Trackers:
         """Opens them and tells them what the folder holds up to a step."""
         for name in self._recipe.run.report_to:
             with self._guarded(name), _no_output():
-                self._open[name] = _KINDS[name](self._recipe, self._run.path)
+                self._open[name] = _open(name, self._recipe, self._run.path)
         if not self._open:
             return
         for evaluation, result in _evaluations(self._run.path, ("before", "warm")):
@@ -133,55 +134,41 @@ class _TensorBoard:
         self._writer.close()
 
 
-class _Wandb:
-    """A run of the project WANDB_PROJECT, default strop; its files are in RUN/wandb."""
+class _Service:
+    """A run of the project WANDB_PROJECT or TRACKIO_PROJECT, default strop.
 
-    def __init__(self, recipe: Recipe, folder: Path) -> None:
+    wandb keeps its files in RUN/wandb, trackio in its own folder of the user's (TRACKIO_DIR).
+    """
+
+    def __init__(self, name: str, recipe: Recipe, **options: Any) -> None:
+        self._module: Any = importlib.import_module(name)
+        self._run: Any = self._module.init(
+            project=os.environ.get(f"{name.upper()}_PROJECT") or "strop",
+            name=recipe.run.name,
+            group=recipe.run.name,
+            config=recipe.model_dump(mode="json", by_alias=True),
+            **options,
+        )
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        self._run.log(dict(values), step=step)
+
+    def finish(self, failed: bool) -> None:
+        if self._module.__name__ == "wandb":
+            self._run.finish(exit_code=int(failed))
+        else:
+            self._module.finish()
+
+
+def _open(name: str, recipe: Recipe, folder: Path) -> _TensorBoard | _Service:
+    if name == "tensorboard":
+        return _TensorBoard(recipe, folder)
+    if name == "wandb":
         import wandb
 
-        self._run = wandb.init(
-            project=os.environ.get("WANDB_PROJECT") or "strop",
-            name=recipe.run.name,
-            group=recipe.run.name,
-            config=recipe.model_dump(mode="json", by_alias=True),
-            dir=str(folder),
-            settings=wandb.Settings(silent=True, console="off"),
-        )
-
-    def log(self, values: Mapping[str, float], step: int) -> None:
-        self._run.log(dict(values), step=step)
-
-    def finish(self, failed: bool) -> None:
-        self._run.finish(exit_code=int(failed))
-
-
-class _Trackio:
-    """A run of the project TRACKIO_PROJECT, default strop, in its own folder of the user's (TRACKIO_DIR)."""
-
-    def __init__(self, recipe: Recipe, folder: Path) -> None:
-        import trackio
-
-        self._trackio: Any = trackio
-        self._run: Any = trackio.init(
-            project=os.environ.get("TRACKIO_PROJECT") or "strop",
-            name=recipe.run.name,
-            group=recipe.run.name,
-            config=recipe.model_dump(mode="json", by_alias=True),
-            embed=False,
-        )
-
-    def log(self, values: Mapping[str, float], step: int) -> None:
-        self._run.log(dict(values), step=step)
-
-    def finish(self, failed: bool) -> None:
-        self._trackio.finish()
-
-
-_KINDS: Mapping[str, type[_TensorBoard] | type[_Wandb] | type[_Trackio]] = {
-    "tensorboard": _TensorBoard,
-    "wandb": _Wandb,
-    "trackio": _Trackio,
-}
+        quiet = wandb.Settings(silent=True, console="off")
+        return _Service(name, recipe, dir=str(folder), settings=quiet)
+    return _Service(name, recipe, embed=False)
 
 
 def _no_output() -> "contextlib.redirect_stdout[io.StringIO]":
