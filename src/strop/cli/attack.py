@@ -59,6 +59,7 @@ def attack(
     Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over.
     """
     from strop.attacks.canary import Canaries
+    from strop.attacks.foreign import Foreign
     from strop.attacks.suite import choose, load_suite
 
     only = {"language": wanted.language, "family": wanted.family, "name": wanted.name}
@@ -69,12 +70,12 @@ def attack(
     jails, grader = _jails(wanted.jail), wanted.grader
     with Canaries() as canaries:
         trials = _trials(canaries, chosen, wanted)
+        graders: list[Grader] = [_ours(jail) for jail in jails]
         if grader is not None:
-            rows = _against(grader, trials, canaries, jails[-1], wanted.grace)
-        else:
-            rows = [
-                row for jail_name in jails for row in _run(_ours(jail_name), trials, canaries, wanted.grace)
-            ]
+            print(f"warning: {grader} runs hostile code with your rights, without a jail", file=sys.stderr)
+            trials = [one for one in trials if one.harmless]
+            graders = [graders[-1], Foreign(grader)]
+        rows = [row for each in graders for row in _run(each, trials, canaries, wanted.grace)]
     ours = [row for row in rows if row.jail != grader]
     _write(rows, ours, chosen, (json_file, table_file))
     _report(rows, ours, verbose)
@@ -133,17 +134,6 @@ def _ours(jail: str) -> "Grader":
     from strop.verification import open_verifier
 
     return Ours(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail))
-
-
-def _against(
-    target: str, trials: "list[Trial]", canaries: "Canaries", jail: str, grace: float
-) -> "list[Row]":
-    from strop.attacks.foreign import Foreign
-
-    print(f"warning: {target} runs hostile code with your rights, without a jail", file=sys.stderr)
-    harmless = [t for t in trials if t.harmless]
-    theirs = Foreign(target)
-    return [*_run(_ours(jail), harmless, canaries, grace), *_run(theirs, harmless, canaries, grace)]
 
 
 def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: float) -> "list[Row]":

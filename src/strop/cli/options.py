@@ -113,11 +113,6 @@ class TaskFilters:
     level: Annotated[list[int] | None, Option("--level", help="only this level; may be repeated")] = None
     limit: Annotated[int | None, Option("--limit", min=1, help="stop after this many tasks")] = None
 
-    @property
-    def columns(self) -> dict[str, str] | None:
-        """The column mapping, None when there is none. Raises UserError."""
-        return columns_of(self.column)
-
 
 def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = None) -> "Limits | None":
     """One answer's limits, None if none is given; wall time grows with CPU time. Raises UserError."""

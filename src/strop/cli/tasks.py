@@ -20,38 +20,22 @@ app.command("formats")(formats_command)
 
 @app.command("list")
 @grouped
-def list_command(
-    filters: TaskFilters,
-    source: Source = "python-functions",
-    split: Side = None,
-) -> None:
+def list_command(filters: TaskFilters, source: Source = "python-functions", split: Side = None) -> None:
     """List tasks, one per line: id, split (- if not assigned yet), level, number of tests, topic, source."""
     from strop.cli.tasks_import import Log, tell
 
     log = Log(verbose=False)
     if split:
-        tasks: Iterable[Task] = _load(
-            source,
-            filters.column,
-            topics=filters.topic,
-            levels=filters.level,
-            split=split,
-            limit=filters.limit,
-        )
+        asked: dict[str, Any] = {"topics": filters.topic, "levels": filters.level, "limit": filters.limit}
+        tasks: Iterable[Task] = _load(source, filters.column, split=split, **asked)
     else:
         tasks = chosen(_stream(source, filters.column, log, tell), filters)
     for task in tasks:
         first = (task.statement.strip().splitlines() or [""])[0]
-        cells = (
-            task.id,
-            task.split or "-",
-            task.level,
-            task.test_count,
-            task.topic or "-",
-            task.source,
-            first,
+        numbers = (task.level, task.test_count)
+        _print(
+            "\t".join(map(str, (task.id, task.split or "-", *numbers, task.topic or "-", task.source, first)))
         )
-        _print("\t".join(map(str, cells)))
     log.close()
 
 

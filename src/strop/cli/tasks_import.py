@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option, echo
 
-from strop.cli.options import Source, TaskFilters, grouped, say
+from strop.cli.options import Source, TaskFilters, columns_of, grouped, say
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -49,11 +49,7 @@ class Log:
 
 
 @grouped
-def import_command(
-    source: Source,
-    written: WrittenFile,
-    filters: TaskFilters,
-) -> None:
+def import_command(source: Source, written: WrittenFile, filters: TaskFilters) -> None:
     """Write the tasks of any source as Strop's task lines (docs/formats.md, docs/data-sets.md).
 
     Rows that make no task are reported on stderr and left out. Exit code 2 if no task came through.
@@ -99,7 +95,7 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
 
     adapter = adapter_named(to)
     log = Log(written.verbose)
-    tasks = iter_tasks(source, columns=filters.columns, on_bad=log, on_guess=tell)
+    tasks = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
     wanted = chosen(_distinct(tasks, log), filters)
     try:
         count = write_format(adapter, _counted(_at_least_one(wanted, source, log)), written.output, log)

@@ -82,19 +82,13 @@ def until_faults(stages: Sequence[StageConfig], steps: int) -> Iterator[Complain
     """What is wrong with the stages' ends in a run of so many steps: they rise, and the last one is the run's."""
     before = 0
     for number, stage in enumerate(stages):
-        last = number == len(stages) - 1
+        field, last = f"stages.{number}.until", number == len(stages) - 1
         until = steps if last and stage.until is None else stage.until
         if until is None:
-            yield (
-                f"stages.{number}.until",
-                "needs the stage's last step; only the last stage may leave it out",
-            )
+            yield field, "needs the stage's last step; only the last stage may leave it out"
         elif until <= before:
-            yield f"stages.{number}.until", f"{until} is not after the stage before, which ends at {before}"
+            yield field, f"{until} is not after the stage before, which ends at {before}"
         elif until > steps or (last and until < steps):
-            yield (
-                f"stages.{number}.until",
-                f"{until}, but the run ends at optim.steps ({steps}); change one of them, or take the stages out with "
-                "stages=[]",
-            )
+            what = f"{until}, but the run ends at optim.steps ({steps})"
+            yield field, f"{what}; change one of them, or take the stages out with stages=[]"
         before = until or before

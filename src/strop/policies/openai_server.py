@@ -21,6 +21,7 @@ from typing import Any
 
 from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
 from strop.policies.paid.connection import Connection, explain
@@ -53,7 +54,7 @@ class OpenAIPolicy:
         self.version = 0
         self._wire = WireTokenizer()
         self.tokenizer: Tokenizer = self._wire
-        self._openai = _import_openai()
+        self._openai = require("openai", package="openai", extra="eval", purpose="policy.engine=openai")
         self._wants_logprobs = True
 
     def sample(
@@ -146,13 +147,11 @@ class OpenAIPolicy:
         }
         if params.stop:
             options["stop"] = list(params.stop[:_MOST_STOPS])
+        if self._wants_logprobs:
+            options["logprobs"] = 1 if messages is None else True
         if messages is None:
-            if self._wants_logprobs:
-                options["logprobs"] = 1
             answer = await client.completions.create(prompt=self.tokenizer.decode(prompt), **options)
         else:
-            if self._wants_logprobs:
-                options["logprobs"] = True
             if messages[-1].role == "assistant":
                 options["extra_body"] = {"continue_final_message": True, "add_generation_prompt": False}
             answer = await client.chat.completions.create(
@@ -240,13 +239,3 @@ def _spread(tokens: list[tuple[int, float]], length: int) -> list[float]:
             found[mine] += value
         at += size
     return found
-
-
-def _import_openai() -> Any:
-    try:
-        import openai
-    except ImportError as error:
-        raise UserError(
-            "policy.engine=openai needs the openai package; run: pip install 'strop[eval]'"
-        ) from error
-    return openai

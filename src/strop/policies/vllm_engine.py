@@ -26,11 +26,7 @@ from strop.core.protocols import Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.loading import HubTokenizer
 
-ENVIRONMENT = {
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-    "VLLM_NO_USAGE_STATS": "1",
-    "DO_NOT_TRACK": "1",
-}
+ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 """Forced before vLLM is imported."""
 
 DEFAULTS = {
@@ -97,9 +93,7 @@ class VllmPolicy:
         else:
             options["gpu_memory_utilization"] = config.gpu_memory_utilization
         if torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
-            options["distributed_executor_backend"] = (
-                "external_launcher"  # every trainer process has its engine
-            )
+            options["distributed_executor_backend"] = "external_launcher"  # an engine in every process
         try:
             with _process_state_kept(), self._quick():
                 self._engine: Any = self._vllm.LLMEngine.from_engine_args(self._vllm.EngineArgs(**options))
@@ -159,9 +153,7 @@ class VllmPolicy:
         """Frees the engine and its memory. Safe to call twice; the policy cannot sample afterwards."""
         engine, self._engine = self._engine, None
         if engine is not None:
-            with contextlib.suppress(
-                Exception
-            ):  # names differ between versions; what is left dies with the process
+            with contextlib.suppress(Exception):  # names differ between versions
                 engine.engine_core.shutdown()
 
     def _add(self, prompt: Sequence[int], seed: int, params: SamplingParams) -> str:

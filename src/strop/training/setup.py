@@ -37,12 +37,8 @@ class RunParts:
     policy_update: Callable[[int], None]
 
 
-def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> RunParts:
-    """Loads everything; what must be closed is entered into `stack`.
-
-    weights  a folder to load instead of model.name (a checkpoint)
-    Cheap faults are found first: tasks, rewards and prompts before the model is loaded.
-    """
+def set_up(recipe: Recipe, stack: ExitStack) -> RunParts:
+    """Loads everything, the model last; what must be closed is entered into `stack`. Raises UserError."""
     set_seed(recipe.seed % 2**32)
     train, held_out = split_tasks(recipe)
     rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
@@ -52,11 +48,10 @@ def set_up(recipe: Recipe, stack: ExitStack, *, weights: Path | None = None) -> 
         first_prompt(task, environment(task), tokenizer, recipe.tasks.max_prompt_tokens)
     verifier = open_configured(recipe.sandbox)
     stack.callback(verifier.close)
-    name = str(weights) if weights else recipe.model.name
     model = load_model(
-        name,
+        recipe.model.name,
         dtype=resolve_dtype(recipe.model.dtype),
-        revision=None if weights else recipe.model.revision,
+        revision=recipe.model.revision,
         attention=recipe.model.attention,
     )
     if not recipe.model.train_embeddings:

@@ -27,7 +27,7 @@ from strop.reports.run_folder import RunFolder
 from strop.tasks.prompts import render, solution
 from strop.tasks.recipe import split_tasks
 from strop.tasks.sources import load_tasks
-from strop.training.selected_logps import check_head, head_selects
+from strop.training.logps import check_head, head_selects
 from strop.training.setup import computes_in_bfloat16, freeze_embeddings
 
 MICRO_BATCH = 8

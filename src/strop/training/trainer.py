@@ -24,8 +24,7 @@ from trl.trainer.utils import split_tensor_dict
 from strop.config.run_stages import RunStage
 from strop.policies.attention import attend_in_groups
 from strop.training import checkpoints
-from strop.training.selected_logps import check_head
-from strop.training.shared_prefix import shared_prefix_logps
+from strop.training.logps import check_head, shared_prefix_logps
 
 Feed = Callable[[int], dict[str, Any]]
 """step -> the rollout hook's fields: prompt_ids, completion_ids, logprobs, env_mask, strop_reward."""
@@ -39,7 +38,7 @@ def given_reward(
 
 
 class StropTrainer(GRPOTrainer):
-    """See the module's text. `feed` plays a step; `learn` is told the advantages of its rows."""
+    """See the module's docstring. `feed` plays a step; `on_advantages` gets its number and its rows' advantages."""
 
     def __init__(
         self,
@@ -48,7 +47,7 @@ class StropTrainer(GRPOTrainer):
         on_advantages: Callable[[int, list[float]], None],
         state: Callable[[], dict[str, Any]],
         stage: RunStage,
-        shared_prefix: bool = True,
+        shared_prefix: bool,
         **options: Any,
     ) -> None:
         self._feed = feed
@@ -139,11 +138,8 @@ class StropTrainer(GRPOTrainer):
 class StepWatch(TrainerCallback):
     """Tells the run when an optimiser step is done, with what TRL logged about it, and when to save."""
 
-    def __init__(
-        self, on_log: Callable[[int, dict[str, Any]], None], saves: Callable[[int], bool] | None = None
-    ) -> None:
-        self._on_log = on_log
-        self._saves = saves or (lambda update: False)
+    def __init__(self, on_log: Callable[[int, dict[str, Any]], None], saves: Callable[[int], bool]) -> None:
+        self._on_log, self._saves = on_log, saves
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Called by transformers after each optimiser step, with how many there were."""

@@ -68,11 +68,10 @@ def _check_identity(path: Path, identity: dict[str, Any]) -> None:
 
 
 def _wait(path: Path, say: Callable[[str], None]) -> int:
-    lock, told = try_lock(path / ".calls.lock"), False
+    lock = try_lock(path / ".calls.lock")
+    if lock is None:
+        say("calls of a killed run are still in flight; waiting for them, so that none is paid twice")
     while lock is None:
-        if not told:
-            say("calls of a killed run are still in flight; waiting for them, so that none is paid twice")
-        told = True
         time.sleep(_LOOK_SECONDS)
         lock = try_lock(path / ".calls.lock")
     return lock

@@ -7,7 +7,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.core.errors import UserError
-from strop.training.selected_logps import CHUNK, check_head, head_selects
+from strop.training.logps import CHUNK, check_head, head_selects
 
 N, D, V = 2 * CHUNK + 7, 24, 331
 
