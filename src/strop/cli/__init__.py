@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _terminated(number: int, frame: object) -> None:
-    """Ends the process as an error would, so that no unfinished file stays behind."""
+    """Ends the process as an error would, so that no unfinished file is left."""
     raise SystemExit(128 + number)
 
 

@@ -65,7 +65,7 @@ class Output:
         write_tasks(tally.some(made, nothing, otherwise), self.path)
 
     def finish(self, manifest: Mapping[str, Any], line: str) -> None:
-        """Writes the manifest and says `line`, in which `{seconds}` stands for the time that it took."""
+        """Writes the manifest and prints `line`, with the seconds taken in place of `{seconds}`."""
         from strop.core import files
         from strop.core.text import printable
 
@@ -75,7 +75,7 @@ class Output:
 
 
 def originals_shown(progress: "Progress", total: int, tally: "Tally", what: str) -> Callable[[int], None]:
-    """Shows, told of each original how many tasks came of it, how many are done and of how many something came."""
+    """A callback that takes the tasks made from each original and shows progress."""
     seen = [0, 0]
 
     def done(kept: int) -> None:

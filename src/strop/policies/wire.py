@@ -40,7 +40,7 @@ class WireTokenizer:
     def messages(self, ids: Sequence[int]) -> list[Message] | None:
         """The conversation that token ids hold, or None when they are plain text.
 
-        Text between two conversations, and behind the last one, is a message of the assistant's.
+        Text between and after conversations is a message of the assistant.
         Raises ValueError for ids that `encode` and `encode_chat` did not make.
         """
         if BEGIN not in ids:

@@ -114,7 +114,7 @@ def fill_step(
     """(groups to learn from, every group played).
 
     Groups without signal are replaced by groups of other tasks, up to `refill_rounds` times ("dynamic sampling", DAPO,
-    arXiv 2503.14476, section 3.2); what is still missing then is made up of groups without signal, which move nothing.
+    arXiv 2503.14476, section 3.2); groups without signal, which move nothing, make up what is still missing.
     """
     played: list[Group] = []
     for round in range(refill_rounds + 1):

@@ -45,7 +45,7 @@ class _Play:
 
     @property
     def context(self) -> list[int]:
-        """Every token so far, those of the environment that wait for the next completion included."""
+        """Every token so far, with the environment's that await the next completion."""
         ids = [ids for turn in self.turns for ids in (turn.prompt_ids, turn.completion.token_ids)]
         return [*chain.from_iterable(ids), *self.pending]
 
@@ -88,8 +88,8 @@ class Player:
     ) -> Iterator[Rollout]:
         """Plays every task `samples` times; indices 0 to samples - 1.
 
-        A rollout's randomness comes from (seed, tag, task id, index) alone. `params.stop` empty means: the stop
-        strings of the environment.
+        A rollout's randomness comes from (seed, tag, task id, index) alone. Without `params.stop`, the environment's
+        stop strings apply.
         """
         plays = [
             self._begin(task, index, derive_seed(seed, tag, task.id, index))
@@ -111,7 +111,7 @@ class Player:
         return _Play(task, index, seed, environment, prompt)
 
     def _round(self, plays: list[_Play], params: SamplingParams) -> Iterator[tuple[_Play, Rollout | None]]:
-        """One completion for every play; yields (play, rollout) when it is over and (play, None) when it goes on."""
+        """One completion for every play; yields (play, rollout) when it is over, (play, None) when it continues."""
         stop = params.stop or plays[0].environment.stop
         prompts = [play.context for play in plays]
         seeds = [derive_seed(play.seed, len(play.turns)) for play in plays]

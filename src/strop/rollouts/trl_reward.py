@@ -39,8 +39,8 @@ def verdict_reward(
 
     reward            a built-in reward (passed, tests, build, ...) or "file.py:function"; also the function's name
     verifier          who verifies; by default one is opened at the first call and closed when the process ends
-    continues_prompt  True where a completion goes on writing the code that its text prompt began (base models); else
-                      it holds the whole code, bare or in a fenced block
+    continues_prompt  True where a completion continues the code that its text prompt began (base models); else it
+                      holds the whole code, bare or in a fenced block
 
     Raises UserError for an unknown reward; the function does for a batch without usable tasks.
     """

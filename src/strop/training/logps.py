@@ -38,7 +38,7 @@ class _SelectedLogps(torch.autograd.Function):
         slope = torch.empty_like(hidden, dtype=dtype) if ctx.needs_input_grad[0] else None
         with torch.autocast(kind, enabled=False):
             h, w = hidden.to(dtype) / temperature, weight.to(dtype)
-            # Buffers that are used again and again stay in the processor's cache; new ones would be paged in each time.
+            # Reused buffers stay in the processor's cache; new ones would be paged in each time.
             wide, shares, narrow = (
                 h.new_empty(min(CHUNK, len(h)), len(w), dtype=kind_of)
                 for kind_of in (torch.float32, torch.float32, dtype)
@@ -97,7 +97,7 @@ def check_head(model: Any) -> None:
 
 @contextmanager
 def head_selects(head: torch.nn.Linear, targets: torch.Tensor, temperature: float) -> Iterator[None]:
-    """Meanwhile the model's "logits" are (..., N, 2): log-probability of targets (N,), entropy (without gradient).
+    """Within it, the model's "logits" are (..., N, 2): log-probability of targets (N,), entropy (without gradient).
 
     The work is done inside the head's own call, where wrappers (FSDP, DeepSpeed) have its weights ready.
     """
@@ -115,9 +115,9 @@ def head_selects(head: torch.nn.Linear, targets: torch.Tensor, temperature: floa
 
 @dataclass
 class Packed:
-    """A micro-batch as one row of L tokens, group behind group; N completion tokens are predicted.
+    """A micro-batch as one row of L tokens, group after group; N completion tokens are predicted.
 
-    ids, positions  (L,) positions start anew with each prompt; every completion goes on behind its prompt
+    ids, positions  (L,) positions restart at each prompt; every completion continues its prompt
     predictors  (N,) place of the token that predicts each completion token
     targets     (N,) the completion tokens
     rows, columns  (N,) where each belongs in the (rows, longest completion) result
@@ -132,7 +132,7 @@ class Packed:
     groups: list[PrefixGroup] = field(default_factory=list)
 
     def add_group(self, prompt: list[int], completions: list[tuple[int, list[int]]], device: Any) -> None:
-        """Lays a prompt and its (row, tokens) completions behind what is there."""
+        """Appends a prompt and its (row, tokens) completions."""
         start = len(self.ids)
         self.ids += prompt
         self.positions += range(len(prompt))

@@ -42,9 +42,9 @@ def _silent(text: str) -> None:
 
 
 def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
-    """A new run. Returns its summary. Raises UserError before anything is written where the recipe cannot run.
+    """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run.
 
-    say  hears what stays on the screen, `status` what is going on right now; `show` gets each step's metrics
+    `say` gets lines that stay on the screen, `status` what is happening now, `show` each step's metrics.
     """
     folder = recipe.run.folder
     RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
@@ -62,10 +62,7 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
 
 
 def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
-    """Goes on with a run from its newest whole checkpoint, or from the start when it has none.
-
-    A run that is finished is left as it is; its summary is returned.
-    """
+    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary."""
     with ExitStack() as stack:
         run = stack.enter_context(RunFolder.resume(folder))
         recipe = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
@@ -152,7 +149,7 @@ class _Job:
         return StepFeed(stage.recipe, self._parts.player, self._parts.rubric, self._stream, world=_world())
 
     def _train(self, checkpoint: Path | None) -> None:
-        """Stage after stage, from the one that goes on at the checkpoint."""
+        """Stage after stage, from the one in which the checkpoint lies."""
         os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
         update = update_of(checkpoint)
         if checkpoint is not None:
@@ -170,7 +167,7 @@ class _Job:
             checkpoint = self._run.checkpoints / stage.checkpoint
 
     def _train_stage(self, stage: RunStage, checkpoint: Path | None, last: bool) -> None:
-        """A trainer of its own goes on from a checkpoint, as it would in a run that was stopped there."""
+        """Trains one stage with a new trainer, from a checkpoint as a resumed run would."""
         from datasets import Dataset
         from transformers.trainer_callback import PrinterCallback, ProgressCallback
 
@@ -312,7 +309,7 @@ def take_apart(trainer: Any) -> None:
 
 
 def _free_update(model: Any) -> None:
-    """Frees gradients and the optimiser's state, most of the memory, once the trainer is gone."""
+    """Frees gradients and, once the trainer is gone, the optimiser's state: most of the memory."""
     model.zero_grad(set_to_none=True)
     gc.collect()
     release_memory()

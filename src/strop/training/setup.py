@@ -81,10 +81,10 @@ def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int]
 def grpo_arguments(stage: RunStage, output_dir: Path) -> Any:
     """The `trl.GRPOConfig` of a stage; max_steps counts TRL's optimiser steps from the start of the run.
 
-    One training step is one batch of rollouts. It is shared out to grpo.minibatches optimiser steps of TRL's, and that
-    grpo.iterations times. Checkpoints are written when `StepWatch` says so: TRL would count from the run's start.
-    Truncated and unscored rollouts are masked by our own rollout hook, because TRL takes every row that ends at a stop
-    string for truncated. Raises UserError when the rows of a step cannot be shared out.
+    A training step, one batch of rollouts, is grpo.minibatches x grpo.iterations optimiser steps of TRL. `StepWatch`
+    says when to save: TRL would count from the run's start. Our rollout hook masks truncated and unscored rollouts,
+    because TRL takes every row that ends at a stop string for truncated. Raises UserError for rows that cannot be
+    divided evenly.
     """
     from trl import GRPOConfig
 
@@ -114,7 +114,7 @@ def grpo_arguments(stage: RunStage, output_dir: Path) -> Any:
         epsilon_high=grpo.epsilon_high,
         beta=grpo.beta,
         scale_rewards=grpo.scale_rewards,
-        # The k3 term of DeepSeekMath, eq. 2, as it stands: TRL would multiply it by the ratio.
+        # The k3 term of DeepSeekMath, eq. 2: TRL would multiply it by the ratio.
         use_bias_correction_kl=False,
         mask_truncated_completions=False,
         learning_rate=optim.learning_rate,

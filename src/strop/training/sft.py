@@ -90,7 +90,7 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
 
 
 def step_count(recipe: Recipe, examples: int) -> int:
-    """Updates of a warm start over so many examples."""
+    """Updates of a warm start over that many examples."""
     each = math.ceil(examples / recipe.sft.batch_size)
     return recipe.sft.steps or max(1, round(recipe.sft.epochs * each))
 

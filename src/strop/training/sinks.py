@@ -17,7 +17,7 @@ from strop.training.trackers import Trackers, check_trackers
 
 
 def check_sinks(recipe: Recipe) -> None:
-    """Raises UserError for a tracker or a remote that cannot work: to be asked before a model is loaded."""
+    """Raises UserError for a tracker or a remote that cannot work; call it before a model is loaded."""
     check_trackers(recipe.run.report_to)
     if recipe.run.commit.remote is not None:
         check_remote(recipe.run.commit.remote, _branch(recipe))
@@ -26,8 +26,8 @@ def check_sinks(recipe: Recipe) -> None:
 class Sinks:
     """A context manager around the training of one run.
 
-    step     from which the run goes on; what the folder holds of later steps is not told
-    writing  False in the processes of a distributed run that write nothing
+    step     the run continues after it; trackers get nothing that the folder holds of later steps
+    writing  False in processes of a distributed run that write nothing
     """
 
     def __init__(

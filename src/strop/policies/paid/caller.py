@@ -1,12 +1,12 @@
-"""The process that calls the server and keeps what was paid for. It outlives a killed build for as long as its calls.
+"""The process that calls the server and journals the responses. It outlives a killed build until its calls are done.
 
-It reads a connection and then questions, a JSON line each, from a socket, calls at once, writes each response to the
-journal, and only then says where it stands. When the socket ends, because the build is done or dead, it finishes the
-calls that are under way, journals them and ends. It is in a session of its own, so that signals to the build's process
-group pass it by, and shares the lock of the journal, for which the next build waits.
+From a socket it reads a connection and then questions, one JSON line each. It calls at once, writes each response to
+the journal, then reports its place there. When the socket closes, it finishes and journals the calls in flight. It
+leads its own session, so signals to the build's process group miss it, and it shares the journal's lock, for which
+the next build waits.
 
-Limit: a kill of this very process loses the calls that are under way. They are sent again with the same
-`Idempotency-Key`, by which a server that knows this header tells that they are repeated.
+Limit: killing this process loses the calls in flight. They are sent again with the same `Idempotency-Key`, by which a
+server that supports it recognises them.
 """
 
 import asyncio
@@ -127,7 +127,7 @@ async def serve(connection: socket.socket) -> None:
 
 
 async def _line(reader: asyncio.StreamReader) -> dict[str, Any] | None:
-    """The next message, None when the other end is gone."""
+    """The next message, None when the other end has closed."""
     try:
         line = await reader.readline()
     except ConnectionError:

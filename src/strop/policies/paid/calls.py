@@ -1,4 +1,4 @@
-"""The build's end of the calls: what is paid already is read back, the rest goes to the calling process."""
+"""The build's side of the calls: paid ones are read back, the others go to the calling process."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from strop.policies.paid.usage import Prices, Usage
 from strop.sandbox.spawn import Process, source_folder, spawn
 
 FINISH_SECONDS = 15.0
-"""How long an interrupted build waits for calls under way; the calling process waits longer, without it."""
+"""How long an interrupted build waits for calls in flight; the calling process goes on without it."""
 MOST_REFUSED = 8
 """Refusals after which a build ends when nothing has been answered: the settings are at fault, not the prompts."""
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from strop.policies.paid.caller import main; main()"
@@ -60,7 +60,7 @@ class Stopped(Exception):
 class Calls:
     """Answers questions, each paid for once, from any thread. A context manager; it owns the calling process.
 
-    At most `concurrency` calls are under way. The calling process starts with the first call that is not paid.
+    At most `concurrency` calls are in flight. The calling process starts with the first unpaid call.
     """
 
     def __init__(self, settings: Connection, path: Path, lock: int) -> None:
@@ -164,7 +164,7 @@ class Calls:
             self._send()
 
     def _lost(self) -> None:
-        """The calling process is gone, and with it the calls under way."""
+        """The calling process has ended, and its calls are lost."""
         words = self._process.last_words() if self._process else ""
         self._fail(StropError(f"the process that calls the server ended ({words or 'killed'}); run it again"))
         lost = list(self._sent.values())
@@ -180,7 +180,7 @@ class Calls:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Lets calls under way come to their end, for `FINISH_SECONDS` at most; they are journalled in any case."""
+        """Waits `FINISH_SECONDS` at most for calls in flight; they are journalled in any case."""
         with self._guard:
             self._queued.clear()
         if self._socket is not None and self._listener is not None:

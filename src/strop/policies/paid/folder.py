@@ -18,10 +18,10 @@ _LOOK_SECONDS = 0.2
 
 @contextmanager
 def opened(path: Path, identity: dict[str, Any], say: Callable[[str], None], command: str) -> Iterator[int]:
-    """Makes or takes up the folder, holds it for this process alone, and yields the lock of its calls.
+    """Creates or reopens the folder, locks it for this process, and yields the lock of its calls.
 
-    That lock is also held by the process that calls the server, which may outlive a killed build for a while; then
-    this waits for it, and says so. Raises UserError for a folder that holds something else or is in use.
+    The process that calls the server also holds that lock and may outlive a killed build; this waits for it and says
+    so. Raises UserError for a folder that holds something else or is in use.
     """
     _make(path)
     _check_identity(path, identity)

@@ -54,5 +54,5 @@ class Prices:
         return self.tokens_in is not None
 
     def of(self, tokens_in: float, tokens_out: float) -> float:
-        """The cost of so many tokens; 0 when prices are not known."""
+        """Their cost; 0 when prices are not known."""
         return (tokens_in * (self.tokens_in or 0.0) + tokens_out * (self.tokens_out or 0.0)) / 1e6
