@@ -6,6 +6,7 @@ import secrets
 import signal
 import sys
 from pathlib import Path
+from socket import socket as Socket
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
@@ -55,15 +56,12 @@ def serve_verifier(
         _serve(box, token, socket, f"http://{shown}:{socket.getsockname()[1]}")
 
 
-def _serve(box: "SandboxConfig", token: str, socket: object, url: str) -> None:
-    import socket as sockets
-
+def _serve(box: "SandboxConfig", token: str, socket: Socket, url: str) -> None:
     from strop.verification import open_configured
     from strop.verification.pool.pool import VerifierPool
     from strop.verification.remote.server import VerifierApp, VerifierServer
     from strop.verification.settings import fingerprint, limits_of
 
-    assert isinstance(socket, sockets.socket)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
     with open_configured(box, here=True) as pool:
         assert isinstance(pool, VerifierPool)

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -122,12 +123,8 @@ def _environment(remote: bool) -> dict[str, str]:
 def _cause(errors: str) -> str:
     """The line in which git says why, without passwords of URLs."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    for start in ("!", "fatal:", "error:"):
-        found = [line for line in lines if line.startswith(start)]
-        if found:
-            lines = found[:1]
-            break
-    return re.sub(r"://[^/@\s]+@", "://...@", lines[0]) if lines else ""
+    telling = [line for start in ("!", "fatal:", "error:") for line in lines if line.startswith(start)]
+    return re.sub(r"://[^/@\s]+@", "://...@", next(iter(telling + lines), ""))
 
 
 def _command(arguments: Sequence[str]) -> str:
@@ -148,7 +145,5 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):  # it has ended
         os.killpg(process.pid, number)
-    except (ProcessLookupError, PermissionError):
-        return  # it has ended

@@ -10,25 +10,22 @@ Importing this package, which comes before torch, changes two process settings t
 
 import ctypes
 import os
+from contextlib import suppress
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
 def _keep_freed_memory() -> None:
-    try:
+    with suppress(OSError, AttributeError):  # another C library: its own policy stays
         libc = ctypes.CDLL("libc.so.6")
         libc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
         libc.mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
-    except (OSError, AttributeError):  # another C library: its own policy stays
-        return
 
 
 def release_memory() -> None:
     """Hands freed memory back to the kernel; without it the heap of a long run grows by fragments."""
-    try:
+    with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    except (OSError, AttributeError):
-        return
 
 
 if "OMP_WAIT_POLICY" not in os.environ:

@@ -29,7 +29,7 @@ from strop.training.evaluations import Evaluations
 from strop.training.feed import StepFeed
 from strop.training.setup import RunParts, grpo_arguments, lora_arguments, set_up
 from strop.training.sft import examples_of, fit, step_count
-from strop.training.sinks import Sinks, check_sinks
+from strop.training.sinks import Sinks, check_sinks, open_sinks
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
@@ -57,7 +57,7 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
             )
         )
         run.write_vocabulary(parts.tokenizer.vocabulary())
-        sinks = stack.enter_context(Sinks(recipe, run, say, step=0, writing=_rank() == 0))
+        sinks = stack.enter_context(open_sinks(recipe, run, say, step=0, writing=_rank() == 0))
         return _Job(recipe, run, parts, sinks, say, show, status).go(None)
 
 
@@ -77,7 +77,7 @@ def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict
         parts = set_up(recipe, stack)
         update = update_of(checkpoint)
         step = stage_at(stages_of(recipe), update).step_of(update)[0]
-        sinks = stack.enter_context(Sinks(recipe, run, say, step=step, writing=_rank() == 0))
+        sinks = stack.enter_context(open_sinks(recipe, run, say, step=step, writing=_rank() == 0))
         return _Job(recipe, run, parts, sinks, say, show, status).go(checkpoint)
 
 

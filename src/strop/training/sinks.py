@@ -3,9 +3,9 @@
 None of them can delay or fail training; each reports a problem once, in one line.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from types import TracebackType
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from strop.config.schema import Recipe
@@ -23,72 +23,62 @@ def check_sinks(recipe: Recipe) -> None:
         check_remote(recipe.run.commit.remote, _branch(recipe))
 
 
-class Sinks:
-    """A context manager around the training of one run.
+@contextmanager
+def open_sinks(
+    recipe: Recipe, run: RunFolder, say: Callable[[str], None], *, step: int, writing: bool
+) -> "Iterator[Sinks]":
+    """The sinks of a run, open while it trains.
 
     step     the run continues after it; trackers get nothing that the folder holds of later steps
     writing  False in processes of a distributed run that write nothing
     """
-
-    def __init__(
-        self, recipe: Recipe, run: RunFolder, say: Callable[[str], None], *, step: int, writing: bool
-    ) -> None:
-        self._recipe = recipe
-        self._run = run
-        self._say = say
-        self._step = step
-        self._writing = writing
-        self._stack = ExitStack()
-        self._calls: CallLog | None = None
-        self._trackers: Trackers | None = None
-        self._commits: DataCommits | None = None
-
-    def __enter__(self) -> "Sinks":
-        if not self._writing:
-            return self
-        with ExitStack() as stack:  # the log of calls is whole before the last commit
-            commit = self._recipe.run.commit
-            if commit.remote is not None:
-                self._commits = stack.enter_context(
-                    DataCommits(
-                        self._run.path,
-                        remote=commit.remote,
-                        branch=_branch(self._recipe),
-                        every=commit.every,
-                        run=self._recipe.run.name,
-                        say=self._say,
-                    )
+    sinks, commit = Sinks(), recipe.run.commit
+    with ExitStack() as stack:  # the log of calls is whole before the last commit
+        if writing and commit.remote is not None:
+            sinks.commits = stack.enter_context(
+                DataCommits(
+                    run.path,
+                    remote=commit.remote,
+                    branch=_branch(recipe),
+                    every=commit.every,
+                    run=recipe.run.name,
+                    say=say,
                 )
-            if self._recipe.run.report_to:
-                self._trackers = stack.enter_context(Trackers(self._recipe, self._run, self._say))
-                self._trackers.begin(self._step)
-            self._calls = stack.enter_context(logging_to(self._run.path, warn=self._say))
-            self._stack = stack.pop_all()
-        return self
+            )
+        if writing and recipe.run.report_to:
+            sinks.trackers = stack.enter_context(Trackers(recipe, run, say))
+            sinks.trackers.begin(step)
+        if writing:
+            sinks.calls = stack.enter_context(logging_to(run.path, warn=say))
+        yield sinks
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
+
+@dataclass
+class Sinks:
+    """Those of a run that are in use."""
+
+    calls: CallLog | None = None
+    trackers: Trackers | None = None
+    commits: DataCommits | None = None
 
     def playing(self, step: int) -> None:
         """The answers of a step (from 1) are about to be sampled and scored."""
-        if self._calls is not None:
-            self._calls.step = step
+        if self.calls is not None:
+            self.calls.step = step
 
     def measured(self, metrics: Mapping[str, Any]) -> None:
         """A step is over; its rollouts and its line of metrics are on disk."""
-        if self._calls is not None:
-            self._calls.flush()
-        if self._trackers is not None:
-            self._trackers.measured(metrics)
-        if self._commits is not None:
-            self._commits.step(int(metrics["step"]), f"reward {float(metrics.get('reward') or 0):.3f}")
+        if self.calls is not None:
+            self.calls.flush()
+        if self.trackers is not None:
+            self.trackers.measured(metrics)
+        if self.commits is not None:
+            self.commits.step(int(metrics["step"]), f"reward {float(metrics.get('reward') or 0):.3f}")
 
     def evaluated(self, name: str, result: Mapping[str, Any]) -> None:
         """An evaluation is on disk, under its name there."""
-        if self._trackers is not None:
-            self._trackers.evaluated(name, result)
+        if self.trackers is not None:
+            self.trackers.evaluated(name, result)
 
 
 def _branch(recipe: Recipe) -> str:
