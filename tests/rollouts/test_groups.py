@@ -2,6 +2,8 @@
 
 import pytest
 
+from strop.config.schema import Recipe
+from strop.config.training import GrpoConfig, OptimConfig
 from strop.core.errors import UserError
 from strop.core.rollout import SamplingParams
 from strop.core.task import Task
@@ -50,10 +52,11 @@ def test_groups_have_signal_where_answers_differ(verifier: VerifierPool) -> None
 def test_refill_replaces_what_teaches_nothing(verifier: VerifierPool) -> None:
     tasks = [doubling(f"wrong_{i}") for i in range(6)] + [doubling(f"mixed_{i}") for i in range(2)]
     stream = TaskStream(tasks, seed=0)
+    grpo = GrpoConfig(tasks_per_step=2, group_size=4, max_refill_rounds=5)
+    recipe = Recipe(seed=1, grpo=grpo, optim=OptimConfig(micro_batch=8))
     learnt, played = fill_step(
-        player(verifier), WeightedRubric.from_names([("passed", 1.0)]), stream, SamplingParams(),
-        tasks_per_step=2, group_size=4, refill_rounds=5, seed=1, step=0,
-    )  # fmt: skip
+        player(verifier), WeightedRubric.from_names([("passed", 1.0)]), stream, recipe, step=0
+    )
     assert [g.has_signal for g in learnt] == [True, True]
     assert 2 <= len(played) <= 8
 

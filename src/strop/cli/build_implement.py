@@ -1,5 +1,6 @@
 """`strop build implement`: functions masked in their files, from Python sources."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
@@ -97,15 +98,11 @@ def implement(
 
 def _project(source: str, verifying: Verifying) -> "Project":
     """The project whose tests judge."""
-    import os
-
     from strop.verification.project import open_project
     from strop.verification.settings import Settings
 
-    settings, workers = (
-        Settings(allow_unsafe=verifying.allow_unsafe),
-        verifying.workers or os.cpu_count() or 1,
-    )
+    settings = Settings(allow_unsafe=verifying.allow_unsafe)
+    workers = verifying.workers or os.cpu_count() or 1
     return open_project(Path(source).expanduser(), "python", settings, workers=workers)
 
 

@@ -127,14 +127,10 @@ class TransformersPolicy:
             mask[part, here] = part_mask
             logits.append(part_logits)
             if not keys:
-                shapes = [
-                    (len(prompts), layer.keys.shape[1], longest, layer.keys.shape[3])
-                    for layer in cache.layers
-                ]
-                keys, values = (
-                    [part_logits.new_zeros(shape, dtype=self._model.dtype) for shape in shapes]
-                    for _ in range(2)
-                )
+                for layer in cache.layers:
+                    shape = (len(prompts), layer.keys.shape[1], longest, layer.keys.shape[3])
+                    keys.append(part_logits.new_zeros(shape, dtype=self._model.dtype))
+                    values.append(torch.zeros_like(keys[-1]))
             for at, layer in enumerate(cache.layers):
                 keys[at][part, :, here], values[at][part, :, here] = layer.keys, layer.values
         return keys, values, mask, torch.cat(logits)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from strop.config.schema import Recipe
 from strop.core.ids import rng
 from strop.core.protocols import Rubric
 from strop.core.rollout import Group, Rollout, SamplingParams
@@ -103,26 +104,33 @@ def fill_step(
     player: Player,
     rubric: Rubric,
     stream: TaskStream,
-    params: SamplingParams,
-    *,
-    tasks_per_step: int,
-    group_size: int,
-    refill_rounds: int,
-    seed: int,
+    recipe: Recipe,
     step: int,
+    *,
+    world: int = 1,
 ) -> tuple[list[Group], list[Group]]:
-    """(groups to learn from, every group played).
+    """(groups to learn from, every group played); this process plays its share of `world`.
 
-    Groups without signal are replaced by groups of other tasks, up to `refill_rounds` times ("dynamic sampling", DAPO,
-    arXiv 2503.14476, section 3.2); groups without signal, which move nothing, make up what is still missing.
+    Groups without signal are replaced by groups of other tasks, up to grpo.max_refill_rounds times ("dynamic
+    sampling", DAPO, arXiv 2503.14476, section 3.2); groups without signal, which move nothing, make up what is still
+    missing.
     """
+    grpo, sampling = recipe.grpo, recipe.sampling
+    params = SamplingParams(
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        max_tokens=sampling.max_tokens,
+        stop=tuple(sampling.stop or ()),
+    )
+    tasks_per_step = grpo.tasks_per_step // world
     played: list[Group] = []
-    for round in range(refill_rounds + 1):
+    for round in range((grpo.max_refill_rounds if grpo.refill else 0) + 1):
         missing = tasks_per_step - sum(group.has_signal for group in played)
         if missing <= 0:
             break
+        tasks = stream.draw(missing)
         groups = play_groups(
-            player, rubric, stream.draw(missing), group_size, params, seed=seed, step=step, round=round
+            player, rubric, tasks, grpo.group_size, params, seed=recipe.seed, step=step, round=round
         )
         for group in groups:
             stream.played(group)

@@ -7,7 +7,7 @@ from typing import Any
 from strop.config.schema import Recipe
 from strop.core.errors import TooManyErrors
 from strop.core.protocols import Rubric
-from strop.core.rollout import Group, Rollout, SamplingParams
+from strop.core.rollout import Group, Rollout
 from strop.core.verdict import Outcome
 from strop.rollouts.groups import TaskStream, fill_step, rollouts_of
 from strop.rollouts.measures import contradiction, duplicates, refused
@@ -32,26 +32,13 @@ class StepFeed:
 
     def __call__(self, step: int) -> dict[str, Any]:
         """The hook's fields for a step. Raises TooManyErrors when the grader fails too often."""
-        grpo, sampling = self._recipe.grpo, self._recipe.sampling
         started = time.perf_counter()
         self.learnt, self.played = fill_step(
-            self._player,
-            self._rubric,
-            self._stream,
-            SamplingParams(
-                temperature=sampling.temperature,
-                top_p=sampling.top_p,
-                max_tokens=sampling.max_tokens,
-                stop=tuple(sampling.stop or ()),
-            ),
-            tasks_per_step=grpo.tasks_per_step // self._world,
-            group_size=grpo.group_size,
-            refill_rounds=grpo.max_refill_rounds if grpo.refill else 0,
-            seed=self._recipe.seed,
-            step=step,
+            self._player, self._rubric, self._stream, self._recipe, step, world=self._world
         )
+        minibatches = self._recipe.grpo.minibatches
         # Each minibatch gets its part of the groups with signal, which come first.
-        parts = (self.learnt[number :: grpo.minibatches] for number in range(grpo.minibatches))
+        parts = (self.learnt[number::minibatches] for number in range(minibatches))
         self.learnt = [group for part in parts for group in part]
         self._check_errors()
         rows = list(rollouts_of(self.learnt))

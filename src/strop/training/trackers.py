@@ -191,10 +191,7 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 def _results(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """The numbers of an evaluation: those that have an interval, and a few rates."""
-    for key in result.get("intervals", {}):
-        if _plain(result.get(key)):
-            yield key, float(result[key])
-    for key, name in _RATES.items():
+    for key, name in [*((key, key) for key in result.get("intervals", {})), *_RATES.items()]:
         if _plain(result.get(key)):
             yield name, float(result[key])
 
