@@ -64,6 +64,7 @@ def audit(
     from strop.curation.audit import AuditSettings
     from strop.curation.audit.report import Summary
     from strop.sandbox.limits import Limits
+    from strop.tasks.output import whole_file
 
     limits = limits_of(cpu_seconds, memory_mb) or Limits()
     settings = AuditSettings(
@@ -77,15 +78,18 @@ def audit(
         options = {"limits": limits, "jail": jail, "allow_unsafe": allow_unsafe}
         audits = partial(_audits, settings=settings, workers=workers, options=options)
         journal = stack.enter_context(_journal(place, settings)) if place else None
-        if journal is not None:
+        if (
+            journal is not None
+        ):  # its lock shows that no other audit runs: what is unfinished is of a killed one
             for path in filter(None, (output, keep)):
-                remove_parts(
-                    path.parent, path.name
-                )  # of a killed audit: the lock shows that no other one runs
+                remove_parts(path.parent, path.name)
         source = islice(_tasks(tasks, column, bad), limit)
         _go(source, audits, journal, keep, summary)
         if journal is not None:
-            _finish(journal, output)
+            if output is not None:
+                with whole_file(output) as file:
+                    file.writelines(journal.lines())
+            journal.remove()
     _report(summary, bad[0], output)
     if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):
         raise Exit(1)
@@ -160,15 +164,6 @@ def _journal(output: Path, settings: "AuditSettings") -> "Journal":
     if journal.discarded:
         print(f"{path} was made with other settings: starting over", file=sys.stderr)
     return journal
-
-
-def _finish(journal: "Journal", output: Path | None) -> None:
-    from strop.tasks.output import whole_file
-
-    if output is not None:
-        with whole_file(output) as file:
-            file.writelines(journal.lines())
-    journal.remove()
 
 
 def _refuse_early(*paths: Path | None) -> None:

@@ -1,7 +1,7 @@
 """`strop curate`: a pipeline of named steps over sources of tasks, with a manifest that accounts for every task."""
 
 import sys
-from contextlib import closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -75,7 +75,7 @@ def curate(
     if out is None:
         raise UserError("no folder for the result: add --output FOLDER")
     options = RunOptions(workers=workers, allow_unsafe=allow_unsafe, overwrite=overwrite)
-    with closing(_Watcher()) as watcher:
+    with _Watcher() as watcher:
         try:
             manifest = run(planned, out, options, watcher)
         except KeyboardInterrupt:
@@ -83,22 +83,18 @@ def curate(
     _summarise(manifest, out)
 
 
-class _Watcher:
+class _Watcher(ExitStack):
     """Shows progress on stderr, with one line for each finished stage."""
 
-    def __init__(self) -> None:
-        self._progress: Progress | None = None
-        self._stages = 0
-
-    def say(self, text: str) -> None:
-        say(text)
+    _progress: "Progress | None" = None
+    say = staticmethod(say)
 
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         from strop.reports.terminal.progress import Progress
 
         self.close()
         label = f"{name} ({number} of {stages})" if number else name
-        self._progress = Progress(label, size).__enter__()
+        self._progress = self.enter_context(Progress(label, size))
 
     def at(self, done: int, total: int | None) -> None:
         if self._progress is not None:
@@ -107,12 +103,7 @@ class _Watcher:
     def end(self, entry: "StageCounts") -> None:
         self.close()
         changed = f", {entry.changed} changed" if entry.changed else ""
-        self.say(f"{entry.step}: {entry.kept} of {entry.taken} kept{changed}, {entry.seconds:.1f} s")
-
-    def close(self) -> None:
-        if self._progress is not None:
-            self._progress.__exit__(None, None, None)
-            self._progress = None
+        say(f"{entry.step}: {entry.kept} of {entry.taken} kept{changed}, {entry.seconds:.1f} s")
 
 
 def _summarise(manifest: dict[str, Any], out: Path) -> None:

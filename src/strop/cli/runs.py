@@ -55,9 +55,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
                     out.print(f"  {head}: {cell}", markup=False)
     for row in rows:
         if row["problem"]:
-            out.print(
-                f"{printable(row['folder'])}: {printable(row['problem'])}", style="yellow", markup=False
-            )
+            problem = printable(f"{row['folder']}: {row['problem']}")
+            out.print(problem, style="yellow", markup=False)
 
 
 def _fill(table: "Table", rows: list[dict[str, Any]]) -> "Table":

@@ -156,16 +156,11 @@ def _overview(out: "Console", finder: "RolloutFinder") -> None:
     if run["comparison"]:
         out.print(*comparison(run["comparison"], out), sep="\n")
     for alarm in run["alarms"]:
-        out.print(
-            Text(
-                printable(f"alarm at step {alarm['step']}: {alarm['name']}: {alarm['text']}"), style="yellow"
-            )
-        )
+        text = printable(f"alarm at step {alarm['step']}: {alarm['name']}: {alarm['text']}")
+        out.print(Text(text, style="yellow"))
     if steps := finder.steps():
-        _note(
-            out,
-            f"rollouts of steps {steps[0]} to {steps[-1]}: strop show {finder.folder} --step {steps[-1]} --failed",
-        )
+        more = f"strop show {finder.folder} --step {steps[-1]} --failed"
+        _note(out, f"rollouts of steps {steps[0]} to {steps[-1]}: {more}")
 
 
 def _numbers(run: dict[str, Any]) -> list[str]:

@@ -1,6 +1,5 @@
 """`strop verify`: verdicts on answers from any source, by the code that training uses."""
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Exit, Option
 
-from strop.cli.options import CpuSeconds, Jail, MemoryMb, Workers, grouped, limits_of
+from strop.cli.options import CpuSeconds, Jail, MemoryMb, Workers, grouped, limits_of, say
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -135,15 +134,10 @@ def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[
 
 
 def _summarise(outcomes: Counter[str], seconds: float, cause: str) -> None:
-    from strop.core.text import printable
-
     count = outcomes.total()
     parts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
     print(f"{count} answers verified in {seconds:.1f} s: {parts}")
     if cause:
-        print(
-            f"error: {outcomes['error']} could not be verified; first cause: {printable(cause)}",
-            file=sys.stderr,
-        )
+        say(f"error: {outcomes['error']} could not be verified; first cause: {cause}")
     if outcomes["error"] > MAX_ERROR_RATE * count:
         raise Exit(1)

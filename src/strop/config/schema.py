@@ -32,10 +32,8 @@ class CommitConfig(Section):
     def complaints(self) -> Iterator[Complaint]:
         """The recipe is among what is committed."""
         if self.remote is not None and re.search(r"://[^/@]*:[^/@]*@", self.remote):
-            yield (
-                "remote",
-                "holds a password, which would be committed too; leave it to git's credential helper",
-            )
+            what = "holds a password, which would be committed too; leave it to git's credential helper"
+            yield "remote", what
         if self.remote is not None and self.remote.startswith("-"):
             yield "remote", "starts with -, which git takes for an option"
 

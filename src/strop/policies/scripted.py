@@ -109,12 +109,9 @@ class ScriptedPolicy:
         cut = min((at for stop in params.stop if (at := text.find(stop)) >= 0), default=-1)
         if cut >= 0:
             ids, text, reason = self._until_stop(ids, params.stop), text[:cut], "stop"
+        zeros = [0.0] * len(ids)
         return Completion(
-            token_ids=ids,
-            logprobs=[0.0] * len(ids),
-            text=text,
-            finish_reason=reason,
-            policy_version=self.version,
+            token_ids=ids, logprobs=zeros, text=text, finish_reason=reason, policy_version=self.version
         )
 
     def _until_stop(self, ids: list[int], stop: Sequence[str]) -> list[int]:
@@ -142,12 +139,10 @@ def _read_answers(path: Path) -> dict[str, list[str]]:
             record = json.loads(line)
         except ValueError as error:
             raise UserError(f"{path}:{number}: not JSON ({error})") from error
-        task_id, answer = (
-            (record.get("task_id"), record.get("answer")) if isinstance(record, dict) else (None, None)
-        )
-        if not isinstance(task_id, str) or not isinstance(answer, str):
-            raise UserError(
-                f'{path}:{number}: not an answer line; expected {{"task_id": "...", "answer": "..."}}'
-            )
-        found.setdefault(task_id, []).append(answer)
+        match record:
+            case {"task_id": str(task_id), "answer": str(answer)}:
+                found.setdefault(task_id, []).append(answer)
+            case _:
+                expected = '{"task_id": "...", "answer": "..."}'
+                raise UserError(f"{path}:{number}: not an answer line; expected {expected}")
     return found
