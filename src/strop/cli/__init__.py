@@ -1,6 +1,6 @@
 """The command line. `main` is the entry point; each command is a module here, imported when it is used.
 
-A command module imports only typer and the standard library at its top, so that `strop --help` is fast.
+For a fast `strop --help`, a command module imports at its top only typer, the standard library and what this file loads.
 Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted; 143 terminated.
 """
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Exit, Option
 
 from strop.cli.options import grouped
+from strop.core.errors import SandboxError, UserError
 
 if TYPE_CHECKING:
     from strop.attacks.bench import Row
@@ -82,8 +83,6 @@ def attack(
 
 
 def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
-    from strop.core.errors import UserError
-
     for path in files:
         if not path.parent.is_dir() or path.is_dir():
             raise UserError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
@@ -98,7 +97,6 @@ def _trials(canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAtta
     from strop.attacks.answers import load_answers
     from strop.attacks.suite import trial
     from strop.attacks.tasks import build
-    from strop.core.errors import UserError
 
     answers, language, name = wanted.answers, wanted.language, wanted.name
     if answers is None:
@@ -111,7 +109,6 @@ def _trials(canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAtta
 
 
 def _jails(asked: list[str] | None) -> list[str]:
-    from strop.core.errors import SandboxError, UserError
     from strop.sandbox import jail_names
     from strop.sandbox.jails import choose
 

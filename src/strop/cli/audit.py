@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Exit, Option
 
 from strop.cli.options import AllowUnsafe, CpuSeconds, Jail, MemoryMb, Workers, columns_of, limits_of, say
+from strop.core.errors import UserError
+from strop.core.text import printable
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -144,7 +146,6 @@ def _go(
 
 def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[Task]":
     """The tasks of the source; a row that makes none is a line on stderr, and counted."""
-    from strop.core.text import printable
     from strop.tasks.sources import iter_tasks
 
     def report(line: str) -> None:
@@ -168,7 +169,6 @@ def _journal(output: Path, settings: "AuditSettings") -> "Journal":
 
 def _refuse_early(*paths: Path | None) -> None:
     """Raises UserError for a path that cannot be written."""
-    from strop.core.errors import UserError
     from strop.core.files import check_writable
 
     given = [path for path in paths if path is not None]
@@ -179,7 +179,6 @@ def _refuse_early(*paths: Path | None) -> None:
 
 
 def _codes(names: list[str] | None) -> "tuple[Code, ...]":
-    from strop.core.errors import UserError
     from strop.curation.audit import CODES
     from strop.tasks.rows import suggestion
 

@@ -10,6 +10,7 @@ from strop.cli.build_edits import edits
 from strop.cli.build_implement import implement
 from strop.cli.build_rust_fix import rust_fix
 from strop.cli.options import AllowUnsafe, Jail, VerifyWorkers, columns_of, say
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.curation.rust_build import BuildProgress, Report
@@ -94,8 +95,6 @@ def rust(
 
 
 def _parts(text: str) -> tuple[int, int, int]:
-    from strop.core.errors import UserError
-
     words = text.split(",")
     if len(words) != 3 or not all(word.strip().isdecimal() for word in words):
         raise UserError(f"--parts {text!r}: write three numbers for train,test,eval, such as 15000,1000,500")

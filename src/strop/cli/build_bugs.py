@@ -9,6 +9,7 @@ from typer import Argument
 from strop.cli.build_bugs_run import AskedModels, BugMaking, OfProject, OfTasks, from_project, from_tasks
 from strop.cli.build_output import File, Output, Verifying, edit_format
 from strop.cli.options import grouped, say
+from strop.core.errors import UserError
 
 PER_TASK = 6
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")
@@ -85,8 +86,6 @@ def _is_project(source: str) -> bool:
 
 def _refuse_others(project: bool, of_project: OfProject, of_tasks: OfTasks) -> None:
     """Raises UserError for an option that belongs to the other kind of source."""
-    from strop.core.errors import UserError
-
     why = "for tasks, not for a project" if project else "for a project, not for tasks"
     given, kind = (of_tasks, OfTasks) if project else (of_project, OfProject)
     for name, value in asdict(given).items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Option
 
 from strop.cli.build_output import ChosenTasks, Output, Verifying, originals_shown
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -36,8 +37,6 @@ class BugMaking:
 
     def at_once(self) -> tuple[int, int]:
         """The least and the most faults of one bug. Raises UserError."""
-        from strop.core.errors import UserError
-
         least, dash, most = self.faults.partition("-")
         numbers = [least, most if dash else least]
         known = all(n.isdecimal() and n.isascii() for n in numbers)

@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from strop.cli.build_output import File, Output, Verifying, edit_format
 from strop.cli.options import grouped
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -98,7 +99,6 @@ def _of_repositories(
     tally: "Tally",
     done: Callable[[int], None],
 ) -> "Iterator[Task]":
-    from strop.core.errors import UserError
     from strop.curation.edits.make import of_history, of_rows
     from strop.curation.edits.repository import Repository
 
@@ -147,8 +147,6 @@ def _reported(source: str, tally: "Tally") -> "Iterable[Task]":
 
 
 def _format(name: str | None, family: str) -> str:
-    from strop.core.errors import UserError
-
     if name is None:
         return FORMAT.get(family, "")
     if family == "vulnerability":

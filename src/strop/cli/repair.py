@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, grouped, say
+from strop.core.errors import StropError, UserError
+from strop.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -99,7 +101,6 @@ def repair(
     if no edit applies. See docs/repair.md.
     """
     from strop.core import files
-    from strop.core.errors import StropError
     from strop.repair.pipeline import repair as look
     from strop.repair.project_tests import ProjectTests
     from strop.repair.repository import read_repository
@@ -146,8 +147,6 @@ class _Watch:
 
 def _issue(name: str) -> str:
     """The text of the issue. Raises UserError."""
-    from strop.core.errors import UserError
-
     if not name:
         raise UserError("--issue is missing: name a file with the text of the issue, or - for stdin")
     try:
@@ -161,7 +160,6 @@ def _issue(name: str) -> str:
 
 
 def _given(names: list[str], repository: "RepositoryTexts") -> list[str]:
-    from strop.core.errors import UserError
     from strop.tasks.rows import suggestion
 
     for name in names:
@@ -179,7 +177,6 @@ def _recipe(
     asking: AskingOptions, engine: EngineOptions, plan: "RepairPlan", overrides: list[str]
 ) -> "Recipe":
     from strop.cli.models import check_there, read_models, recipes_of
-    from strop.core.errors import UserError
 
     if not asking.model:
         raise UserError("--model is missing: name a model, such as openai:NAME@http://HOST:PORT/v1")
@@ -222,7 +219,6 @@ def _asker(recipe: "Recipe", style: str, plan: "RepairPlan", stack: ExitStack) -
 def _give(report: "RepairReport", output: Path | None) -> None:
     """Writes the diff unchanged, but on a terminal with control characters as escapes."""
     from strop.core import files
-    from strop.core.text import printable
 
     data = report.diff.encode("utf-8")
     if output is not None:

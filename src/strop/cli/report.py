@@ -6,6 +6,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from strop.core.text import printable
+
 REPORT = "report.html"
 
 
@@ -26,7 +28,6 @@ def report(
 
     The file needs no network and no server. Runs may be in progress, stopped or empty; the page says so.
     """
-    from strop.core.text import printable
     from strop.reports.static.report import report as write
     from strop.reports.terminal.progress import Progress
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from strop.core.text import printable
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -39,7 +41,6 @@ def runs(
 
 def _print(rows: list[dict[str, Any]]) -> None:
     """A table if it fits or there is no terminal, else a block of lines per run."""
-    from strop.core.text import printable
     from strop.reports.terminal.consoles import console, fits
     from strop.reports.terminal.rollouts import new_table
 
@@ -73,7 +74,6 @@ def _cells(row: dict[str, Any]) -> list[str]:
     """The cells of the row; hostile names are made safe."""
     from datetime import datetime
 
-    from strop.core.text import printable
     from strop.reports.terminal.live import clock
 
     planned = f"/{row['planned']}" if row["planned"] else ""

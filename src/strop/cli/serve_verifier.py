@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from strop.cli.options import Workers, recipe_of
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.config.tasks import SandboxConfig
@@ -36,7 +37,6 @@ def serve_verifier(
     if new_token:
         print(secrets.token_urlsafe(32))
         return
-    from strop.core.errors import UserError
     from strop.verification.remote.protocol import read_token
 
     token = read_token(token_file, os.environ)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from strop.cli.options import grouped
+from strop.core.errors import UserError
+from strop.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,8 +38,6 @@ class Wanted:
 
     def check(self) -> None:
         """Raises UserError for options that do not go together."""
-        from strop.core.errors import UserError
-
         if self.failed and self.passed:
             raise UserError("--failed and --passed leave nothing to show; leave one of them out")
         if self.group is not None and self.step is None:
@@ -113,8 +113,6 @@ def _task(out: "Console", finder: "RolloutFinder", word: str, wanted: Wanted) ->
     """The task's history, one line per group, then its newest answers."""
     from rich.text import Text
 
-    from strop.core.errors import UserError
-    from strop.core.text import printable
     from strop.reports.page.rollout_data import task_of
     from strop.reports.terminal.rollouts import history
 
@@ -137,7 +135,6 @@ def _task(out: "Console", finder: "RolloutFinder", word: str, wanted: Wanted) ->
 def _overview(out: "Console", finder: "RolloutFinder") -> None:
     from rich.text import Text
 
-    from strop.core.text import printable
     from strop.reports.page.run_data import run_data
     from strop.reports.terminal.rollouts import comparison
     from strop.reports.terminal.run_list import reward_ends
@@ -185,7 +182,5 @@ def _numbers(run: dict[str, Any]) -> list[str]:
 
 def _note(out: "Console", text: str) -> None:
     from rich.text import Text
-
-    from strop.core.text import printable
 
     out.print(Text(printable(text), style="dim"))

@@ -6,6 +6,8 @@ from typer import Argument, Option, Typer, echo
 
 from strop.cli.options import Column, Side, Source, TaskFilters, columns_of, grouped
 from strop.cli.tasks_import import chosen, convert_command, formats_command, import_command
+from strop.core.errors import UserError
+from strop.core.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,7 +56,6 @@ def show_command(
     ] = "",
 ) -> None:
     """Show the prompt, the reference and the tests of one task, or example rows of a format."""
-    from strop.core.errors import UserError
     from strop.tasks import render
 
     if format_name:
@@ -104,7 +105,6 @@ def _show_format(name: str) -> None:
 def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
     """The task with that id, else the one whose source ends in that name."""
     from strop.cli.tasks_import import tell
-    from strop.core.errors import UserError
     from strop.tasks.rows import suggestion
 
     names: set[str] = set()
@@ -122,6 +122,4 @@ def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
 
 
 def _print(text: str) -> None:
-    from strop.core.text import printable
-
     echo(printable(text))

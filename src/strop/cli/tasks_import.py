@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Exit, Option, echo
 
 from strop.cli.options import Source, TaskFilters, columns_of, grouped, say
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -68,8 +69,6 @@ def convert_command(
 
     Tasks that the format cannot hold are reported on stderr and left out. Exit code 2 if no task came through.
     """
-    from strop.core.errors import UserError
-
     if to == "strop":
         raise UserError("strop is the format of `strop tasks import`: use that")
     _run(source, to, written, filters)
@@ -131,8 +130,6 @@ def chosen(tasks: "Iterable[Task]", filters: TaskFilters) -> "Iterator[Task]":
 
 def _at_least_one(tasks: "Iterator[Task]", source: str, log: Log) -> "Iterator[Task]":
     """The tasks. Raises UserError if there is none, so that no empty file is written."""
-    from strop.core.errors import UserError
-
     empty = True
     for task in tasks:
         empty = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from strop.cli.options import Plain, recipe_of
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -30,8 +31,6 @@ def train(
     plain: Plain = False,
 ) -> None:
     """Train a model by GRPO on verdicts from executing its code."""
-    from strop.core.errors import UserError
-
     words = recipe or []
     if resume is not None:
         if words or print_config or dry_run:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Exit, Option
 
 from strop.cli.options import CpuSeconds, Jail, MemoryMb, Workers, grouped, limits_of, say
+from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.core.task import Task
@@ -41,7 +42,6 @@ class VerifierOptions:
 
     def open(self) -> "OpenVerifier":
         """The verifier here, or at `url`; those servers set the limits unless some are given here. Raises UserError."""
-        from strop.core.errors import UserError
         from strop.verification import open_remote, open_verifier
         from strop.verification.settings import fingerprint
 
@@ -114,7 +114,6 @@ def _load(source: str) -> "dict[str, Task]":
 
 def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[Task, str]]":
     """(task, code) of every answer line. Raises UserError with file:line, also for a file without answers."""
-    from strop.core.errors import UserError
     from strop.tasks.answers import answer_in
     from strop.tasks.jsonl import read_rows
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from strop.core.errors import UserError
+
 
 def view(
     runs: Annotated[list[Path], Argument(metavar="RUN...", help="run folders")],
@@ -20,8 +22,6 @@ def view(
 
     The page is served on this machine only (127.0.0.1). For another machine: ssh -L 6006:127.0.0.1:6006 HOST
     """
-    from strop.core.errors import UserError
-
     try:
         from strop.reports.view.app import ViewApp
         from strop.reports.view.serve import ViewServer, browse, listen, url_of
