@@ -1,6 +1,7 @@
 """The command line. `main` is the entry point; each command is a module here, imported when it is used.
 
-For a fast `strop --help`, a command module imports at its top only typer, the standard library and what this file loads.
+So that `strop --help` is fast, a command module imports at its top only typer, the standard library and what is
+imported here.
 Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted; 143 terminated.
 """
 
