@@ -12,8 +12,9 @@ from strop.core.errors import UserError, VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox import Limits, jail_names
-from strop.verification.command import CommandToolchain
 from strop.verification.command.languages import language
+from strop.verification.command.toolchain import CommandToolchain
+from strop.verification.settings import Settings
 
 SUM = StdioCheck(cases=[StdioCase(stdin="1 2\n", stdout="3\n"), StdioCase(stdin="20 22\n", stdout="42\n")])
 RIGHT = {
@@ -27,7 +28,9 @@ JS = pytest.param("javascript", marks=COMPILER["javascript"])
 
 @pytest.fixture(scope="module")
 def command() -> Iterator[CommandToolchain]:
-    toolchain = CommandToolchain(limits=Limits(cpu_seconds=1, wall_seconds=6, memory_bytes=256 * 2**20))
+    toolchain = CommandToolchain(
+        Settings(limits=Limits(cpu_seconds=1, wall_seconds=6, memory_bytes=256 * 2**20))
+    )
     yield toolchain
     toolchain.close()
 
@@ -252,7 +255,7 @@ def test_version(command: CommandToolchain, name: str) -> None:
 @pytest.mark.parametrize("name", [C, JS])
 def test_every_jail(name: str) -> None:
     for jail in jail_names():
-        command = CommandToolchain(limits=Limits(), jail=jail)
+        command = CommandToolchain(Settings(limits=Limits(), jail=jail))
         try:
             verdict = judge(command, SUM, RIGHT[name], name)
             assert verdict.passed, (jail, verdict)

@@ -17,11 +17,14 @@ from strop.verification.python.codec import Malformed, encode
 from strop.verification.python.compare import matches, same_output
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.python.unordered import matches_in_any_order
+from strop.verification.settings import Settings
 
 
 @pytest.fixture(scope="module")
 def python() -> Iterator[PythonToolchain]:
-    toolchain = PythonToolchain(limits=Limits(cpu_seconds=0.5, wall_seconds=5, memory_bytes=256 * 2**20))
+    toolchain = PythonToolchain(
+        Settings(limits=Limits(cpu_seconds=0.5, wall_seconds=5, memory_bytes=256 * 2**20))
+    )
     yield toolchain
     toolchain.close()
 

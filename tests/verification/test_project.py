@@ -14,6 +14,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.project import ProjectToolchain, pack, unpack
 from strop.verification.project.layout import is_protected
+from strop.verification.settings import Settings
 
 GOOD = '''\
 """Sums and spans."""
@@ -101,7 +102,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def toolchain() -> Iterator[ProjectToolchain]:
-    made = ProjectToolchain(limits=LIMITS)
+    made = ProjectToolchain(Settings(limits=LIMITS))
     yield made
     made.close()
 

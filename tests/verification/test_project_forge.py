@@ -10,6 +10,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.project import ProjectToolchain, pack
+from strop.verification.settings import Settings
 
 GOOD = "def double(x):\n    return x + x\n\n\ndef name():\n    return 'twice'\n"
 BAD = GOOD.replace("x + x", "x + 1")
@@ -109,7 +110,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def judge(snapshot: tuple[str, str]) -> Iterator[Callable[..., Verdict]]:
-    made = ProjectToolchain(limits=Limits(cpu_seconds=2, wall_seconds=20))
+    made = ProjectToolchain(Settings(limits=Limits(cpu_seconds=2, wall_seconds=20)))
 
     def act(source: str, failing: list[str] = FAILING) -> Verdict:
         check = ProjectCheck(

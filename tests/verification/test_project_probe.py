@@ -12,6 +12,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.verification.project import Project, ProjectToolchain, open_project, pack
+from strop.verification.settings import Settings
 
 MODULE = """\
 STATE = []
@@ -156,7 +157,7 @@ def test_a_crate_with_unit_and_integration_tests(tmp_path: Path) -> None:
         assert "panicked" in seen[outer].message
     out = tmp_path / "crate.project.tar.gz"
     digest = pack(tmp_path / "crate", out)
-    toolchain = ProjectToolchain(limits=Limits())
+    toolchain = ProjectToolchain(Settings(limits=Limits()))
     try:
         said = []
         forged = "pub fn twice(_: i32) -> i32 { std::process::exit(0) }\n" + LIB.partition("\n")[2]

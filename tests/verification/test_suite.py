@@ -12,13 +12,16 @@ from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
-from strop.verification.python.suite.finder import module_names
+from strop.verification.python.names import module_names
 from strop.verification.python.toolchain import PythonToolchain
+from strop.verification.settings import Settings
 
 
 @pytest.fixture(scope="module")
 def python() -> Iterator[PythonToolchain]:
-    toolchain = PythonToolchain(limits=Limits(cpu_seconds=1, wall_seconds=6, memory_bytes=256 * 2**20))
+    toolchain = PythonToolchain(
+        Settings(limits=Limits(cpu_seconds=1, wall_seconds=6, memory_bytes=256 * 2**20))
+    )
     yield toolchain
     toolchain.close()
 
@@ -435,7 +438,7 @@ def test_runs_in_every_jail(tmp_path: Any) -> None:
     from strop.sandbox import jail_names
 
     for jail in jail_names():
-        toolchain = PythonToolchain(limits=Limits(), jail=jail)
+        toolchain = PythonToolchain(Settings(limits=Limits(), jail=jail))
         try:
             assert judge(toolchain, STACK, RIGHT).passed, jail
             assert judge(toolchain, NUMBERS, ATTACKS["read the tests"]).outcome is Outcome.FAILED, jail

@@ -8,19 +8,21 @@ answer's own word: a step without an expected output proves nothing else.
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from strop.core.checks import CommandCheck, CommandStep, StdioCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
-from strop.sandbox import Box, Limits, Work, open_box
+from strop.sandbox import Box, Work, open_box
 from strop.verification.command.languages import BUILD, Language, language, languages, require
 from strop.verification.command.steps import Budget, account, data, failure, merged, run, stage
 from strop.verification.python.checker import judge_rows
 from strop.verification.python.child import Findings
 from strop.verification.python.compare import same_output
 from strop.verification.python.stdio import OutputJudge
-from strop.verification.python.toolchain import Worker
+from strop.verification.python.toolchain import PythonToolchain
+from strop.verification.settings import Settings
 
 
 class CommandToolchain:
@@ -28,10 +30,11 @@ class CommandToolchain:
 
     batch = 1
 
-    def __init__(self, *, limits: Limits, jail: str = "auto", allow_unsafe: bool = False) -> None:
-        self.limits, self.jail, self.allow_unsafe = limits, jail, allow_unsafe
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.limits = settings, settings.limits
         self._box: Box | None = None
-        self._testers = Worker(limits, jail, allow_unsafe)
+        self._python = PythonToolchain(replace(settings, hash_seed=0))
+        """For its tester, which runs a task's checker."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job.
@@ -56,11 +59,11 @@ class CommandToolchain:
         box, self._box = self._box, None
         if box is not None:
             box.close()
-        self._testers.close()
+        self._python.close()
 
     def _opened(self) -> Box:
         if self._box is None:
-            self._box = open_box(jail=self.jail, allow_unsafe=self.allow_unsafe)
+            self._box = open_box(jail=self.settings.jail, allow_unsafe=self.settings.allow_unsafe)
         return self._box
 
     def _judge(self, task: Task, answer: str) -> Verdict:
@@ -117,7 +120,7 @@ class CommandToolchain:
                 findings.stop = (outcome, message)
                 break
             findings.add(outcome, message, result.seconds)
-        judge_rows(check.checker, judge.waiting, findings, self._testers.tester, self.limits)
+        judge_rows(check.checker, judge.waiting, findings, self._python.tester, self.limits)
 
     def _steps(
         self, check: CommandCheck, described: Language | None, answer: str

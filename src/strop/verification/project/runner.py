@@ -21,7 +21,7 @@ import sys
 from functools import partial
 from typing import Any, NoReturn
 
-from strop.sandbox import confine, kernel, workdir
+from strop.sandbox import confine, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.project.guard import Guard
 from strop.verification.project.recorder import Recorder
@@ -83,28 +83,17 @@ def _signed(fd: int, secret: bytes) -> Any:
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. argv as for the zygote, then work directory, JSON of folders of packages
+    """Serves forks until the parent hangs up. Its own arguments: work directory, JSON of folders of packages and of
 
-    and of modules to import ahead.
+    modules to import ahead.
     """
-    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     work, packages, ahead = sys.argv[5], json.loads(sys.argv[6]), json.loads(sys.argv[7])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
     sys.path += packages
-    needed = (
-        *fork_server.PRELOADED,
-        "pytest",
-        "_pytest.assertion.rewrite",
-        "_pytest.terminal",
-        "unittest.mock",
-    )
-    control, missing = fork_server.start(
-        int(sys.argv[2]), int(sys.argv[3]), settings, preload=needed, read=tuple(packages), work=work
-    )
+    control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(packages), work=work)
     for name in ahead:
         with contextlib.suppress(Exception):
             __import__(name)
-    hello = {"hello": os.getpid(), "missing": missing}
     fork_server.serve(control, hello, partial(_child, settings.unsafe, work))
 
 
@@ -115,13 +104,10 @@ def _child(unsafe: bool, work: str, request: dict[str, Any], fds: tuple[int, ...
 def _become(unsafe: bool, work: str, limits: Limits, fds: tuple[int, ...], server: int) -> None:
     status = 0
     try:
-        kernel.die_with_parent(server, 9)
-        os.dup2(fds[0], 128)
-        os.dup2(128, _CHANNEL)
         null = os.open("/dev/null", os.O_RDWR)
         for fd in (0, 1, 2):
             os.dup2(null, fd)
-        fork_server.close_from(_CHANNEL + 1)
+        fork_server.take_over(server, fds)
         channel = Channel(_CHANNEL)
         job = channel.job()
         top = _lay_out(work, job.pop("files"), channel)
@@ -175,9 +161,8 @@ def _run(job: dict[str, Any], top: str) -> int:
     quiet = ["-q", "--tb=no", "--no-header", "--no-summary", "--continue-on-collection-errors"]
     plugins = [f"-pno:{name}" for name in _PLUGINS]
     where = [f"--rootdir={top}", f"--basetemp={work}/tmp/pytest"]
-    status = int(
-        pytest.main([*quiet, *plugins, *where, *job["options"], *job["arguments"]], plugins=[recorder])
-    )
+    asked = [*quiet, *plugins, *where, *job["options"], *job["arguments"]]
+    status = int(pytest.main(asked, plugins=[recorder]))
     if job["keep"]:
         send({"modules": sorted(name for name in set(sys.modules) - before if _from_outside(name, top))})
         for path, data in _compiled(top):

@@ -14,7 +14,6 @@ from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop.sandbox.limits import Limits
 from strop.verification.project import snapshot
 from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
 from strop.verification.project.confirm import Judged
@@ -33,8 +32,8 @@ class ProjectToolchain:
 
     batch = 1
 
-    def __init__(self, *, limits: Limits, jail: str = "auto", allow_unsafe: bool = False) -> None:
-        self._settings = Settings(limits=limits, jail=jail, allow_unsafe=allow_unsafe)
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._backends: OrderedDict[tuple[str, str], Backend] = OrderedDict()
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:

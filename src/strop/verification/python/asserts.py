@@ -1,6 +1,7 @@
 """The *asserts* check: a tester process runs the task's own test code against a proxy of the candidate's function."""
 
 import socket
+from contextlib import closing
 from typing import Any
 
 from strop.core.checks import AssertsCheck
@@ -80,28 +81,15 @@ def run_asserts(
     Raises WorkerDied when a process of ours broke, VerificationError when the test code is at fault.
     """
     report, output, pump = TesterReport(), Capture(limits.output_bytes), Pump(limits)
-    job = frame(
-        {
-            "code": answer,
-            "entry": check.entry_point,
-            "helpers": check.helpers,
-            "test": check.code,
-            "result_bytes": limits.result_bytes,
-        }
-    )
+    about = {"code": answer, "entry": check.entry_point, "helpers": check.helpers, "test": check.code}
+    job = frame({**about, "result_bytes": limits.result_bytes})
     ours, theirs = socket.socketpair()
 
     def hand_over(new: Child) -> None:
         tester.send({"op": "job"}, [theirs.fileno(), new.channel.fileno()])
         pump.write(ours.fileno(), job)
 
-    try:
-        child = fork(zygote, limits, "function", hand_over)
-    except BaseException:
-        ours.close()
-        theirs.close()
-        raise
-    try:
+    with ours, theirs, closing(fork(zygote, limits, "function", hand_over)) as child:
         theirs.close()
         child.channel.close()
         pump.watch(child.pid, fresh=True)
@@ -115,11 +103,13 @@ def run_asserts(
         if not report.done and not report.broken.startswith("test code"):
             tester.close()
         pump.drain(child.output)
-    finally:
-        ours.close()
-        theirs.close()
-        child.close()
-    return _conclude(report, output, pump, end)
+    findings = report.findings
+    findings.account(end, output)
+    stop = stopped(report, output, pump, end)
+    if findings.stop is None and (len(findings.results) < findings.count or not findings.count):
+        findings.count = max(findings.count, 1)
+        findings.stop = stop
+    return findings
 
 
 def let_finish(report: TesterReport, channel: socket.socket) -> None:
@@ -128,17 +118,6 @@ def let_finish(report: TesterReport, channel: socket.socket) -> None:
     patience.read(channel.fileno(), report.feed)
     while not report.over and patience.step():
         pass
-
-
-def _conclude(report: TesterReport, output: Capture, pump: Pump, end: End) -> Findings:
-    findings = report.findings
-    findings.account(end)
-    findings.capture(output)
-    stop = stopped(report, output, pump, end)
-    if findings.stop is None and (len(findings.results) < findings.count or not findings.count):
-        findings.count = max(findings.count, 1)
-        findings.stop = stop
-    return findings
 
 
 def stopped(report: TesterReport, output: Capture, pump: Pump, end: End) -> tuple[Outcome, str]:

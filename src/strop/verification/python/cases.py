@@ -6,6 +6,7 @@ A task's own checker decides instead where it has one, in a tester process, once
 import json
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from strop.core.checks import CasesCheck
@@ -120,22 +121,19 @@ def run_cases(
     findings = Findings(len(check.cases), "case")
     request = frame({"code": answer, "entry": check.entry_point}) + calls(check)
     pump, output = Pump(limits), Capture(limits.output_bytes)
-    child = fork(zygote, limits, "function", lambda new: pump.write(new.channel.fileno(), request))
-    try:
+    with closing(
+        fork(zygote, limits, "function", lambda new: pump.write(new.channel.fileno(), request))
+    ) as child:
         talk = Conversation(check, findings, limits)
         pump.watch(child.pid, fresh=True)
-        channel = child.channel.fileno()
         pump.read(child.output, output)
-        pump.read(channel, talk.feed)
+        pump.read(child.channel.fileno(), talk.feed)
         while not talk.over and not output.flood and pump.step():
             pass
         finished = len(findings.results) == findings.count
         end = reap(zygote, kill=finished or not talk.hung_up)
         pump.drain(child.output)
-    finally:
-        child.close()
-    findings.account(end)
-    findings.capture(output)
+    findings.account(end, output)
     end.check_begun(heard=talk.heard)
     if not finished and findings.stop is None:
         findings.stop = cause_of_death(end, pump, (output,))

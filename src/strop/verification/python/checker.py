@@ -88,7 +88,7 @@ def _ask(code: str, rows: list[list[Any]], tester: JailedProcess, limits: Limits
     """Closes the tester when it does not finish in time."""
     ours, theirs = socket.socketpair()
     answers, pump = _Answers(), Pump(limits)
-    try:
+    with ours, theirs:
         tester.send({"op": "job"}, [theirs.fileno()])
         theirs.close()
         pump.watch(tester.pid, fresh=False)
@@ -96,9 +96,6 @@ def _ask(code: str, rows: list[list[Any]], tester: JailedProcess, limits: Limits
         pump.write(ours.fileno(), frame({"checker": code, "rows": rows}))
         while not answers.over and pump.step():
             pass
-    finally:
-        ours.close()
-        theirs.close()
     if not answers.done:
         tester.close()
         if not pump.expired:

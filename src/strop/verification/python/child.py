@@ -129,22 +129,13 @@ class Findings:
 
     def add(self, outcome: Outcome, message: str = "", seconds: float = 0.0) -> None:
         """The next test's result."""
-        self.results.append(
-            TestResult(
-                id=f"{self.prefix} {len(self.results)}",
-                outcome=outcome,
-                message=message[:300],
-                seconds=seconds,
-            )
-        )
+        name = f"{self.prefix} {len(self.results)}"
+        self.results.append(TestResult(id=name, outcome=outcome, message=message[:300], seconds=seconds))
 
-    def account(self, end: End) -> None:
-        """Adds what a candidate used."""
+    def account(self, end: End, *captures: Capture) -> None:
+        """Adds what a candidate used and printed."""
         self.cpu += end.cpu
         self.peak = max(self.peak, end.peak)
-
-    def capture(self, *captures: Capture) -> None:
-        """Keeps what the candidate printed."""
         self.output += "".join(c.text for c in captures)
         self.truncated = self.truncated or any(c.seen > c.limit for c in captures)
 
@@ -155,14 +146,10 @@ class Findings:
         while len(self.results) < self.count:
             self.add(Outcome.FAILED, "not run")
         outcome, detail = _worst(self.results)
-        build = Stage(name="build", passed=self.built, output=self.build_error)
-        stages = [build]
+        stages = [Stage(name="build", passed=self.built, output=self.build_error)]
         if self.built:
-            stages.append(
-                Stage(
-                    name="test", passed=outcome is Outcome.PASSED, seconds=seconds, truncated=self.truncated
-                )
-            )
+            passed = outcome is Outcome.PASSED
+            stages.append(Stage(name="test", passed=passed, seconds=seconds, truncated=self.truncated))
         return Verdict(
             outcome=outcome,
             stages=stages,

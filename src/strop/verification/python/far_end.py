@@ -9,6 +9,7 @@ import select
 import socket
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from strop.verification.python.codec import Malformed, Oversize, Unencodable, decode, encode
@@ -18,64 +19,92 @@ _SHORT = struct.pack("ll", 0, 20_000)
 """A struct timeval of 20 ms."""
 _MUTABLE = (list, dict, set)
 _NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
+GONE = "gone"
+"""Why a conversation ended when the candidate's process did."""
 
 
 class CandidateGone(BaseException):
     """The candidate died or broke the protocol; no later call can succeed."""
 
 
-class Candidate:
-    """The far end of the entry point (function 0) and the helpers.
+class FarEnd:
+    """A conversation with the candidate. `gone` is set once, by whatever ends it first."""
 
-    `fault` is set once, by whatever ends the conversation first.
-    """
-
-    def __init__(self, fd: int, limit: int, idle: Callable[[], None]) -> None:
-        self.fd = fd
-        self.idle = idle
-        """Called before a wait that is not short."""
-        channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd)
-        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _SHORT)
-        channel.detach()
-        self.reader = FrameReader(limit)
-        self.calls = 0
-        self.fault = ""
-        self.unencodable = ""
+    def __init__(self, fd: int, limit: int) -> None:
+        self.fd, self.reader, self.gone = fd, FrameReader(limit), ""
         self.raised: BaseException | None = None
 
-    def read(self) -> dict[str, Any]:
-        """The next message; raises CandidateGone with `fault` set."""
+    def begin(self, job: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> bool:
+        """Sends the job and passes the candidate's stages on; False, and "done" or "broken" sent, if it stops there."""
         try:
-            while True:
-                try:
-                    message = read_blocking(self.fd, self.reader)
-                    break
-                except BlockingIOError:  # not soon
-                    self.idle()
-                    select.select([self.fd], [], [])
+            with suppress(CandidateGone):  # then its first frame is missing too
+                self.write(job)
+            for first in (True, False):
+                stage = self.read()
+                if first and "jail" in stage:  # nothing of the answer has run yet
+                    send({"broken": f"jail: {stage['jail']}"})
+                    return False
+                send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
+                if "build" in stage or "load" in stage:
+                    send({"done": None})
+                    return False
+        except CandidateGone:
+            send({"done": self.gone})
+            return False
+        return True
+
+    def read(self) -> dict[str, Any]:
+        """The next message; raises CandidateGone with `gone` set."""
+        try:
+            message = self._next()
             if not isinstance(message, dict):
                 raise Malformed("not an object")
             return message
         except Closed:
-            self.fault = "gone"
+            self.gone = GONE
         except Oversize as error:
-            self.fault = f"oversize: {error}"
+            self.gone = f"oversize: {error}"
         except Malformed as error:
-            self.fault = f"malformed: {error}"
-        raise CandidateGone(self.fault)
+            self.gone = f"malformed: {error}"
+        raise CandidateGone(self.gone)
+
+    def _next(self) -> Any:
+        return read_blocking(self.fd, self.reader)
 
     def write(self, message: dict[str, Any]) -> None:
         """Sends a message; raises CandidateGone."""
         try:
             write_blocking(self.fd, message)
         except Closed:
-            self.fault = "gone"
-            raise CandidateGone(self.fault) from None
+            self.gone = GONE
+            raise CandidateGone(self.gone) from None
+
+
+class Candidate(FarEnd):
+    """The far end of the entry point (function 0) and the helpers."""
+
+    def __init__(self, fd: int, limit: int, idle: Callable[[], None]) -> None:
+        super().__init__(fd, limit)
+        self.idle = idle
+        """Called before a wait that is not short."""
+        channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd)
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _SHORT)
+        channel.detach()
+        self.calls = 0
+        self.unencodable = ""
+
+    def _next(self) -> Any:
+        while True:
+            try:
+                return super()._next()
+            except BlockingIOError:  # not soon
+                self.idle()
+                select.select([self.fd], [], [])
 
     def call(self, function: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Calls a function over there; its builtin exceptions are raised here."""
-        if self.fault:
-            raise CandidateGone(self.fault)
+        if self.gone:
+            raise CandidateGone(self.gone)
         self.calls += 1
         try:
             mutable = any(isinstance(a, _MUTABLE) for a in args)
@@ -92,8 +121,8 @@ class Candidate:
         try:
             return self._result(reply, args)
         except Malformed as error:
-            self.fault = f"malformed: {error}"
-            raise CandidateGone(self.fault) from None
+            self.gone = f"malformed: {error}"
+            raise CandidateGone(self.gone) from None
 
     def _result(self, reply: dict[str, Any], args: tuple[Any, ...]) -> Any:
         if reply.get("i") != self.calls:
@@ -111,6 +140,15 @@ class Candidate:
         return decode(reply["v"])
 
 
+def failure_of_tests(error: BaseException) -> str:
+    """Why a test failed by an exception of its own, whose text could hold an expected value."""
+    return (
+        "assertion failed"
+        if isinstance(error, AssertionError)
+        else f"{type(error).__name__} in the test code"
+    )
+
+
 def copy_changes(args: tuple[Any, ...], after: Any) -> None:
     """Makes lists, dicts and sets among the arguments equal to what a call left of them. Raises Malformed."""
     if type(after) is not list or len(after) != len(args):
@@ -124,11 +162,7 @@ def copy_changes(args: tuple[Any, ...], after: Any) -> None:
 
 
 def _exception(description: Any) -> BaseException:
-    if not (
-        isinstance(description, list)
-        and len(description) == 2
-        and all(isinstance(d, str) for d in description)
-    ):
+    if not (isinstance(description, list) and [type(part) for part in description] == [str, str]):
         raise Malformed("bad exception")
     name, text = description
     kind = getattr(builtins, name, None)

@@ -30,33 +30,25 @@ _MOST_FDS = 8
 Become = Callable[[], None]
 """What a child does from the fork to its end."""
 PRELOADED = (
-    "bisect",
-    "collections",
-    "copy",
-    "functools",
-    "heapq",
-    "itertools",
-    "math",
-    "operator",
-    "re",
-    "string",
-    "typing",
-)
+    "bisect", "collections", "copy", "functools", "heapq", "itertools", "math", "operator", "re", "string", "typing",
+)  # fmt: skip
+PYTEST = (*PRELOADED, "pytest", "_pytest.assertion.rewrite", "_pytest.terminal", "unittest.mock")
 
 
 def start(
-    control: int,
-    parent: int,
-    settings: confine.WorkerSettings,
-    *,
-    preload: tuple[str, ...] = (),
-    read: tuple[str, ...] = (),
-    work: str = "",
-) -> tuple[socket.socket, list[str]]:
+    *, preload: tuple[str, ...] = PRELOADED, read: tuple[str, ...] = (), work: str = ""
+) -> tuple[socket.socket, confine.WorkerSettings, dict[str, Any]]:
     """What every worker process does first: tie its life to the parent's, move in, confine itself.
 
-    `read`: what it may read besides the standard library. `work`: a directory that it may change, or empty.
+    argv: -, -, control descriptor, parent's pid, settings; the rest is the worker's own. `read`: what it may read
+    besides the standard library. `work`: a directory that it may change, or empty. Returns the control socket, the
+    settings and the message that says it is ready.
     """
+    control, parent, settings = (
+        int(sys.argv[2]),
+        int(sys.argv[3]),
+        confine.WorkerSettings(**json.loads(sys.argv[4])),
+    )
     kernel.die_with_parent(parent, signal.SIGKILL)
     if control != CONTROL:
         os.dup2(control, CONTROL)
@@ -67,9 +59,8 @@ def start(
     read = (*confine.SYSTEM_READ, *confine.python_read(), *read)
     options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700,uid={settings.uid},gid={settings.uid}"
     if settings.namespaces:
-        namespaces.unshare(
-            processes=False
-        )  # candidates cannot fork, and the trainer reads their CPU clocks by pid
+        # no process namespace: candidates cannot fork, and the trainer reads their CPU clocks by pid
+        namespaces.unshare(processes=False)
         namespaces.enclose(
             read, work=work, work_options=options if settings.uid else options.partition(",uid")[0]
         )
@@ -83,7 +74,18 @@ def start(
         allow_unsafe=settings.unsafe,
         keep_reading=settings.keep_reading,
     )
-    return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, CONTROL), missing
+    hello = {"hello": os.getpid(), "missing": missing}
+    return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, CONTROL), settings, hello
+
+
+def take_over(server: int, fds: tuple[int, ...]) -> None:
+    """What a child does first: dies with its server and keeps these descriptors alone, numbered from 3, and 0 to 2."""
+    kernel.die_with_parent(server, signal.SIGKILL)
+    for number, fd in enumerate(fds):
+        os.dup2(fd, 128 + number)
+    for number in range(len(fds)):
+        os.dup2(128 + number, 3 + number)
+    close_from(3 + len(fds))
 
 
 def close_from(first: int) -> None:
@@ -102,10 +104,8 @@ def serve(
     `become` makes, from a request and the numbers of its descriptors, what a child does; kept for the same request.
     """
     try:
-        prepared, request_of = (
-            lru_cache(maxsize=64)(partial(_prepared, become)),
-            lru_cache(maxsize=64)(json.loads),
-        )
+        prepared = lru_cache(maxsize=64)(partial(_prepared, become))
+        request_of = lru_cache(maxsize=64)(json.loads)
         gc.disable()
         gc.collect()
         heap.fill_holes()
@@ -148,9 +148,7 @@ def _fork(become: Become, fds: tuple[int, ...]) -> int:
 
 
 def _reap(child: int, kill: bool) -> bytes:
-    killed = kill
-    if not kill:
-        killed = not _ends_soon(child)
+    killed = kill or not _ends_soon(child)
     if killed:
         os.kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)

@@ -1,9 +1,10 @@
-"""Names that trusted test code binds at its top, which no name of an answer may hide. Standard library only."""
+"""Names of modules and in them: those that test code binds, which no name of an answer may hide. Stdlib only."""
 
 import ast
 import contextlib
 import importlib
 import sys
+from pathlib import PurePosixPath
 
 
 def bound_names(body: list[ast.stmt]) -> set[str]:
@@ -45,3 +46,12 @@ def star_names(body: list[ast.stmt]) -> set[str]:
                     public = [name for name in vars(module) if not name.startswith("_")]
                     names.update(getattr(module, "__all__", public))
     return names
+
+
+def module_names(path: str) -> list[str]:
+    """Dotted names for a file: the whole path first, then without its leading folders."""
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    if parts[-1] == "__init__" and len(parts) > 1:
+        parts.pop()
+    names = [".".join(parts[n:]) for n in range(len(parts))]
+    return [n for n in names if n == names[0] or n not in sys.stdlib_module_names]

@@ -5,6 +5,7 @@ A task's own checker decides instead where it has one, in a tester process, afte
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from strop.core.checks import StdioCase, StdioCheck
@@ -91,40 +92,31 @@ def _run_case(
     limits = pump.limits
     output, errors, words = Capture(16 * limits.output_bytes), Capture(limits.output_bytes), Words()
     job = frame({"code": answer, "entry": ""})
-    child = fork(zygote, limits, "program", lambda new: pump.write(new.channel.fileno(), job))
-    try:
+    with closing(fork(zygote, limits, "program", lambda new: pump.write(new.channel.fileno(), job))) as child:
         gone = _converse(child, case.stdin, pump, output, errors, words)
         end = reap(zygote, kill=not gone)
         pump.drain(child.output)
         pump.drain(child.errors)
-    finally:
-        child.close()
-    findings.account(end)
     shown = Capture(limits.output_bytes)
     shown(bytes(output.kept))
     room = limits.output_bytes - len(findings.output)
-    if room > 0:
-        findings.capture(shown, errors)
-        findings.output = findings.output[: limits.output_bytes]
+    findings.account(end, *((shown, errors) if room > 0 else ()))
+    findings.output = findings.output[: limits.output_bytes]
     findings.built = findings.built or words.built
     end.check_begun(heard=words.heard)
     if not words.built and words.error:
         findings.build_error = words.error[1]
+    flooded = output.seen > output.limit
+    too_much = (Outcome.FAILED, f"printed more than {output.limit} bytes") if flooded else None
     if not gone or end.status < 0 or end.killed:
         if words.error and words.error[0] is Outcome.TAMPERED:
             return words.error
-        return (
-            cause_of_death(end, pump, (errors,))
-            if output.seen <= output.limit
-            else (Outcome.FAILED, f"printed more than {output.limit} bytes")
-        )
+        return too_much or cause_of_death(end, pump, (errors,))
     if words.error:
         return words.error
     if end.status != 0:
         return Outcome.FAILED, f"exited with status {end.status}"
-    if output.seen > output.limit:
-        return Outcome.FAILED, f"printed more than {output.limit} bytes"
-    return judge(len(findings.results), case, output.text)
+    return too_much or judge(len(findings.results), case, output.text)
 
 
 def _converse(child: Child, stdin: str, pump: Pump, output: Capture, errors: Capture, words: Words) -> bool:

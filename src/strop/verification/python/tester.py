@@ -21,15 +21,14 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NoReturn
 
 from strop.sandbox import confine
 from strop.verification.python.checking import run_rows
 from strop.verification.python.codec import Unencodable
-from strop.verification.python.far_end import Candidate, CandidateGone
-from strop.verification.python.fork_server import PRELOADED, start
+from strop.verification.python.far_end import Candidate, CandidateGone, failure_of_tests
+from strop.verification.python.fork_server import start
 from strop.verification.python.names import bound_names
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking, write_all
 
@@ -90,19 +89,8 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
     except (SyntaxError, ValueError, RecursionError) as error:
         return send({"broken": f"test code: {type(error).__name__}: {error}", "alone": True})
     send({"plan": sum(judges for _, judges in code)})
-    try:
-        with suppress(CandidateGone):  # then its first frame is missing too
-            candidate.write({"code": job["code"], "entry": names[0], "helpers": names[1:]})
-        for first in (True, False):
-            stage = candidate.read()
-            if first and "jail" in stage:  # nothing of the answer has run yet
-                return send({"broken": f"jail: {stage['jail']}"})
-            send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
-            if "build" in stage or "load" in stage:
-                return send({"done": None})
-    except CandidateGone:
-        return send({"done": candidate.fault})
-    _run_statements(code, names, candidate, send)
+    if candidate.begin({"code": job["code"], "entry": names[0], "helpers": names[1:]}, send):
+        _run_statements(code, names, candidate, send)
 
 
 def _proxy(candidate: Candidate, number: int, name: str) -> Callable[..., Any]:
@@ -135,8 +123,8 @@ def _run_statements(
             pass
         except BaseException as error:
             failure = _failure(error, candidate)
-        if candidate.fault:
-            return send({"done": candidate.fault})
+        if candidate.gone:
+            return send({"done": candidate.gone})
         if candidate.unencodable:
             failure = failure or candidate.unencodable
         if judges:
@@ -155,11 +143,7 @@ def _failure(error: BaseException, candidate: Candidate) -> str:
         return candidate.unencodable or str(error)
     if error is candidate.raised:
         return f"{type(error).__name__}: {error}"[:300]
-    return (
-        "assertion failed"
-        if isinstance(error, AssertionError)
-        else f"{type(error).__name__} in the test code"
-    )
+    return failure_of_tests(error)
 
 
 _HELD_BACK = 0.02
@@ -184,19 +168,18 @@ class Sender:
 
 def main() -> NoReturn:
     """Serves jobs until the parent hangs up. argv as for the zygote, then the memory limit in bytes."""
-    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
-    control, missing = start(int(sys.argv[2]), int(sys.argv[3]), settings, preload=PRELOADED)
+    control, settings, hello = start()
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[5]),) * 2)
     confine.seal(None, tolerant=settings.unsafe)
-    control.send(json.dumps({"hello": os.getpid(), "missing": missing}).encode())
+    control.send(json.dumps(hello).encode())
     held: list[int] = []
     while True:
         data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
         if not data:
             os._exit(0)
-        for fd in (
-            held
-        ):  # not before: a candidate that hears the end of its channel wakes up, and it is to be killed
+        for (
+            fd
+        ) in held:  # not before: a candidate that hears the end of its channel wakes up, and is to be killed
             os.close(fd)
         channel, held = fds[0], fds
         try:

@@ -9,50 +9,60 @@ answer that recognises test inputs.
 import time
 from collections.abc import Sequence
 
-from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
+from strop.core.checks import AssertsCheck, CasesCheck, Check, PytestCheck, StdioCheck
 from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.jails import choose
-from strop.sandbox.limits import Limits
 from strop.verification.python.asserts import run_asserts
 from strop.verification.python.cases import run_cases
 from strop.verification.python.child import Findings
 from strop.verification.python.stdio import run_stdio
 from strop.verification.python.suite.check import open_runner, run_pytest
+from strop.verification.settings import Settings
 
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
 
 
-class Worker:
-    """One zygote and, once asserts are asked for, one tester. Used by one thread, which must also start it."""
+class PythonToolchain:
+    """Implements `strop.core.protocols.Toolchain` for tasks whose language is python.
 
-    def __init__(self, limits: Limits, jail: str, allow_unsafe: bool, hash_seed: int = 0) -> None:
-        self.limits = limits
-        self.hash_seed = hash_seed
-        self.jail = jail
-        self.allow_unsafe = allow_unsafe
+    Its zygote, tester and runner start when they are first asked for. Used by one thread, which must also start it.
+    """
+
+    batch = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
         self._zygote: JailedProcess | None = None
         self._tester: JailedProcess | None = None
         self._runner: JailedProcess | None = None
 
-    def judge(self, task: Task, answer: str) -> Findings:
-        """Runs the task's check. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
-        check = task.check
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        verdicts = []
+        for task, answer in jobs:
+            began = time.monotonic()
+            findings = self._findings(task.check, answer)
+            verdicts.append(findings.verdict(time.monotonic() - began))
+        return verdicts
+
+    def _findings(self, check: Check, answer: str) -> Findings:
+        limits = self.settings.limits
         if isinstance(check, CasesCheck):
-            return run_cases(check, answer, self.zygote(), self.tester, self.limits)
+            return run_cases(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, AssertsCheck):
-            return run_asserts(check, answer, self.zygote(), self.tester(), self.limits)
+            return run_asserts(check, answer, self._forks(), self.tester(), limits)
         if isinstance(check, StdioCheck):
-            return run_stdio(check, answer, self.zygote(), self.tester, self.limits)
+            return run_stdio(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, PytestCheck):
-            return run_pytest(check, answer, self.zygote(), self.runner(), self.limits)
+            return run_pytest(check, answer, self._forks(), self._suites(), limits)
         raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
 
-    def zygote(self) -> JailedProcess:
-        """The running fork server, started when there is none."""
+    def _forks(self) -> JailedProcess:
+        """The running zygote."""
         if self._zygote is None:
             self._zygote = self._started("strop.verification.python.zygote")
         return self._zygote
@@ -63,49 +73,24 @@ class Worker:
             self._tester = self._started("strop.verification.python.tester", str(TESTER_MEMORY))
         return self._tester
 
+    def _suites(self) -> JailedProcess:
+        """The running runner of suites."""
+        if self._runner is None or self._runner.closed:
+            self._runner = open_runner(self.settings.jail, self.settings.allow_unsafe)
+        return self._runner
+
     def _started(self, module: str, *arguments: str) -> JailedProcess:
         return JailedProcess(
             module,
-            choose(self.jail),
-            allow_unsafe=self.allow_unsafe,
+            choose(self.settings.jail),
+            allow_unsafe=self.settings.allow_unsafe,
             arguments=arguments,
-            hash_seed=self.hash_seed,
+            hash_seed=self.settings.hash_seed,
         )
 
-    def runner(self) -> JailedProcess:
-        """The running runner of suites with its work directory, started when there is none or it was closed."""
-        if self._runner is None or self._runner.closed:
-            self._runner = open_runner(self.jail, self.allow_unsafe)
-        return self._runner
-
     def close(self) -> None:
-        """Ends its processes; the next use starts fresh ones. Safe from any thread."""
+        """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
         for process in (self._zygote, self._tester, self._runner):
             if process is not None:
                 process.close()
         self._zygote = self._tester = self._runner = None
-
-
-class PythonToolchain:
-    """Implements `strop.core.protocols.Toolchain` for tasks whose language is python."""
-
-    batch = 1
-
-    def __init__(
-        self, *, limits: Limits, jail: str = "auto", allow_unsafe: bool = False, hash_seed: int = 0
-    ) -> None:
-        """`hash_seed`: the one seed of Python's hashes (order of sets of text) that all answers run under."""
-        self.worker = Worker(limits, jail, allow_unsafe, hash_seed)
-
-    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
-        verdicts = []
-        for task, answer in jobs:
-            began = time.monotonic()
-            findings = self.worker.judge(task, answer)
-            verdicts.append(findings.verdict(time.monotonic() - began))
-        return verdicts
-
-    def close(self) -> None:
-        """Ends both processes; the next job starts fresh ones. Safe to call twice and from any thread."""
-        self.worker.close()

@@ -3,27 +3,22 @@
 The job itself travels over the candidate's own channel.
 """
 
-import json
 import os
-import sys
 from functools import partial
 from typing import Any, NoReturn
 
-from strop.sandbox import confine
 from strop.sandbox.leaf import Leaf
 from strop.sandbox.limits import Limits
 from strop.verification.python import candidate, wire
-from strop.verification.python.fork_server import PRELOADED, Become, serve, start
+from strop.verification.python.fork_server import Become, serve, start
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. argv: -, control descriptor, parent's pid, whether unsafe is allowed."""
-    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
-    control, missing = start(int(sys.argv[2]), int(sys.argv[3]), settings, preload=PRELOADED)
+    """Serves forks until the parent hangs up."""
+    control, settings, hello = start()
     try:
         candidate.prepare()
         candidate.rehearse()
-        hello = {"hello": os.getpid(), "missing": missing}
         serve(control, hello, partial(_candidate, settings.unsafe))
     finally:
         os._exit(0)

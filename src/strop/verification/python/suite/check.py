@@ -8,6 +8,7 @@ import ast
 import builtins
 import socket
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,9 +24,8 @@ from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.result import safe_name
 from strop.verification.python.asserts import TesterReport, let_finish, stopped
 from strop.verification.python.child import Findings, fork, reap
-from strop.verification.python.names import bound_names
-from strop.verification.python.suite.finder import module_names
-from strop.verification.python.suite.session import GONE
+from strop.verification.python.far_end import GONE
+from strop.verification.python.names import bound_names, module_names
 from strop.verification.python.wire import frame
 
 RUNNER_MEMORY = 2 << 30
@@ -89,9 +89,9 @@ def run_pytest(
     job = _job(check, answer, runner.work, limits)
     report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
-    child = fork(zygote, limits, "module")
-    try:
-        request = {"op": "fork", "limits": asdict(_runner_limits(limits))}
+    with ours, theirs, closing(fork(zygote, limits, "module")) as child:
+        bounds = Limits(limits.cpu_seconds + 1, limits.wall_seconds, RUNNER_MEMORY, open_files=256)
+        request = {"op": "fork", "limits": asdict(bounds)}
         pid = runner.ask(request, [theirs.fileno(), child.channel.fileno()])["pid"]
         theirs.close()
         child.channel.close()
@@ -106,25 +106,11 @@ def run_pytest(
         let_finish(report, ours)
         reap(runner, kill=True)
         pump.drain(child.output)
-    finally:
-        ours.close()
-        theirs.close()
-        child.close()
     findings = report.findings
-    findings.account(end)
-    findings.capture(output)
+    findings.account(end, output)
     stop = stopped(report, output, pump, end)
     _conclude(check, report, stop if report.fault or not report.done else None)
     return findings
-
-
-def _runner_limits(limits: Limits) -> Limits:
-    return Limits(
-        cpu_seconds=limits.cpu_seconds + 1,
-        wall_seconds=limits.wall_seconds,
-        memory_bytes=RUNNER_MEMORY,
-        open_files=256,
-    )
 
 
 def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str, Any]:

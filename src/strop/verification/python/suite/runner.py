@@ -11,21 +11,23 @@ collected, {"done": why}.
 """
 
 import ast
-import json
 import os
 import random
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from types import ModuleType
 from typing import Any, NoReturn
 
-from strop.sandbox import confine, kernel, workdir
+from strop.sandbox import confine, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
-from strop.verification.python.far_end import CandidateGone
-from strop.verification.python.names import star_names
-from strop.verification.python.suite.finder import AnswerFinder
-from strop.verification.python.suite.proxies import make
+from strop.verification.python.far_end import CandidateGone, failure_of_tests
+from strop.verification.python.names import module_names, star_names
+from strop.verification.python.suite.proxies import RemoteModule, make
 from strop.verification.python.suite.session import Session
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
@@ -83,29 +85,34 @@ class SuiteRecorder:
             return f"{type(raised).__name__}: {raised}"
         if error is None or isinstance(error, CandidateGone):
             return "the file could not be collected" if error is None else "the answer's process is gone"
-        return (
-            "assertion failed"
-            if isinstance(error, AssertionError)
-            else f"{type(error).__name__} in the test code"
-        )
+        return failure_of_tests(error)
+
+
+class AnswerFinder(MetaPathFinder, Loader):
+    """Gives the answer's module under every name by which the file at `path` could be imported."""
+
+    def __init__(self, path: str, session: Session, hidden: frozenset[str]) -> None:
+        self.names = module_names(path)
+        self.module = RemoteModule(self.names[0], session, hidden)
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """The spec of the answer's module; None for any other."""
+        return spec_from_loader(fullname, self) if fullname in self.names else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The one proxy."""
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: the candidate has loaded it."""
 
 
 def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
     """Runs one job from the candidate's first frame to {"done"}."""
     finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]) | _brought(job["files"]))
-    try:
-        session.write({"code": job["code"], "module": finder.names[0]})
-        for first in (True, False):
-            stage = session.read()
-            if first and "jail" in stage:  # nothing of the answer has run yet
-                return send({"broken": f"jail: {stage['jail']}"})
-            send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
-            if "build" in stage or "load" in stage:
-                return send({"done": None})
-    except CandidateGone:
-        return send({"done": session.gone})
-    _pytest(job, finder, SuiteRecorder(session, send))
-    send({"done": session.gone or None})
+    if session.begin({"code": job["code"], "module": finder.names[0]}, send):
+        _pytest(job, finder, SuiteRecorder(session, send))
+        send({"done": session.gone or None})
 
 
 def _brought(files: dict[str, str]) -> set[str]:
@@ -130,21 +137,11 @@ def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: SuiteRecorder) 
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. argv as for the zygote, then work directory and folders of packages."""
-    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
+    """Serves forks until the parent hangs up. Its own arguments: work directory, folders of packages."""
     work, packages = sys.argv[5], sys.argv[6:]
     sys.path += packages
-    preload = (
-        *fork_server.PRELOADED,
-        "pytest",
-        "_pytest.assertion.rewrite",
-        "_pytest.terminal",
-        "unittest.mock",
-    )
-    control, missing = fork_server.start(
-        int(sys.argv[2]), int(sys.argv[3]), settings, preload=preload, read=tuple(packages), work=work
-    )
-    fork_server.serve(control, {"hello": os.getpid(), "missing": missing}, partial(_child, settings.unsafe))
+    control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(packages), work=work)
+    fork_server.serve(control, hello, partial(_child, settings.unsafe))
 
 
 def _child(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> fork_server.Become:
@@ -153,12 +150,7 @@ def _child(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> fork_
 
 def _become(unsafe: bool, limits: Limits, fds: tuple[int, ...], server: int) -> None:
     try:
-        kernel.die_with_parent(server, 9)
-        os.dup2(fds[0], 128)
-        os.dup2(fds[1], 129)
-        os.dup2(128, _CHANNEL)
-        os.dup2(129, _PEER)
-        fork_server.close_from(_PEER + 1)
+        fork_server.take_over(server, fds)
         confine.seal(limits, writes_files=True, tolerant=unsafe)
         _job()
     except Closed:
@@ -174,7 +166,6 @@ def _job() -> None:
     workdir.clear(job["work"])
     for name, text in job["files"].items():
         workdir.put(job["work"], name, text.encode("utf-8", "surrogatepass"), 0)
-    os.makedirs(
-        os.path.join(job["work"], os.path.dirname(job["path"])), exist_ok=True
-    )  # a package, if it has no file
+    package = os.path.join(job["work"], os.path.dirname(job["path"]))
+    os.makedirs(package, exist_ok=True)  # it may have no file
     run_suite(job, Session(_PEER, job["result_bytes"], make), partial(write_blocking, _CHANNEL))

@@ -13,10 +13,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.codec import Encoder, Malformed, Oversize, Unencodable, decode
-from strop.verification.python.far_end import CandidateGone, copy_changes
+from strop.verification.python.codec import Encoder, Malformed, Unencodable, decode
+from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes
 from strop.verification.python.suite.dates import date_of, wire_of
-from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -26,19 +25,16 @@ _FUNCTIONS = (
     types.MethodDescriptorType,
     functools.partial,
 )
-GONE = "gone"
-"""Why a conversation ended when the candidate's process did."""
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 
 
-class Session:
-    """One candidate. `gone` is why the conversation ended, for good; `faults` are those of the running test."""
+class Session(FarEnd):
+    """One candidate; `faults` are those of the running test."""
 
     def __init__(self, fd: int, limit: int, make: Callable[["Session", int, dict[str, Any]], Any]) -> None:
-        self.fd, self.reader, self.make = fd, FrameReader(limit), make
-        self.gone = ""
+        super().__init__(fd, limit)
+        self.make = make
         self.faults: list[str] = []
-        self.raised: BaseException | None = None
         self.requests = 0
         self.proxies: dict[int, Any] = {}
         self.numbers: dict[type, int] = {}
@@ -51,29 +47,6 @@ class Session:
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
         self.faults.append(cause[:300])
-
-    def read(self) -> dict[str, Any]:
-        """The next message. Raises CandidateGone."""
-        try:
-            message = read_blocking(self.fd, self.reader)
-            if not isinstance(message, dict):
-                raise Malformed("not an object")
-            return message
-        except Closed:
-            self.gone = GONE
-        except Oversize as error:
-            self.gone = f"oversize: {error}"
-        except Malformed as error:
-            self.gone = f"malformed: {error}"
-        raise CandidateGone(self.gone)
-
-    def write(self, message: dict[str, Any]) -> None:
-        """Sends a message. Raises CandidateGone."""
-        try:
-            write_blocking(self.fd, message)
-        except Closed:
-            self.gone = GONE
-            raise CandidateGone(self.gone) from None
 
     def ask(self, operation: str, number: int, *args: Any, name: str = "", kwargs: Any = None) -> Any:
         """One request about object `number`. Raises what the candidate raised, Unencodable or CandidateGone."""
