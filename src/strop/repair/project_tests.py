@@ -8,8 +8,9 @@ from strop.config.tasks import SandboxConfig
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome
 from strop.repair.candidates import Changes
-from strop.verification.project.backend import Backend, cargo_backend, pytest_backend
+from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.probe import open_project
+from strop.verification.project.runs import Request
 from strop.verification.settings import Settings, limits_of
 
 _SLOWER = 4.0
@@ -62,7 +63,7 @@ class ProjectTests:
         removed = [path for path, text in changes.items() if text is None]
         for _ in range(2):
             try:
-                run = self._opened().run(files=files, removed=removed, tests=list(tests))
+                run = self._opened().run(Request(tests=list(tests)), files=files, removed=removed)
             except WorkerDied as error:
                 self._close_backend()
                 self._say(f"note: a test run failed: {error}")
@@ -79,8 +80,8 @@ class ProjectTests:
 
     def _opened(self) -> Backend:
         if self._backend is None:
-            make = cargo_backend if self._project.language == "rust" else pytest_backend
-            self._backend = make(self._project.files, self._settings, self._test_seconds)
+            language, files = self._project.language, self._project.files
+            self._backend = open_backend(language, files, self._settings, self._test_seconds)
         return self._backend
 
     def _close_backend(self) -> None:

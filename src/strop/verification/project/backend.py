@@ -2,18 +2,18 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
+from strop.core.errors import VerificationError
 from strop.sandbox.limits import Limits
 from strop.verification.project.process import TestsProcess, warm_up
-from strop.verification.project.runs import Request, Run, Warmth, as_bytes, with_room
+from strop.verification.project.runs import EVERYTHING, Request, Run, Warmth, as_bytes, with_room
 from strop.verification.project.snapshot import Files, digest_of
 from strop.verification.settings import Settings
 
-__all__ = ["Backend", "PytestBackend", "Run", "cargo_backend", "pytest_backend"]
-
+LANGUAGES = ("python", "rust")
 ROOM_CPU, ROOM_WALL = 20.0, 90.0
 """Seconds that a run of chosen tests has beside the limits of an answer: for pytest, imports and collecting."""
 WHOLE_CPU, WHOLE_WALL = 900.0, 1800.0
@@ -34,19 +34,12 @@ class Backend(Protocol):
 
     def run(
         self,
+        request: Request = EVERYTHING,
         *,
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
-        tests: Collection[str] | None = None,
-        traced: Sequence[str] = (),
-        seconds: float = 0.0,
-        beside: Collection[str] = (),
-        order: int = 0,
     ) -> Run:
-        """`tests` None: all there are, restarted behind a test that ends the process. `seconds`: CPU seconds of a test,
-
-        0 = as the backend was made. `beside`, `order`: see `Request`. Raises WorkerDied.
-        """
+        """One run with these texts in the project. Raises WorkerDied."""
 
     def close(self) -> None:
         """Ends its processes. Safe to call twice and from any thread."""
@@ -62,26 +55,21 @@ class PytestBackend:
 
     def run(
         self,
+        request: Request = EVERYTHING,
         *,
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
-        tests: Collection[str] | None = None,
-        traced: Sequence[str] = (),
-        seconds: float = 0.0,
-        beside: Collection[str] = (),
-        order: int = 0,
     ) -> Run:
         """See `Backend.run`."""
         warmth, first = self._warmth()
+        bound = (request.seconds or self._seconds) * (20 if request.traced else 1)
+        request = replace(request, seconds=bound)
+        whole = request.tests is None or bool(request.traced)
         limits = with_room(self._settings.limits, cpu=ROOM_CPU, wall=ROOM_WALL)
-        whole = tests is None or bool(traced)
         if whole:
             limits = replace(limits, cpu_seconds=WHOLE_CPU, wall_seconds=WHOLE_WALL)
-        bound = (seconds or self._seconds) * (20 if traced else 1)
-        patient: dict[str, Any] = (
-            {} if whole else {"patience": PATIENCE, "loading": LOADING + 2 * first.cpu_seconds}
-        )
-        request = Request(tests=tests, seconds=bound, traced=traced, beside=beside, order=order, **patient)
+        else:
+            request = replace(request, patience=PATIENCE, loading=LOADING + 2 * first.cpu_seconds)
         changed = as_bytes(files or {})
         run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
         return self._resumed(run, request, limits) if whole and not changed and not removed else run
@@ -106,13 +94,7 @@ class PytestBackend:
 
     def _opened(self, warmth: Warmth) -> TestsProcess:
         if self._process is None or self._process.closed:
-            self._process = TestsProcess(
-                self._base,
-                jail=self._settings.jail,
-                allow_unsafe=self._settings.allow_unsafe,
-                warmth=warmth,
-                hash_seed=self._seed,
-            )
+            self._process = TestsProcess(self._base, self._settings, warmth, hash_seed=self._seed)
         return self._process
 
     def _warmth(self) -> tuple[Warmth, Run]:
@@ -120,24 +102,23 @@ class PytestBackend:
         with _lock:  # one at a time: others of the same project wait for it
             if key not in _warm:
                 limits = with_room(self._settings.limits, cpu=WHOLE_CPU, wall=WHOLE_WALL)
-                _warm[key] = warm_up(
-                    self._base,
-                    limits,
-                    jail=self._settings.jail,
-                    allow_unsafe=self._settings.allow_unsafe,
-                )
+                _warm[key] = warm_up(self._base, limits, self._settings)
                 while len(_warm) > _KEPT_WARM:
                     _warm.popitem(last=False)
             return _warm[key]
 
 
-def pytest_backend(base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0) -> Backend:
-    """pytest; its process starts with the first run."""
+def open_backend(
+    language: str, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0
+) -> Backend:
+    """The backend of a language; pytest's process starts with the first run, tests bound to `seconds` of CPU each.
+
+    Raises VerificationError for another language, and where there is no Rust.
+    """
+    if language == "rust":
+        from strop.verification.project.cargo import CargoBackend
+
+        return CargoBackend(base, settings)
+    if language != "python":
+        raise VerificationError(f"projects in {language!r} have no runner")
     return PytestBackend(base, settings, seconds, hash_seed=hash_seed)
-
-
-def cargo_backend(base: Files, settings: Settings, seconds: float) -> Backend:
-    """cargo test; raises VerificationError where there is no Rust."""
-    from strop.verification.project.cargo import CargoBackend
-
-    return CargoBackend(base, settings)

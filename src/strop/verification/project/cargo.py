@@ -7,7 +7,7 @@ with status 0 forges them. So this is cargo's word (docs/project-checks.md), not
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from strop.core.errors import VerificationError
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox import Box, CommandResult, Limits, Work, open_box
 from strop.verification.command.steps import failure
-from strop.verification.project.runs import Run, as_bytes
+from strop.verification.project.runs import EVERYTHING, Request, Run, as_bytes
 from strop.verification.project.snapshot import Files
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.installation import find_installation
@@ -46,27 +46,20 @@ class CargoBackend:
 
     def run(
         self,
+        request: Request = EVERYTHING,
         *,
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
-        tests: Collection[str] | None = None,
-        traced: Sequence[str] = (),
-        seconds: float = 0.0,
-        beside: Collection[str] = (),
-        order: int = 0,
     ) -> Run:
         """See `Backend.run`; nothing is traced, tests are not bound, the order is libtest's. Raises SandboxError."""
         if self._box is None:
             self._box = open_box(jail=self._settings.jail, allow_unsafe=self._settings.allow_unsafe)
         changed = {**self._base, **as_bytes(files or {})}
         tree = {path: data for path, data in changed.items() if path not in removed}
-        run = Run()
+        run, tests = Run(), request.tests
+        wanted = None if tests is None else {test.rpartition("::")[0].partition("::")[0] for test in tests}
         with self._box.work(tree) as work:
-            programs = self._build(work, run)
-            wanted = (
-                None if tests is None else {test.rpartition("::")[0].partition("::")[0] for test in tests}
-            )
-            for target, program in programs:
+            for target, program in self._build(work, run):
                 if run.stop is None and (wanted is None or target in wanted):
                     self._program(work, target, program, tests, run)
         return run

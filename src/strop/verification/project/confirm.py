@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from strop.core.checks import ProjectCheck
 from strop.core.verdict import Outcome
-from strop.verification.project.backend import Backend, Run
+from strop.verification.project.backend import Backend
 from strop.verification.project.canaries import CanaryTests, drawn
-from strop.verification.project.runs import as_bytes
+from strop.verification.project.runs import Request, Run, as_bytes
 from strop.verification.project.snapshot import Files
 
 
@@ -43,9 +43,8 @@ class Judged:
         run, canaries = self._once(seed, changed, self.check.removed, self.tests, copies=another, order=order)
         if run.tampered or not passed(run) or not (odd := _odd(run, canaries)):
             return run
-        fine, same = self._once(
-            seed, {}, (), (), copies=another, order=order
-        )  # does the project itself bear them?
+        # does the project itself bear them?
+        fine, same = self._once(seed, {}, (), (), copies=another, order=order)
         usual = {same.kinds[test] for test in same.must} - {same.kinds[test] for test in _odd(fine, same)}
         if found := next((test for test in odd if canaries.kinds[test] in usual), ""):
             word = "was not reported" if found not in run.results else "did not end as it must"
@@ -65,14 +64,8 @@ class Judged:
     ) -> tuple[Run, CanaryTests]:
         tree = {path: data for path, data in {**self.base, **as_bytes(files)}.items() if path not in removed}
         canaries = drawn(tree, self.tests, self.language, random.Random(seed), copies=copies)
-        run = self.backend.run(
-            files={**files, **canaries.files},
-            removed=removed,
-            tests=[*tests, *canaries.must],
-            beside=list(canaries.files),
-            order=order,
-        )
-        return run, canaries
+        request = Request(tests=[*tests, *canaries.must], beside=list(canaries.files), order=order)
+        return self.backend.run(request, files={**files, **canaries.files}, removed=removed), canaries
 
 
 def _odd(run: Run, canaries: CanaryTests) -> list[str]:

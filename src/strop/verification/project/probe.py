@@ -13,14 +13,14 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from strop.core.errors import UserError, VerificationError, WorkerDied
 from strop.core.verdict import Outcome, TestResult
 from strop.verification.project import snapshot
-from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
+from strop.verification.project.backend import LANGUAGES, Backend, open_backend
 from strop.verification.project.layout import sources
+from strop.verification.project.runs import Request, Run
 from strop.verification.settings import Settings
 
 Results = dict[str, TestResult]
@@ -38,10 +38,11 @@ class Project:
     def __init__(
         self, files: snapshot.Files, language: str, settings: Settings, *, workers: int, test_seconds: float
     ) -> None:
+        if language not in LANGUAGES:
+            raise UserError(f"projects in {language!r} have no runner; choose python or rust")
         self.files, self.language, self.test_seconds = files, language, test_seconds
         self.workers = workers
         self._settings = settings
-        self._make: Callable[[int], Backend] = self._maker()
         self._local = threading.local()
         self._open: list[Backend] = []
         self._lock = threading.Lock()
@@ -69,7 +70,7 @@ class Project:
         Found once. Raises UserError when there is none.
         """
         if self._tests is None:
-            runs = [self._submit(self._whole, seed) for seed in (0, 0, 1)]
+            runs = [self._submit(lambda backend: backend.run(), seed) for seed in (0, 0, 1)]
             every = [future.result() for future in runs]
             first = every[0]
             steady = [n for n in first.results if all(_passed(run, n) for run in every)]
@@ -90,7 +91,8 @@ class Project:
         tests = self.tests()
         if self.language != "python":
             raise VerificationError(f"lines reached are not known for {self.language}")
-        run = self._submit(lambda backend: backend.run(tests=tests, traced=self.sources()), 0).result()
+        request = Request(tests=tests, traced=self.sources())
+        run = self._submit(lambda backend: backend.run(request), 0).result()
         return {
             name: {(path, line) for path, lines in run.lines.get(name, {}).items() for line in lines}
             for name in tests
@@ -104,10 +106,8 @@ class Project:
         """Starts `run` and returns at once."""
         asked = list(dict.fromkeys(self.tests() if tests is None else tests))
 
-        def judged(backend: Backend) -> Results:
-            return _complete(backend.run(files=files, tests=asked, seconds=self._bound(asked)), asked)
-
-        return self._submit(judged, 0)
+        request = Request(tests=asked, seconds=self._bound(asked))
+        return self._submit(lambda backend: _complete(backend.run(request, files=files), asked), 0)
 
     def close(self) -> None:
         """Ends every process. Safe to call twice and from any thread."""
@@ -121,9 +121,7 @@ class Project:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _bound(self, tests: list[str]) -> float:
@@ -133,15 +131,8 @@ class Project:
         )
         return min(self.test_seconds, 1.0 + 10 * slowest)
 
-    def _whole(self, backend: Backend) -> Run:
-        return backend.run()
-
-    def _maker(self) -> Callable[[int], Backend]:
-        if self.language == "rust":
-            return lambda seed: cargo_backend(self.files, self._settings, self.test_seconds)
-        if self.language == "python":
-            return lambda seed: pytest_backend(self.files, self._settings, self.test_seconds, hash_seed=seed)
-        raise UserError(f"projects in {self.language!r} have no runner; choose python or rust")
+    def _make(self, seed: int) -> Backend:
+        return open_backend(self.language, self.files, self._settings, self.test_seconds, hash_seed=seed)
 
     def _submit(self, action: Callable[[Backend], _T], seed: int) -> "Future[_T]":
         def act() -> _T:

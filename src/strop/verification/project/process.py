@@ -12,6 +12,7 @@ import site
 import socket
 import sys
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,11 +24,11 @@ from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump, stopped
 from strop.verification.project.layout import Layout, layout_of
-from strop.verification.project.listener import Listener
-from strop.verification.project.runs import BARE, PLAIN, Request, Run, Warmth
+from strop.verification.project.runs import BARE, PLAIN, Listener, Request, Run, Warmth
 from strop.verification.python.child import End, cause_of_death, reap
 from strop.verification.python.suite.check import packages
 from strop.verification.python.wire import frame
+from strop.verification.settings import Settings
 
 _USAGE, _INTERNAL = 4, 3
 _DESCRIPTORS = 200
@@ -46,20 +47,19 @@ class TestsProcess:
     def __init__(
         self,
         base: Mapping[str, bytes],
+        settings: Settings,
+        warmth: Warmth,
         *,
-        jail: str = "auto",
-        allow_unsafe: bool = False,
-        warmth: Warmth | None = None,
         hash_seed: int = 0,
     ) -> None:
-        self.base, self.warm = base, warmth or Warmth()
+        self.base, self.warm = base, warmth
         self.layout: Layout = layout_of(base)
-        chosen, folders = choose(jail), environment()
+        chosen, folders = choose(settings.jail), environment()
         ahead = [name for name in self.warm.modules if name.partition(".")[0] not in self.layout.own]
         self._process = JailedProcess(
             "strop.verification.project.runner",
             chosen,
-            allow_unsafe=allow_unsafe,
+            allow_unsafe=settings.allow_unsafe,
             arguments=(json.dumps(folders), json.dumps(ahead)),
             read=folders,
             folder=WorkFolder(chosen, "strop-project-"),
@@ -89,27 +89,23 @@ class TestsProcess:
         listener, pump = Listener(secret), Pump(limits)
         ours, theirs = socket.socketpair()
         try:
-            asked = {"op": "fork", "limits": asdict(limits)}
-            pid = self._process.ask(asked, [theirs.fileno()])["pid"]
-            theirs.close()
-            pump.watch(pid, fresh=True)
-            pump.read(ours.fileno(), listener.feed)
-            pump.write(ours.fileno(), frame(self._job(request, tree, secret)) + b"".join(tree.values()))
-            while not listener.over and pump.step(_LOOK):
-                if stopped(pid):
-                    listener.run.tampered = "the tests' process was stopped"
-                    break
-            pump.drain(ours.fileno())
-            end = reap(
-                self._process,
-                kill=True if pump.expired or listener.run.tampered else listener.run.status is None,
-            )
+            with ours, theirs:
+                asked = {"op": "fork", "limits": asdict(limits)}
+                pid = self._process.ask(asked, [theirs.fileno()])["pid"]
+                theirs.close()
+                pump.watch(pid, fresh=True)
+                pump.read(ours.fileno(), listener.feed)
+                pump.write(ours.fileno(), frame(self._job(request, tree, secret)) + b"".join(tree.values()))
+                while not listener.over and pump.step(_LOOK):
+                    if stopped(pid):
+                        listener.run.tampered = "the tests' process was stopped"
+                        break
+                pump.drain(ours.fileno())
+                unfinished = listener.run.status is None
+                end = reap(self._process, kill=bool(pump.expired or listener.run.tampered or unfinished))
         except WorkerDied:
             self.close()
             raise
-        finally:
-            ours.close()
-            theirs.close()
         return self._concluded(listener, pump, end, request)
 
     def _concluded(self, listener: Listener, pump: Pump, end: End, request: Request) -> Run:
@@ -162,17 +158,12 @@ class TestsProcess:
         }
 
 
-def warm_up(
-    base: Mapping[str, bytes], limits: Limits, *, jail: str, allow_unsafe: bool
-) -> tuple[Warmth, Run]:
+def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tuple[Warmth, Run]:
     """Collects the snapshot's tests once; returns what makes later runs quick, and that run. Raises WorkerDied."""
     run = Run()
     for options in (PLAIN, BARE):
-        process = TestsProcess(base, jail=jail, allow_unsafe=allow_unsafe, warmth=Warmth(options=options))
-        try:
-            run = process.run(Request(collect=True, keep=True, seconds=0), limits)
-        finally:
-            process.close()
+        with closing(TestsProcess(base, settings, Warmth(options=options))) as process:
+            run = process.run(Request(collect=True, keep=True), limits)
         if run.collected or run.status not in (_USAGE, _INTERNAL, None):
             break
     return run.warmth or Warmth(), run

@@ -1,12 +1,22 @@
-"""What is asked of a run of a project's tests, and what was seen of it."""
+"""What is asked of a run of a project's tests, what was seen of it, and how its signed messages are taken."""
 
+import base64
+import hashlib
+import json
+import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import Any
 
 from strop.core.errors import VerificationError
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
+from strop.verification.python.codec import Malformed
+from strop.verification.python.wire import FrameReader
+
+RESULT_BYTES = 512 << 20
+"""Most bytes of messages that a run may send."""
 
 MEMORY_BYTES = 3 << 30
 """Address space of a run's process at the least, in bytes."""
@@ -32,7 +42,7 @@ class Request:
     """One run of tests."""
 
     tests: Collection[str] | None = None
-    """Node ids; None = all that pytest finds."""
+    """Test ids; None = all there are, restarted after a test that ends the process."""
     left_out: Collection[str] = ()
     beside: Collection[str] = ()
     """Files that tests are collected from as a whole; `tests` still says which of them run."""
@@ -40,8 +50,8 @@ class Request:
     """Seed of another order than the project's; 0 = the project's."""
     collect: bool = False
     """Only find out which tests there are."""
-    seconds: float = 5.0
-    """CPU seconds that a test may take; 0 = no bound."""
+    seconds: float = 0.0
+    """CPU seconds that a test may take; 0 = as its backend was made, or no bound."""
     loading: float = 0.0
     """CPU seconds that importing and collecting may take; 0 = no bound."""
     patience: int = 0
@@ -50,6 +60,9 @@ class Request:
     """Files whose lines that each test reaches are recorded."""
     keep: bool = False
     """Bring back compiled files and names of modules; only for trees that are trusted."""
+
+
+EVERYTHING = Request()
 
 
 @dataclass
@@ -91,3 +104,86 @@ def as_bytes(files: Mapping[str, str]) -> dict[str, bytes]:
         if pure.is_absolute() or ".." in pure.parts or not pure.parts or str(pure) != path or "\0" in path:
             raise VerificationError(f"path {path!r} leaves the project")
     return {path: text.encode("utf-8", "surrogatepass") for path, text in files.items()}
+
+
+class Listener:
+    """Takes a run's signed messages; what is not signed was written by the code under test."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.run = Run()
+        self.broken = ""
+        self.over = self.heard = False
+        self._keyed = hashlib.blake2b(key=secret, digest_size=16)
+        self._count = 0
+        self._reader = FrameReader(RESULT_BYTES)
+        self._compiled: dict[str, bytes] = {}
+        self._modules: list[str] = []
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes; b"" is the end."""
+        if not data or self.over:
+            self.over = True
+            return
+        try:
+            self._reader.feed(data)
+            while not self.over and (message := self._reader.next()) is not None:
+                self._take(message)
+        except (Malformed, ValueError, KeyError, TypeError, RecursionError):
+            self._forged()
+
+    def warmth(self) -> Warmth:
+        """What the run left behind."""
+        return Warmth(self._compiled, tuple(self._modules))
+
+    def _forged(self) -> None:
+        self.run.tampered, self.over = "something was written to the tests' channel", True
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "broken" in message and not self.heard:  # nothing of the project has run yet
+            self.broken, self.over = str(message["broken"]), True
+            return
+        text = message["p"]
+        mac = self._keyed.copy()
+        mac.update(b"%d:" % self._count + text.encode("ascii"))
+        if not secrets.compare_digest(mac.hexdigest(), str(message["a"])):
+            self._forged()
+            return
+        self._count += 1
+        self.heard = True
+        self._handle(json.loads(text))
+
+    def _handle(self, said: dict[str, Any]) -> None:
+        run = self.run
+        if "start" in said:
+            run.running = said["start"]
+        elif "lines" in said:
+            run.lines[said["test"]] = said["lines"]
+        elif "ok" in said:
+            run.running = ""
+            self._test(said)
+        elif "collected" in said:
+            run.collected = said["collected"]
+        elif "collect" in said:
+            run.uncollected = run.uncollected or f"{said['collect']}: {said['x']}"
+            if "Overdue: took too long" in said["x"]:
+                run.stop = (Outcome.TIMED_OUT, "importing took too long")
+        elif "stopped" in said:
+            run.stop = (Outcome.TIMED_OUT, said["stopped"])
+        elif "tampered" in said:
+            run.tampered = f"{said['tampered']} of the test machinery was changed"
+        elif "modules" in said:
+            self._modules = said["modules"]
+        elif "cache" in said:
+            self._compiled[said["cache"]] = base64.b64decode(said["data"])
+        elif "done" in said:
+            run.status, self.over = said["done"], True
+
+    def _test(self, said: dict[str, Any]) -> None:
+        kind = said["x"].partition(":")[0]
+        bad = {"MemoryError": Outcome.OUT_OF_MEMORY, "Overdue": Outcome.TIMED_OUT}.get(kind, Outcome.FAILED)
+        outcome = Outcome.PASSED if said["ok"] is True else bad
+        name = said["test"]
+        if name in self.run.results:  # reported twice: the worse counts
+            before = self.run.results[name]
+            outcome = outcome if before.outcome is Outcome.PASSED else before.outcome
+        self.run.results[name] = TestResult(id=name, outcome=outcome, message=said["x"], seconds=said["s"])

@@ -15,9 +15,10 @@ from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.verification.project import snapshot
-from strop.verification.project.backend import Backend, Run, cargo_backend, pytest_backend
+from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.confirm import Judged
 from strop.verification.project.layout import is_protected, layout_of, shadows
+from strop.verification.project.runs import Run
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -60,15 +61,11 @@ class ProjectToolchain:
         tests = list(dict.fromkeys([*check.failing, *check.passing]))
         try:
             backend = self._backend(check, base, task.language)
-            run = Judged(check, base, task.language, tests, backend).run(
-                lambda one: verdict_of(one, tests, 0.0).passed
-            )
-        except SandboxError as error:
+            judged = Judged(check, base, task.language, tests, backend)
+            run = judged.run(lambda one: verdict_of(one, tests, 0.0).passed)
+        except (SandboxError, WorkerDied) as error:
             self.close()
             raise WorkerDied(str(error)) from error
-        except WorkerDied:
-            self.close()
-            raise
         verdict = verdict_of(run, tests, time.monotonic() - began)
         return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
 
@@ -76,12 +73,7 @@ class ProjectToolchain:
         key = check.digest, language
         backend = self._backends.pop(key, None)
         if backend is None:
-            if language == "rust":
-                backend = cargo_backend(base, self._settings, _TEST_SECONDS)
-            elif language == "python":
-                backend = pytest_backend(base, self._settings, _TEST_SECONDS)
-            else:
-                raise VerificationError(f"projects in {language!r} have no runner")
+            backend = open_backend(language, base, self._settings, _TEST_SECONDS)
         self._backends[key] = backend
         while len(self._backends) > _OPEN:
             self._backends.popitem(last=False)[1].close()
