@@ -24,7 +24,7 @@ from strop.edits import FORMATS
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 from strop.verification.edit import MAX_ANSWER, EditToolchain, edited
-from strop.verification.pool.cache import Digests
+from strop.verification.pool.cache import task_digest
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.settings import Settings
 from strop.verification.toolchains import build
@@ -259,7 +259,6 @@ def test_batches_are_judged_together_and_one_bad_task_spoils_no_other() -> None:
 
 
 def test_the_cache_tells_edit_checks_apart() -> None:
-    digests = Digests()
     checks: list[dict[str, Any]] = [
         {},
         {"tolerance": ["offset"]},
@@ -268,7 +267,7 @@ def test_the_cache_tells_edit_checks_apart() -> None:
         {"judge": None},
     ]
     checks += [{"judge": CASES.model_copy(update={"tolerance": 0.1})}, {"files": {"inc.py": FIXED}}]
-    assert len({digests.task(task(**c).model_copy(update={"id": "same"})) for c in checks}) == len(checks)
+    assert len({task_digest(task(**c).model_copy(update={"id": "same"})) for c in checks}) == len(checks)
 
 
 @pytest.mark.parametrize("form", FORMATS)

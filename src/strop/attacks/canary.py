@@ -15,7 +15,7 @@ import socket
 import tempfile
 import threading
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 import strop
@@ -54,17 +54,13 @@ class Canaries:
         self._state = self._look()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     @property
     def facts(self) -> dict[str, str]:
         """Values of the placeholders. An attack that has got somewhere prints @REACHED@."""
-        ports = {
-            name: str(s.getsockname()[1]) for name, s in self._listeners.items() if name in ("TCP", "UDP")
-        }
+        ports = {name: str(self._listeners[name].getsockname()[1]) for name in ("TCP", "UDP")}
         return {
             "SECRET": str(self.secret),
             "TOKEN": self.token,

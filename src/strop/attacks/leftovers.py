@@ -54,9 +54,7 @@ class LeftoverWatch:
         while (found := self._above()) and time.monotonic() < deadline:
             self._bury()
             time.sleep(0.02)
-        for pid in self._surplus():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        self._end_surplus()
         self.descriptors = max(self.descriptors, _descriptors())
         fresh = [f for f in found if f not in self._known]
         self._known |= {f for f in fresh if not f.startswith(("process", "descriptors"))}
@@ -74,9 +72,7 @@ class LeftoverWatch:
         deadline = time.monotonic() + PATIENCE
         while (found := self._above() + self._strays()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        for pid in self._surplus():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        self._end_surplus()
         return [f for f in found if f not in self._known]
 
     def _above(self) -> list[str]:
@@ -86,7 +82,9 @@ class LeftoverWatch:
         if _descriptors() > self.descriptors:
             found.append(f"descriptors: {_descriptors()} instead of {self.descriptors}")
         found += [f"IPC: {entry}" for entry in _ipc() if entry not in self._ipc]
-        found += [f"mount: {point}" for point in _mounts() if point not in self._mounts and self._ours(point)]
+        found += [
+            f"mount: {point}" for point in _mounts() if point not in self._mounts and self.token in point
+        ]
         found += [f"file: {path}" for path in _entries() if self.token in path and "canary-" not in path]
         with contextlib.suppress(OSError):
             sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -101,8 +99,10 @@ class LeftoverWatch:
                 with contextlib.suppress(OSError):
                     os.waitpid(pid, os.WNOHANG)
 
-    def _ours(self, point: str) -> bool:
-        return self.token in point
+    def _end_surplus(self) -> None:
+        for pid in self._surplus():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
     def _surplus(self) -> dict[int, _Kind]:
         room = Counter(self.standing)
@@ -119,8 +119,7 @@ class LeftoverWatch:
         for pid in _pids():
             if pid not in ours:
                 with contextlib.suppress(OSError):
-                    name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
-                    if name.startswith(f"x-{self.token}"):
+                    if (name := _name(pid)).startswith(f"x-{self.token}"):
                         yield name
 
     def _strays(self) -> list[str]:
@@ -157,13 +156,14 @@ def _is_dead(kind: _Kind) -> bool:
 def _command(pid: int) -> str:
     try:
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        line = (
-            line
-            or "zombie " + Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
-        )
+        line = line or "zombie " + _name(pid)
     except OSError:
         return "gone"
     return "".join("#" if c.isdigit() else c for c in line).replace("##", "#").replace("##", "#")
+
+
+def _name(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
 
 
 def _pids() -> list[int]:

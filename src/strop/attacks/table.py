@@ -7,7 +7,7 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from strop.attacks.bench import Row
+from strop.attacks.bench import Row, counts
 from strop.attacks.suite import FAMILIES, Attack
 from strop.core.text import printable
 
@@ -25,10 +25,7 @@ def overview(rows: Sequence[Row]) -> Table:
         bad = not all(r.good for r in group)
         table.add_row(
             *key,
-            str(sum(r.outcome != "-" for r in group)),
-            str(sum(bool(r.exploits) for r in group)),
-            str(sum(r.honest_failed for r in group)),
-            str(sum(len(r.leftovers) for r in group)),
+            *map(str, counts(group).values()),
             f"{max(r.seconds for r in group):.1f}",
             ", ".join(f"{name} {count}" for name, count in stopped.most_common(4)),
             style="red" if bad else None,
@@ -90,11 +87,9 @@ def markdown(rows: Sequence[Row], attacks: Sequence[Attack]) -> str:
 def _cell(row: Row | None) -> str:
     if row is None:
         return "not run"
-    return (
-        row.stopped_by
-        if row.good
-        else "**" + "; ".join(row.exploits + row.leftovers or ["honest failed"]) + "**"
-    )
+    if row.good:
+        return row.stopped_by
+    return f"**{'; '.join(row.exploits + row.leftovers or ['honest failed'])}**"
 
 
 def _said(row: Row) -> str:

@@ -94,8 +94,7 @@ def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
 
 
 def _trials(canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAttacks) -> "list[Trial]":
-    from strop.attacks.answers import load_answers
-    from strop.attacks.suite import trial
+    from strop.attacks.suite import load_answers, trial
     from strop.attacks.tasks import build
 
     answers, language, name = wanted.answers, wanted.language, wanted.name

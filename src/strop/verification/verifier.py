@@ -4,7 +4,6 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future, InvalidStateError
-from types import TracebackType
 from typing import Any, Self
 
 from strop.core.task import Task
@@ -43,9 +42,7 @@ class OpenVerifier(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

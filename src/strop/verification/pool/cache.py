@@ -8,6 +8,8 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -15,10 +17,9 @@ from strop.core.verdict import Outcome, Verdict
 KEPT = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.TAMPERED})
 OVERHEAD = 400
 """Bytes counted for an entry besides its text."""
-_TASKS = 512
-"""Tasks whose digest is remembered."""
 Key = tuple[bytes, bytes, str, str]
 """Digests of task and answer, toolchain, its version."""
+_Made = TypeVar("_Made")
 
 
 class VerdictCache:
@@ -54,29 +55,33 @@ class VerdictCache:
             self.bytes -= len(dropped) + OVERHEAD
 
 
-class Digests:
-    """SHA-256 of tasks and answers. The same few tasks come again and again, so theirs are remembered. Thread-safe."""
+class PerTask(Generic[_Made]):
+    """What `make` gives for a task. The same few tasks come again and again, so that is remembered. Thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[Task], _Made], most: int = 512) -> None:
+        self._make, self._most = make, most
         self._lock = threading.Lock()
-        self._known: OrderedDict[int, tuple[Task, bytes]] = OrderedDict()
+        self._known: OrderedDict[int, tuple[Task, _Made]] = OrderedDict()
 
-    def task(self, task: Task) -> bytes:
-        """The digest of everything that a task holds, its check above all."""
+    def __call__(self, task: Task) -> _Made:
+        """Raises what `make` raises."""
         with self._lock:
-            known = self._known.get(id(task))
-            if known is not None:
+            if id(task) in self._known:
                 self._known.move_to_end(id(task))
-                return known[1]
-        text = json.dumps(task.model_dump(mode="json"), sort_keys=True)
-        digest = hashlib.sha256(text.encode()).digest()
+                return self._known[id(task)][1]
+        made = self._make(task)
         with self._lock:
-            self._known[id(task)] = (task, digest)  # holds the task, so its id cannot become another's
-            while len(self._known) > _TASKS:
+            self._known[id(task)] = (task, made)  # holds the task, so its id cannot become another's
+            while len(self._known) > self._most:
                 self._known.popitem(last=False)
-        return digest
+        return made
 
-    @staticmethod
-    def answer(answer: str) -> bytes:
-        """The digest of an answer's text."""
-        return hashlib.sha256(answer.encode("utf-8", errors="surrogatepass")).digest()
+
+def task_digest(task: Task) -> bytes:
+    """SHA-256 of everything that a task holds. Raises ValueError or TypeError for metadata that is not JSON."""
+    return hashlib.sha256(json.dumps(task.model_dump(mode="json"), sort_keys=True).encode()).digest()
+
+
+def answer_digest(answer: str) -> bytes:
+    """SHA-256 of an answer's text."""
+    return hashlib.sha256(answer.encode("utf-8", errors="surrogatepass")).digest()

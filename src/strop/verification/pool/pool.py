@@ -4,7 +4,7 @@
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
 - A job whose worker broke is retried alone in a fresh one. If that breaks too, a known good answer to the same task is
   judged in another fresh one: with a verdict for it the answer is *failed*, otherwise the verdict is *error* with the
-  cause (`verification.pool.blame`). No job ends a thread.
+  cause. So no answer can turn its own failure into *error*, which leaves the loss. No job ends a thread.
 - An answer judged before gets the same verdict (`verification.pool.cache`). A request for one that is being judged
   joins that run and gets its verdict, whatever it is. A request after a time-out or an *error* gets a new run.
 
@@ -15,15 +15,14 @@ hostile but plain.
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 
 from strop.core.errors import StropError, TaskFault, VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.verification.pool.blame import blamed
-from strop.verification.pool.cache import Digests
+from strop.verification.pool.cache import PerTask, answer_digest, task_digest
 from strop.verification.pool.ledger import Job, Ledger, PoolBusy
 from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolved
 
@@ -35,6 +34,10 @@ CACHE_BYTES = 64 * 2**20
 """Kept verdicts, in bytes."""
 TRIES = 2
 """Attempts at a job before its verdict is *error*."""
+_HARMLESS = {"python": "pass\n", "rust": "fn harmless() {}\n"}
+"""Answers that do nothing, for tasks without a reference."""
+_DETAIL = 500
+"""Most characters of a blamed answer's detail."""
 _CLOSE_SECONDS = 60.0
 """How long `close` waits for its threads; each ends soon after its processes."""
 
@@ -60,7 +63,7 @@ class VerifierPool(OpenVerifier):
             raise ValueError(f"workers and capacity must be at least 1, not {workers} and {capacity}")
         self._route, self._build = route, build
         self._ledger = Ledger(capacity, cache_bytes)
-        self._digests = Digests()
+        self._task_digest = PerTask(task_digest)
         self._toolchains: list[dict[str, Toolchain]] = [{} for _ in range(workers)]
         self._threads = [
             threading.Thread(target=self._serve, args=(own,), name=f"strop-verify-{number}", daemon=True)
@@ -113,7 +116,7 @@ class VerifierPool(OpenVerifier):
 
     def _digest(self, task: Task, answer: str) -> tuple[bytes, bytes] | None:
         try:
-            return self._digests.task(task), self._digests.answer(answer)
+            return self._task_digest(task), answer_digest(answer)
         except (ValueError, TypeError):  # metadata that is not JSON
             return None
 
@@ -197,3 +200,21 @@ def _close_all(toolchains: Iterable[Toolchain]) -> None:
     for toolchain in toolchains:
         with contextlib.suppress(Exception):
             toolchain.close()
+
+
+def blamed(task: Task, answer: str, verdict: Verdict, judge: Callable[[str], Sequence[Verdict]]) -> Verdict:
+    """The verdict of an answer over which ours broke: *failed* if a known good answer gets a verdict, else *error*.
+
+    `judge` judges one answer to the task in fresh processes.
+    """
+    known = task.reference if task.reference.strip() else _HARMLESS.get(task.language, "")
+    if not known or known == answer:
+        return verdict
+    try:
+        (proof,) = judge(known)
+    except Exception:  # ours is broken without this answer too
+        return verdict
+    if not proof.scored:
+        return verdict
+    detail = f"the grader broke on this answer, and not on a known good one: {verdict.detail}"
+    return verdict.model_copy(update={"outcome": Outcome.FAILED, "detail": detail[:_DETAIL]})

@@ -8,7 +8,6 @@ import itertools
 import threading
 import time
 import uuid
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -18,6 +17,7 @@ import httpx
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.verification.pool.cache import PerTask
 from strop.verification.pool.ledger import PoolBusy
 from strop.verification.remote.dispatch import Counts, Dispatcher, RemoteJob, RemoteServer
 from strop.verification.remote.hello import Refused, say_hello
@@ -72,7 +72,7 @@ class RemoteVerifier(OpenVerifier):
         self._room = threading.BoundedSemaphore(capacity)
         self._lock = threading.Lock()
         self._closed = False
-        self._texts: OrderedDict[int, tuple[Task, str]] = OrderedDict()
+        self._text = PerTask(task_json, _TEXTS)
         self._patience, self._deadline = patience, deadline
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -137,20 +137,6 @@ class RemoteVerifier(OpenVerifier):
         self._room.release()
         with self._lock:
             self._finished += 1
-
-    def _text(self, task: Task) -> str:
-        """The task's JSON text; the same few tasks come again and again."""
-        with self._lock:
-            known = self._texts.get(id(task))
-            if known is not None:
-                self._texts.move_to_end(id(task))
-                return known[1]
-        text = task_json(task)
-        with self._lock:
-            self._texts[id(task)] = (task, text)
-            while len(self._texts) > _TEXTS:
-                self._texts.popitem(last=False)
-        return text
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

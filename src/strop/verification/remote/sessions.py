@@ -34,7 +34,8 @@ class QueuedJob:
 
     name: Name
     digest: bytes
-    future: "Future[Verdict] | None" = None
+    future: "Future[Verdict] | None"
+    """None when finished."""
     line: bytes = b""
     """The verdict's line, when finished."""
     finished: float = 0.0
@@ -88,8 +89,7 @@ class Sessions:
         for entry in entries:
             with contextlib.suppress(ValueError):
                 entry.listeners.remove(listener)
-            abandoned = entry.future is not None and not entry.listeners
-            if abandoned and entry.future is not None and entry.future.cancel():
+            if not entry.listeners and entry.future is not None and entry.future.cancel():
                 self._entries.pop(entry.name, None)
 
     def stop(self) -> None:

@@ -6,15 +6,17 @@
 Needs tree-sitter and its grammars of Rust and Python (extra `strength`); without them each function raises UserError.
 """
 
-from strop.verification.strength.hold import count_assertions, find_tests, own_tests_hold
 from strop.verification.strength.measure import (
     Strength,
     conclude,
     controls,
+    count_assertions,
+    find_tests,
     judge,
     killed,
     killers,
     measure,
+    own_tests_hold,
     witnessed,
 )
 from strop.verification.strength.suite import Test

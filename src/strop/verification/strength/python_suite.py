@@ -6,12 +6,15 @@ what stands in comments, strings, `if False`, after a `return` or `skip()`, in a
 asserts of a tuple, a literal or a bare function; asserts at module level.
 """
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from strop.code.functions import Function
 from strop.code.python.flow import dead_spans, flows
 from strop.code.python.items import PythonItems
 from strop.code.tokens import always_true
-from strop.code.trees import Node, Regions, Source, span
-from strop.verification.strength.suite import Claim, Scope, Suite, Test
+from strop.code.trees import Node, Source
+from strop.verification.strength.suite import Claim, Scope, Suite, SuiteReader, living
 
 _RAISES = frozenset(
     {"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "deprecated_call"}
@@ -33,10 +36,7 @@ def python_suite(source: Source) -> Suite:
     items = PythonItems(source)
     suite = Suite(code_names=items.code_names())
     helpers = {f.name for f in items.functions if f.in_tests and not f.is_test}
-    reader = _PythonSuiteReader(source, suite, helpers)
-    for function in items.functions:
-        if function.in_tests:
-            suite.scopes.append(reader.scope(function))
+    _PythonSuiteReader(source, suite, helpers).read(items)
     suite.tests = [scope.test for scope in suite.scopes if scope.test is not None]
     if not suite.code_names:
         called = source.names(*(n.child_by_field_name("function") for n in source.all("call")))
@@ -63,28 +63,22 @@ def _faults(source: Source, items: PythonItems) -> list[str]:
     return []
 
 
-class _PythonSuiteReader:
-    """Makes scopes of functions in test code."""
+class _PythonSuiteReader(SuiteReader):
+    definition = "function_definition"
+    decides: ClassVar[Mapping[str, str]] = {
+        "if_statement": "condition",
+        "elif_clause": "condition",
+        "match_statement": "subject",
+        "try_statement": "body",
+    }
 
-    def __init__(self, source: Source, suite: Suite, helpers: set[str]) -> None:
-        self.source = source
-        self.suite = suite
-        self.helpers = helpers
-
-    def scope(self, function: Function) -> Scope:
-        """The scope of one function, without the functions nested in it."""
-        source, test = self.source, None
-        if function.is_test:
-            name = "::".join([*function.path, function.name])
-            place = source.characters(*span(function.node))
-            test = Test(name, place, source.line(function.node.start_byte), function.ignored)
+    def _scope(self, function: Function) -> Scope:
+        source = self.source
         parameters = source.names(function.node.child_by_field_name("parameters")) - _SELF
-        scope = Scope(
-            function.name, function.node, test, source.names(function.node) - {function.name}, parameters
-        )
+        names = source.names(function.node) - {function.name}
+        scope = Scope(function.name, function.node, self._test(function), names, parameters)
         scope.flows = flows(source, function.body)
-        dead = Regions(dead_spans(source, function.body))
-        scope.claims = [c for c in self._claims(function.body) if not dead.cover(c.span)]
+        scope.claims = living(self._claims(function.body), dead_spans(source, function.body))
         return scope
 
     def _claims(self, body: Node) -> list[Claim]:
@@ -102,7 +96,7 @@ class _PythonSuiteReader:
         return claims
 
     def _claim(self, node: Node, names: set[str], constant: bool = False, helper: str = "") -> Claim:
-        return Claim(span(node), names - _SELF, " ".join(self.source.tokens(node)), constant, helper)
+        return super()._claim(node, names - _SELF, constant, helper)
 
     def _assert(self, node: Node) -> Claim | None:
         if not node.named_children:
@@ -133,16 +127,3 @@ class _PythonSuiteReader:
         if function is not None and function.type == "attribute":
             names |= source.names(function.child_by_field_name("object"))
         return self._claim(node, names, constant)
-
-    def _condition(self, node: Node) -> set[str]:
-        """The names that decide whether control comes here."""
-        found: set[str] = set()
-        for outer in self.source.ancestors(node):
-            if outer.type == "function_definition":
-                break
-            if outer.type in ("if_statement", "elif_clause", "match_statement"):
-                part = outer.child_by_field_name("condition") or outer.child_by_field_name("subject")
-                found |= self.source.names(part)
-            elif outer.type == "try_statement":
-                found |= self.source.names(outer.child_by_field_name("body"))
-        return found

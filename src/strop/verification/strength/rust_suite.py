@@ -6,14 +6,16 @@ condition, `.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a ca
 comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread never joined.
 """
 
+from collections.abc import Mapping
 from itertools import pairwise
+from typing import ClassVar
 
 from strop.code.functions import Function
 from strop.code.rust.flow import dead_spans, flows
 from strop.code.rust.items import RustItems, differs
 from strop.code.tokens import always_true, split
-from strop.code.trees import Node, Regions, Source, span
-from strop.verification.strength.suite import Claim, Scope, Suite, Test
+from strop.code.trees import Node, Source, span
+from strop.verification.strength.suite import Claim, Scope, Suite, SuiteReader, living
 
 _PANICS = frozenset({"panic", "unreachable", "todo", "unimplemented"})
 _UNWRAPS = frozenset({"unwrap", "expect", "unwrap_err", "expect_err"})
@@ -32,10 +34,7 @@ def rust_suite(source: Source) -> Suite:
     macros = _macros(items, suite)
     helpers = {f.name for f in items.functions if f.in_tests and not f.is_test}
     helpers |= {scope.name for scope in macros}
-    reader = _RustSuiteReader(source, items, helpers)
-    for function in items.functions:
-        if function.in_tests:
-            suite.scopes.append(reader.scope(function))
+    _RustSuiteReader(source, suite, helpers).read(items)
     suite.scopes += macros
     suite.tests = [scope.test for scope in suite.scopes if scope.test is not None]
     if not suite.code_names:
@@ -146,30 +145,22 @@ def _faults(items: RustItems) -> list[str]:
     return list(dict.fromkeys(faults))
 
 
-class _RustSuiteReader:
-    """Makes scopes of functions in test code."""
+class _RustSuiteReader(SuiteReader):
+    definition = "function_item"
+    decides: ClassVar[Mapping[str, str]] = {
+        "if_expression": "condition",
+        "match_expression": "value",
+        "let_declaration": "value",
+        "call_expression": "function",  # unwrap_or_else(|e| panic!())
+    }
 
-    def __init__(self, source: Source, items: RustItems, helpers: set[str]) -> None:
-        self.source = source
-        self.items = items
-        self.helpers = helpers
-
-    def scope(self, function: Function) -> Scope:
-        """The scope of one function, without the functions nested in it."""
-        source, test = self.source, None
-        if function.is_test:
-            name = "::".join([*function.path, function.name])
-            place = source.characters(*span(function.node))
-            line = source.line(function.node.start_byte)
-            test = Test(name, place, line, function.ignored, function.should_panic, function.removed)
+    def _scope(self, function: Function) -> Scope:
+        source, names = self.source, self.source.names(function.body)
         parameters = source.names(*function.node.children_by_field_name("parameters"))
-        names = source.names(function.body)
-        scope = Scope(function.name, function.node, test, names, parameters)
+        scope = Scope(function.name, function.node, self._test(function), names, parameters)
         scope.flows = flows(source, function.body)
-        out = dead_spans(source, function.body)
-        out += [span(node) for node in source.inner(function.body, "function_item")]
-        dead = Regions(out)
-        scope.claims = [c for c in self._claims(function) if not dead.cover(c.span)]
+        nested = [span(node) for node in source.inner(function.body, "function_item")]
+        scope.claims = living(self._claims(function), [*dead_spans(source, function.body), *nested])
         if function.should_panic:
             scope.claims.append(Claim(span(function.body), names, "#[should_panic]"))
         return scope
@@ -184,9 +175,6 @@ class _RustSuiteReader:
         for node in self.source.inner(function.body, "try_expression") if returns else ():
             claims.append(self._claim(node, self.source.names(node)))
         return claims
-
-    def _claim(self, node: Node, names: set[str], constant: bool = False, helper: str = "") -> Claim:
-        return Claim(span(node), names, " ".join(self.source.tokens(node)), constant, helper)
 
     def _macro(self, node: Node) -> list[Claim]:
         source = self.source
@@ -209,19 +197,6 @@ class _RustSuiteReader:
         if name[0] in _PANICS:
             return [self._claim(node, self._condition(node))]
         return []
-
-    def _condition(self, node: Node) -> set[str]:
-        """The names that decide whether control comes here."""
-        found: set[str] = set()
-        for outer in self.source.ancestors(node):
-            if outer.type == "function_item":
-                break
-            fields = {"if_expression": "condition", "match_expression": "value", "let_declaration": "value"}
-            if outer.type in fields:
-                found |= self.source.names(outer.child_by_field_name(fields[outer.type]))
-            elif outer.type == "call_expression":  # unwrap_or_else(|e| panic!())
-                found |= self.source.names(outer.child_by_field_name("function"))
-        return found
 
     def _call(self, node: Node) -> list[Claim]:
         source, function = self.source, node.child_by_field_name("function")

@@ -5,11 +5,12 @@ code flowed into. Flow is followed by name within one function and ignores order
 tests notice a fault is measured in `measure`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from strop.code.trees import Node, Span
+from strop.code.functions import Function, Items
+from strop.code.trees import Node, Regions, Source, Span, span
 
 _ROUNDS = 12
 """Most passes of the flow analysis; longer chains of variables are cut off."""
@@ -144,3 +145,49 @@ def _real(claims: Iterable[Claim], reached: set[str], always: set[str], given: s
         if real:
             found.add(claim.key)
     return found
+
+
+class SuiteReader:
+    """Makes scopes of functions in test code; a language fills in `_claims` and what decides a condition."""
+
+    definition: ClassVar[str]
+    """The node of a function."""
+    decides: ClassVar[Mapping[str, str]]
+    """Node to the field of it that decides whether control goes on inside of it."""
+
+    def __init__(self, source: Source, suite: Suite, helpers: set[str]) -> None:
+        self.source, self.suite, self.helpers = source, suite, helpers
+
+    def read(self, items: Items) -> None:
+        """Adds the scopes of the items' test code to the suite."""
+        self.suite.scopes += [self._scope(function) for function in items.functions if function.in_tests]
+
+    def _scope(self, function: Function) -> Scope:
+        """The scope of one function, without the functions nested in it."""
+        raise NotImplementedError
+
+    def _test(self, function: Function) -> Test | None:
+        if not function.is_test:
+            return None
+        name, place = "::".join([*function.path, function.name]), self.source.characters(*span(function.node))
+        line = self.source.line(function.node.start_byte)
+        return Test(name, place, line, function.ignored, function.should_panic, function.removed)
+
+    def _claim(self, node: Node, names: set[str], constant: bool = False, helper: str = "") -> Claim:
+        return Claim(span(node), names, " ".join(self.source.tokens(node)), constant, helper)
+
+    def _condition(self, node: Node) -> set[str]:
+        """The names that decide whether control comes here."""
+        found: set[str] = set()
+        for outer in self.source.ancestors(node):
+            if outer.type == self.definition:
+                break
+            if outer.type in self.decides:
+                found |= self.source.names(outer.child_by_field_name(self.decides[outer.type]))
+        return found
+
+
+def living(claims: Iterable[Claim], dead: Iterable[Span]) -> list[Claim]:
+    """The claims that no dead span covers."""
+    regions = Regions(dead)
+    return [claim for claim in claims if not regions.cover(claim.span)]
