@@ -122,16 +122,10 @@ def choose(
 def trial(attack: Attack, tasks: Mapping[str, Task], facts: Mapping[str, str]) -> Trial:
     """The attack with this run's facts filled in. Raises KeyError for an unknown task or placeholder."""
     known = {key: value for key, value in facts.items() if key != "SECRET"}
-    return Trial(
-        name=attack.name,
-        language=attack.language,
-        family=attack.family,
-        layer=attack.layer,
-        task=tasks[attack.task],
-        hostile=fill(attack.hostile, known, attack.language),
-        honest=fill(attack.honest, facts, attack.language),
-        harmless=attack.harmless,
-    )
+    hostile = fill(attack.hostile, known, attack.language)
+    honest = fill(attack.honest, facts, attack.language)
+    same = {name: getattr(attack, name) for name in ("name", "language", "family", "layer", "harmless")}
+    return Trial(**same, task=tasks[attack.task], hostile=hostile, honest=honest)
 
 
 def fill(text: str, facts: Mapping[str, str], language: str) -> str:
@@ -205,13 +199,6 @@ def _given(where: str, row: dict[str, Any], tasks: dict[str, tuple[Task, str]]) 
     if row["task_id"] not in tasks:
         raise UserError(f"{where}: unknown task_id {row['task_id']!r}: no line with a `check` has it")
     task, _ = tasks[row["task_id"]]
-    code, honest = answer_in(row["answer"], task), bool(row.get("honest"))
-    return Trial(
-        name=row.get("name") or where,
-        language=task.language,
-        family="given",
-        layer="the grader",
-        task=task,
-        hostile=None if honest else code,
-        honest=code if honest else None,
-    )
+    code, name = answer_in(row["answer"], task), row.get("name") or where
+    hostile, honest = (None, code) if row.get("honest") else (code, None)
+    return Trial(name, task.language, "given", "the grader", task, hostile, honest)

@@ -33,12 +33,12 @@ def open_verifier(
     rust_vendor: "Path | None" = None,
     hash_seed: int = 0,
 ) -> "VerifierPool":
-    """A verifier on this machine, for every language that has a toolchain; close it or use it as a context manager.
+    """A verifier on this machine for every language that has a toolchain; close it or use it as a context manager.
 
-    `workers`: answers, or batches of them, judged at a time; default one a usable CPU, at most 16. `limits`: per
-    answer; default `Limits()`. `jail`, `require`, `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe.
-    `hash_seed`: PYTHONHASHSEED of Python answers, one and the same for all of them, so that verdicts repeat. Raises
-    SandboxError when the host has no seccomp and `allow_unsafe` (sandbox.allow_unsafe) is off, or lacks what is asked.
+    `workers`: answers, or batches, judged at a time; default one per usable CPU, at most 16. `limits`: per answer.
+    `jail`, `require`, `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe. `hash_seed`: PYTHONHASHSEED of all
+    Python answers, so that verdicts repeat. Raises SandboxError when the host lacks what is asked, or has no seccomp
+    and `allow_unsafe` is off.
     """
     from functools import partial
 
@@ -108,11 +108,3 @@ def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifie
         rust_verdict=box.rust_verdict,
         rust_vendor=Path(box.rust_vendor).resolve() if box.rust_vendor else None,
     )
-
-
-def __getattr__(name: str) -> Any:
-    if name == "VerifierPool":
-        from strop.verification.pool.pool import VerifierPool
-
-        return VerifierPool
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,16 +1,14 @@
-"""`EditToolchain`: answers that are edits. The edit is applied to the task's files, then what it made is judged.
+"""`EditToolchain`: answers that are edits. The edit is applied to the task's files, then the result is judged.
 
-Judged by the task's own check (`EditCheck.judge`), on the toolchain of that check: the file at `path`, or all files
-where the judge is a project's tests. Without a judge the files must be the oracle's, character by character.
+The judge is the task's own check (`EditCheck.judge`) on that check's toolchain: it gets the file at `path`, or all
+files where it is a project's tests. Without a judge the files must equal the oracle's, character by character.
 
-Stage "build": the edit was read and applied; where the judge has a build stage of its own, both. An answer that holds
-no edit is *no answer*; one that cannot be read or applied has failed, with the code of docs/edits.md in its detail. So
-has one that touches another file than the judge looks at. A task that cannot be judged at all (unknown format or
-tolerance, a file that is not there, a judge that judges no files) is an *error*.
+Stage "build": the edit was read and applied (and the judge's own build stage passed). An answer without an edit is *no
+answer*. One that cannot be read or applied, or changes a file that the judge does not look at, has failed, with the
+code of docs/edits.md in its detail. A task that cannot be judged at all is an *error*.
 
-Threat model: an edit is text. It is parsed and applied here, in time and memory linear in answer and files, touches no
-disk, and paths are names in a mapping; `MAX_ANSWER` bounds it. What it makes is run by the judge's toolchain, in its
-jail, with the judge's trusted files laid over it.
+Threat model: an edit is text, applied here in time and memory linear in answer (at most `MAX_ANSWER`) and files; it
+touches no disk, and paths are names in a mapping. The result runs in the judge's jail, under the judge's trusted files.
 """
 
 import time
@@ -30,10 +28,9 @@ MAX_ANSWER = 1 << 21
 
 
 class EditToolchain:
-    """Implements `strop.core.protocols.Toolchain` for checks of kind edit.
+    """Implements `strop.core.protocols.Toolchain` for checks of kind edit. `build` makes a judge's toolchain by name.
 
-    build  makes a judge's toolchain by its name
-    judge  name of the toolchain that most jobs are for: its batch size and version are this one's; "" = none
+    judge  name of the toolchain that most jobs are for, which gives batch size and version; "" = none
     """
 
     def __init__(self, build: Callable[[str], Toolchain], judge: str = "") -> None:
@@ -43,7 +40,7 @@ class EditToolchain:
         self.version: str = getattr(self._judge(judge), "version", "") if judge else ""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job; those of one judge go together. Raises WorkerDied when a process of ours broke."""
+        """One verdict a job; jobs of one judge go together. Raises WorkerDied when a process of ours broke."""
         verdicts: list[Verdict] = []
         waiting: dict[str, list[tuple[int, Task, str, float]]] = defaultdict(list)
         for number, (task, answer) in enumerate(jobs):
@@ -88,10 +85,7 @@ class EditToolchain:
 
 
 def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
-    """The task and the answer that the judge gets; or the verdict, where the edit does not apply or nobody judges.
-
-    Raises VerificationError for a task that cannot be judged.
-    """
+    """The judge's task and answer, or the verdict where none is needed. Raises VerificationError for a bad task."""
     began, check = time.monotonic(), task.check.only(EditCheck)
     tolerance = _tolerance(check)
     if len(answer) > MAX_ANSWER:
@@ -108,9 +102,8 @@ def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
     touched = sorted(p for p in {*check.files, *after} if check.files.get(p) != after.get(p))
     if touched != [check.path]:
         other = next(path for path in touched if path != check.path)
-        return _refused(
-            Outcome.FAILED, f"the edit changes {other!r:.80}; only {check.path!r} is judged", began
-        )
+        cause = f"the edit changes {other!r:.80}; only {check.path!r} is judged"
+        return _refused(Outcome.FAILED, cause, began)
     if check.path not in after:
         return _refused(Outcome.FAILED, f"the edit removes {check.path!r}, which is judged", began)
     reference = check.oracle.get(check.path) or ""
@@ -157,9 +150,8 @@ def _in_project(
     """The project's task, with all files of the check in their edited state."""
     for path in sorted(after):
         if path in judge.files and path not in check.files:
-            return _refused(
-                Outcome.FAILED, f"the edit writes {path!r:.80}, which belongs to the check", began
-            )
+            cause = f"the edit writes {path!r:.80}, which belongs to the check"
+            return _refused(Outcome.FAILED, cause, began)
     gone = {path for path in check.files if path not in after}
     update = {
         "files": {**{p: t for p, t in judge.files.items() if p not in gone}, **after},
@@ -169,8 +161,7 @@ def _in_project(
 
 
 def _refused(outcome: Outcome, detail: str, began: float) -> Verdict:
-    seconds = time.monotonic() - began
-    detail = " ".join(detail.split())
+    seconds, detail = time.monotonic() - began, " ".join(detail.split())
     stage = Stage(name="build", passed=False, seconds=seconds, output=detail)
     return Verdict(outcome=outcome, stages=[stage], detail=detail, seconds=seconds)
 

@@ -1,16 +1,16 @@
 """`LabelToolchain`: answers that name one of a task's choices. Nothing is run and no process is started.
 
-The rule, the same for every language. A label stands on a line that begins with `Answer:`, in any case, after white
-space and Markdown marks (`*`, `_`, `#`, `>`, `-`, back ticks, quotes); it must be the first thing behind the colon, and
-no other choice may stand on that line. All such lines must name the same choice; an answer without one counts when it
-is, whole, one choice. Case, and zeros in front of a number, do not matter: `cwe-89` is `CWE-089`. Anything else is *no
-answer*: several different labels, a word that is no choice, "Answer: CWE-089 or safe".
+The rule, for every language: a label follows `Answer:` (any case) at the start of a line, after white space and
+Markdown marks (`*`, `_`, `#`, `>`, `-`, back ticks, quotes). It comes first after the colon, and no other choice is on
+that line. All such lines must name the same choice; without one, an answer counts that is, as a whole, one choice.
+Case and leading zeros do not matter: `cwe-89` is `CWE-089`. Anything else is *no answer*: several labels, a word that
+is no choice, "Answer: CWE-089 or safe".
 
-Threat model: an answer is text, up to `MAX_ANSWER` characters of it; reading it takes time linear in its length and
-uses no pattern with backtracking. Naming every choice earns nothing. What a constant answer earns is decided by how the
-task set is balanced, not here.
+Threat model: reading takes time linear in the answer (at most `MAX_ANSWER` characters) and uses no pattern that
+backtracks. Naming every choice earns nothing. What a constant answer earns depends on the balance of the task set.
 """
 
+import re
 import time
 from collections.abc import Sequence
 
@@ -51,10 +51,10 @@ def label_of(answer: str, choices: Sequence[str]) -> tuple[str | None, str]:
         return known[whole], ""
     found: set[str] = set()
     for line in answer.split("\n"):
-        behind = _behind_keyword(line)
-        if behind is None:
+        after = _after_keyword(line)
+        if after is None:
             continue
-        label = _first_label(behind, known)
+        label = _first_label(after, known)
         if label is None:
             return None, "a line that begins with 'Answer:' does not name one choice"
         found.add(label)
@@ -66,9 +66,8 @@ def label_of(answer: str, choices: Sequence[str]) -> tuple[str | None, str]:
 def _known(choices: Sequence[str]) -> dict[str, str]:
     known = {_plain(choice): choice for choice in choices}
     if len(known) < max(2, len(choices)) or "" in known:
-        raise VerificationError(
-            f"the label check's choices {list(choices)!r:.200} are not two or more different labels"
-        )
+        shown = f"{list(choices)!r:.200}"
+        raise VerificationError(f"the label check's choices {shown} are not two or more different labels")
     return known
 
 
@@ -78,20 +77,10 @@ def _plain(text: str) -> str:
 
 
 def _even(text: str) -> str:
-    kept: list[str] = []
-    in_number = zero = False  # zero: a zero is held back, the number may begin behind it
-    for character in text.casefold():
-        digit = "0" <= character <= "9"
-        if zero and not digit:
-            kept.append("0")
-        zero = digit and character == "0" and not in_number
-        in_number = digit and not zero
-        if not zero:
-            kept.append(character)
-    return "".join([*kept, "0"] if zero else kept)
+    return re.sub("[0-9]+", lambda number: number[0].lstrip("0") or "0", text.casefold())
 
 
-def _behind_keyword(line: str) -> str | None:
+def _after_keyword(line: str) -> str | None:
     start = line.lstrip(_MARKS)
     if start[: len(_KEYWORD)].lower() != _KEYWORD:
         return None
@@ -107,7 +96,7 @@ def _first_label(text: str, known: dict[str, str]) -> str | None:
         return None
     longest = max(fitting, key=len)
     rest = even[len(longest) :]
-    return None if any(_stands_in(rest, plain) for plain in known if plain != longest) else known[longest]
+    return None if any(_contains(rest, plain) for plain in known if plain != longest) else known[longest]
 
 
 def _ends(text: str, position: int) -> bool:
@@ -117,7 +106,7 @@ def _ends(text: str, position: int) -> bool:
     return not (after[:1].isalnum() or after[:1] == "_" or joined)
 
 
-def _stands_in(text: str, label: str) -> bool:
+def _contains(text: str, label: str) -> bool:
     at = text.find(label)
     while at >= 0:
         before = text[at - 1 : at] if at else ""

@@ -22,11 +22,6 @@ class FairQueue(Generic[Item]):
     def __len__(self) -> int:
         return self._size
 
-    @property
-    def clients(self) -> int:
-        """Clients with something waiting."""
-        return len(self._clients)
-
     def put(self, client: str, lane: Hashable, item: Item) -> None:
         """Appends to the client's lane."""
         self._count += 1
@@ -71,9 +66,8 @@ class FairQueue(Generic[Item]):
 
     def drain(self) -> list[Item]:
         """Takes everything, in no particular order."""
-        items = [
-            item for lanes in self._clients.values() for waiting in lanes.values() for _, item in waiting
-        ]
+        every = [waiting for lanes in self._clients.values() for waiting in lanes.values()]
+        items = [item for waiting in every for _, item in waiting]
         self._clients.clear()
         self._size = 0
         return items

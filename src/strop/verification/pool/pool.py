@@ -3,13 +3,12 @@
 - The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's own jobs go oldest first.
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
 - A job whose worker broke is retried alone in a fresh one. If that breaks too, a known good answer to the same task is
-  judged in another fresh one: with a verdict for it the answer is *failed*, otherwise the verdict is *error* with the
-  cause. So no answer can turn its own failure into *error*, which leaves the loss. No job ends a thread.
-- An answer judged before gets the same verdict (`verification.pool.cache`). A request for one that is being judged
-  joins that run and gets its verdict, whatever it is. A request after a time-out or an *error* gets a new run.
+  judged in another: if it gets a verdict the answer is *failed*, else the verdict is *error* with the cause. So no
+  answer can turn its own failure into *error*, which leaves the loss. No job ends a thread.
+- An answer judged before gets the same verdict (`verification.pool.cache`); one that is being judged is not judged
+  twice. After a time-out or an *error* there is a new run.
 
-Threat model: nothing of an answer runs here. What a jailed process says reaches this file as a Verdict, whose texts are
-hostile but plain.
+Threat model: nothing of an answer runs here; the texts of a Verdict are hostile but plain.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ from strop.verification.pool.cache import PerTask, answer_digest, task_digest
 from strop.verification.pool.ledger import Job, Ledger, PoolBusy
 from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolved
 
-__all__ = ["CACHE_BYTES", "CAPACITY", "PoolBusy", "VerifierPool"]
+__all__ = ["PoolBusy", "VerifierPool"]
 
 CAPACITY = 4096
 """Answers that may wait; `submit` blocks when there are more, so that memory stays bounded."""
@@ -84,9 +83,9 @@ class VerifierPool(OpenVerifier):
             return resolved(error_verdict(str(error)))
         job = Job(task, answer, toolchain, client, self._digest(task, answer))
         kept = self._ledger.offer(job, timeout)
-        if kept is not None:
-            return resolved(kept)
-        return resolved(error_verdict(CLOSED)) if self._ledger.closed else job.future
+        if kept is None and not self._ledger.closed:
+            return job.future
+        return resolved(kept or error_verdict(CLOSED))
 
     @property
     def capacity(self) -> int:

@@ -12,19 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 _WORDS = (
-    "basic",
-    "empty",
-    "nested",
-    "order",
-    "limits",
-    "default",
-    "values",
-    "single",
-    "many",
-    "state",
-    "merge",
-    "edge",
-)
+    "basic", "empty", "nested", "order", "limits", "default", "values", "single", "many", "state", "merge", "edge",
+)  # fmt: skip
 _MOST_FUNCTIONS = 3
 _MARK = "pytest.mark."
 _MODULUS = 99_991

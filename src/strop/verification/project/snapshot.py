@@ -17,6 +17,7 @@ from pathlib import Path
 from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
 from strop.core.errors import UserError, VerificationError
+from strop.core.files import atomic
 from strop.sandbox.result import safe_name
 
 MAX_BYTES = 48 * 2**20
@@ -59,14 +60,8 @@ def pack(folder: Path, out: Path) -> str:
     """
     files = read_project(folder)
     data = archive(files)
-    partial = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(data)
-        partial.replace(out)
-    except OSError as error:
-        raise UserError(f"{out}: the snapshot cannot be written: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic(out) as file:
+        file.write(data)
     return digest_of(files)
 
 
@@ -82,9 +77,9 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(path: Path) -> Files:
-    """The files of a snapshot. Links and other special members are left out.
-    Raises VerificationError when it cannot be read, leaves its folder or
-       holds too much.
+    """The files of a snapshot, links and other special members left out.
+
+    Raises VerificationError when it cannot be read, leaves its folder or holds too much.
     """
     files: Files = {}
     total = 0
@@ -138,9 +133,8 @@ def read_project(path: Path) -> Files:
             continue  # an index can name a path outside, and a folder can be a link
         total += size
         if total > MAX_BYTES or len(files) >= MAX_FILES:
-            raise UserError(
-                f"{path}: more than {MAX_FILES} files or {MAX_BYTES // 2**20} MiB; name a smaller project"
-            )
+            most = f"{MAX_FILES} files or {MAX_BYTES // 2**20} MiB"
+            raise UserError(f"{path}: more than {most}; name a smaller project")
         files[name] = file.read_bytes()
     if not files:
         raise UserError(f"{path}: no files; name a project's folder")

@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 MAX_DEPTH = 100
@@ -68,19 +69,15 @@ class Encoder:
         if kind is bytes:
             return {"t": "bytes", "v": value.hex()}
         if kind is complex:
-            parts = (value.real, value.imag)
-            return {"t": "complex", "v": [self.encode(p, depth) for p in parts]}
+            return {"t": "complex", "v": [self.encode(p, depth) for p in (value.real, value.imag)]}
         if kind not in (list, tuple, set, frozenset, *_DICTS):
             raise Unencodable(f"a value of type {getattr(kind, '__name__', '?')!s:.80} does not cross")
         self.left -= len(value) + 1
         if depth <= 0 or self.left < 0:
             raise Unencodable("the value is too deep, cyclic or too large")
         if kind in _DICTS:
-            pairs = list(dict.items(value))
-            return {
-                "t": "dict",
-                "v": [[self.encode(k, depth - 1), self.encode(v, depth - 1)] for k, v in pairs],
-            }
+            pairs = [[self.encode(part, depth - 1) for part in pair] for pair in dict.items(value)]
+            return {"t": "dict", "v": pairs}
         items = [self.encode(item, depth - 1) for item in value]
         return items if kind is list else {"t": kind.__name__, "v": items}
 
@@ -139,11 +136,8 @@ def scalar(kind: str, inner: Any) -> int | float | bytes | complex:
 
 
 def _not_finite(tagged: Any) -> float:
-    if (
-        not isinstance(tagged, dict)
-        or tagged.get("t") != "float"
-        or tagged.get("v") not in ("nan", "inf", "-inf")
-    ):
+    known = isinstance(tagged, dict) and tagged.get("v") in ("nan", "inf", "-inf")
+    if not known or tagged.get("t") != "float":
         raise Malformed("bad float")
     return float(tagged["v"])
 
@@ -208,3 +202,28 @@ def _encoder() -> Callable[[Any, int], Iterable[str]]:
 _chunks = _encoder()
 _decoder: Any = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 _scan = _decoder.scan_once
+
+_DATES: dict[type, tuple[str, ...]] = {
+    date: ("year", "month", "day"),
+    datetime: ("year", "month", "day", "hour", "minute", "second", "microsecond"),
+    time: ("hour", "minute", "second", "microsecond"),
+    timedelta: ("days", "seconds", "microseconds"),
+}
+_DATE_KINDS = {kind.__name__: kind for kind in _DATES}
+
+
+def wire_of_date(value: Any) -> dict[str, Any] | None:
+    """The wire form of an exact date, time, timedelta or naive datetime, which cross in suites; None for others."""
+    fields = _DATES.get(type(value))
+    if fields is None or getattr(value, "tzinfo", None) is not None:
+        return None
+    return {"t": type(value).__name__, "v": [getattr(value, field) for field in fields]}
+
+
+def date_of_wire(kind: str, inner: Any) -> Any:
+    """The date of a wire form, None for other tags. Raises TypeError, ValueError or OverflowError for a bad one."""
+    if kind not in _DATE_KINDS:
+        return None
+    if len(inner) != len(_DATES[_DATE_KINDS[kind]]) or not all(type(part) is int for part in inner):
+        raise ValueError("bad date")
+    return _DATE_KINDS[kind](*inner)

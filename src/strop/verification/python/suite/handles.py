@@ -19,8 +19,14 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.codec import Encoder, Malformed, Unencodable, decode
-from strop.verification.python.suite.dates import date_of, wire_of
+from strop.verification.python.codec import (
+    Encoder,
+    Malformed,
+    Unencodable,
+    date_of_wire,
+    decode,
+    wire_of_date,
+)
 
 _Receive = Callable[[], Any]
 _Send = Callable[[dict[str, Any]], None]
@@ -35,20 +41,8 @@ def _reflected(operation: Callable[..., Any]) -> Callable[..., Any]:
 
 
 BINARY = (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-)
+    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor",
+)  # fmt: skip
 _SIMPLE = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert", "index", *BINARY)
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **{f"__{n}__": getattr(operator, f"__{n}__") for n in _SIMPLE},
@@ -71,7 +65,7 @@ class _RefEncoder(Encoder):
         self.table = table
 
     def encode(self, value: Any, depth: int) -> Any:
-        if (date := wire_of(value)) is not None:
+        if (date := wire_of_date(value)) is not None:
             return date
         try:
             return super().encode(value, depth)
@@ -136,7 +130,7 @@ class Table:
             if inner[0] not in self.functions:
                 self.functions[inner[0]] = self._function(inner[0])
             return self.functions[inner[0]]
-        if (date := date_of(kind, inner)) is not None:
+        if (date := date_of_wire(kind, inner)) is not None:
             return date
         raise Malformed("unknown tag")
 

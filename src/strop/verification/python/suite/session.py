@@ -13,9 +13,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.codec import Encoder, Malformed, Unencodable, decode
+from strop.verification.python.codec import (
+    Encoder,
+    Malformed,
+    Unencodable,
+    date_of_wire,
+    decode,
+    wire_of_date,
+)
 from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes
-from strop.verification.python.suite.dates import date_of, wire_of
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -120,7 +126,7 @@ class Session(FarEnd):
         return decode(wire, self._special)
 
     def _special(self, kind: str, inner: Any) -> Any:
-        if (date := date_of(kind, inner)) is not None:
+        if (date := date_of_wire(kind, inner)) is not None:
             return date
         if kind != "ref" or type(inner) is not list or type(inner[0]) is not int:
             raise Malformed("unknown tag")
@@ -192,7 +198,7 @@ class _OutEncoder(Encoder):
                 return {"t": "name", "v": [name]}
         if isinstance(value, BaseException) and kind.__module__ == "builtins":
             return {"t": "exc", "v": [kind.__name__, str(value)]}
-        if (date := wire_of(value)) is not None:
+        if (date := wire_of_date(value)) is not None:
             return date
         if kind in _FUNCTIONS:
             return {"t": "cb", "v": [session.number_of(value)]}
