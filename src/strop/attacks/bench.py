@@ -93,9 +93,8 @@ def _try(grader: Grader, trial: Trial, canaries: Canaries, watch: LeftoverWatch,
         row.outcome, row.passed, row.seconds = grade.outcome, grade.passed, grade.seconds
         row.detail = grade.detail
         row.leftovers = watch.left()
-        row.exploits = (
-            _exploits(grade, row.deadline + grace) + canaries.leaked(grade.text) + canaries.touched()
-        )
+        row.exploits = _exploits(grade, row.deadline + grace)
+        row.exploits += canaries.leaked(grade.text) + canaries.touched()
         row.stopped_by = "nothing" if row.exploits else _stopped_by(grade, trial.layer)
     if trial.honest is not None:
         grade = grader.grade(trial.task, trial.honest)

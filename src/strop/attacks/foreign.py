@@ -43,9 +43,8 @@ class Foreign:
         self.name, self._target, self._deadline = target, target, deadline
         probe = self._ask(None, "")
         if "found" not in probe:
-            raise UserError(
-                f"--grader {target}: {probe.get('error', 'its process ended while it was loaded')}"
-            )
+            cause = probe.get("error", "its process ended while it was loaded")
+            raise UserError(f"--grader {target}: {cause}")
 
     def deadline(self, task: Task) -> float:
         """The same for all."""

@@ -68,14 +68,8 @@ class Ours:
         except TooLate:
             self.close()
             return Grade("hung", False, "no verdict came", "", time.monotonic() - began)
-        seconds = time.monotonic() - began
-        return Grade(
-            verdict.outcome.value,
-            verdict.passed,
-            verdict.detail or _failed_stage(verdict),
-            verdict.model_dump_json(),
-            seconds,
-        )
+        seconds, detail = time.monotonic() - began, verdict.detail or _failed_stage(verdict)
+        return Grade(verdict.outcome.value, verdict.passed, detail, verdict.model_dump_json(), seconds)
 
     def deadline(self, task: Task) -> float:
         """Wall time of the answer; what is built has the time of its build too."""

@@ -1,7 +1,7 @@
-"""Tests of ours beside a project's: some must pass and some must fail, whatever the code under test is.
+"""Our own tests beside a project's: some must pass and some must fail, whatever the code under test is.
 
 Code that makes every test pass, reports tests that did not run, or swaps what tests do, does so to these too, unless it
-knows the names of the others. Names are drawn from the words of the project's own tests, so the files look alike.
+knows the others' names. Names are drawn from words of the project's own tests, so that the files look alike.
 """
 
 import ast
@@ -130,13 +130,8 @@ def _function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
 
 def _before(tree: ast.Module, first: ast.stmt) -> bool:
     """Whether another statement begins on the same line."""
-    return any(
-        isinstance(one, ast.stmt)
-        and one is not first
-        and one.lineno == first.lineno
-        and one.col_offset < first.col_offset
-        for one in ast.walk(tree)
-    )
+    every = (one for one in ast.walk(tree) if isinstance(one, ast.stmt) and one is not first)
+    return any(one.lineno == first.lineno and one.col_offset < first.col_offset for one in every)
 
 
 def _ending(function: ast.FunctionDef) -> int:
@@ -153,7 +148,7 @@ def _ending(function: ast.FunctionDef) -> int:
 
 def _rust(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> CanaryTests:
     found = CanaryTests()
-    for target in dict.fromkeys(_target(test) for test in tests):
+    for target in dict.fromkeys(test.partition("::")[0] for test in tests):
         path = _root(tree, target)
         if not path or path in found.files:
             continue
@@ -175,10 +170,6 @@ def _rust(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random)
         found.add(f"{target} good", f"{target}::{module}::{good}", passes=True)
         found.add(f"{target} bad", f"{target}::{module}::{bad}", passes=False)
     return found
-
-
-def _target(test: str) -> str:
-    return test.partition("::")[0]
 
 
 def _root(tree: Mapping[str, bytes], target: str) -> str:

@@ -78,8 +78,8 @@ class CargoBackend:
         if bad := failure(result, BUILD, 0):
             rendered = [m["message"].get("rendered") or "" for m in _messages(result) if "message" in m]
             text = "".join(rendered) or result.stderr.decode(errors="replace")
-            timed = bad[0] is not Outcome.FAILED
-            run.stop, run.uncollected = (bad if timed else (Outcome.FAILED, "it does not build")), text[:2000]
+            failed = bad[0] is Outcome.FAILED
+            run.stop, run.uncollected = (bad[0], "it does not build") if failed else bad, text[:2000]
             return []
         found = []
         for message in _messages(result):
@@ -140,13 +140,8 @@ class CargoBackend:
             "RUST_BACKTRACE": "0",
             "TZ": "UTC",
         }
-        return work.run(
-            argv,
-            limits=limits,
-            profile="build",
-            read=[*self._compiler.installation.read],
-            environment=environment,
-        )
+        read = [*self._compiler.installation.read]
+        return work.run(argv, limits=limits, profile="build", read=read, environment=environment)
 
 
 def tests_within(text: str) -> list[str]:

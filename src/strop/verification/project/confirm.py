@@ -70,13 +70,8 @@ class Judged:
 
 def _odd(run: Run, canaries: CanaryTests) -> list[str]:
     """Canaries that did not end as they must. One that took too long or had no memory says nothing."""
-    found = []
-    for test, passes in canaries.must.items():
-        result = run.results.get(test)
-        wrong = Outcome.FAILED if passes else Outcome.PASSED
-        if result is None or result.outcome is wrong:
-            found.append(test)
-    return found
+    wrong = {test: Outcome.FAILED if passes else Outcome.PASSED for test, passes in canaries.must.items()}
+    return [test for test in wrong if test not in run.results or run.results[test].outcome is wrong[test]]
 
 
 def _together(last: Run, *before: Run) -> Run:

@@ -65,11 +65,8 @@ class Layout:
 def layout_of(files: Mapping[str, bytes]) -> Layout:
     """The layout of a project, from its files' names and its PKG-INFO."""
     python = [path for path in files if path.endswith(".py")]
-    roots = [
-        root
-        for root in _FOLDERS
-        if f"{root}/__init__.py" not in files and any(path.startswith(root + "/") for path in python)
-    ]
+    holding = [root for root in _FOLDERS if any(path.startswith(root + "/") for path in python)]
+    roots = [root for root in holding if f"{root}/__init__.py" not in files]
     own = {path.partition("/")[0].removesuffix(".py") for path in python}
     for root in roots:
         inner = (path.removeprefix(root + "/") for path in python if path.startswith(root + "/"))

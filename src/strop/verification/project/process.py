@@ -1,8 +1,7 @@
 """The asking side of `runner`: one jailed process, and runs of tests on trees of files in it.
 
-What a run needs crosses as bytes: the jail never holds the snapshot, only the tree that is judged. Compiled files and
-the list of modules to import ahead come from one run of the unchanged snapshot, and make later runs quick; compiled
-files of what a run changes are left out.
+The jail never holds the snapshot, only the tree that is judged, which crosses as bytes. Compiled files and modules to
+import ahead come from one run of the unchanged snapshot; compiled files of what a run changes are left out.
 """
 
 import json
@@ -38,10 +37,9 @@ _LOOK = 0.5
 
 
 class TestsProcess:
-    """One jailed process for one project. Used by one thread, which must also start it.
+    """One jailed process for one project's snapshot `base`, with the warmth of an earlier run of it.
 
-    base    the snapshot's files
-    warmth  of an earlier run of the same snapshot
+    Used by one thread, which must also start it.
     """
 
     def __init__(
@@ -126,10 +124,9 @@ class TestsProcess:
         return run
 
     def _tree(self, files: Mapping[str, bytes], removed: Collection[str]) -> dict[str, bytes]:
-        changed = {*files, *removed}
         tree = {path: data for path, data in {**self.base, **files}.items() if path not in removed}
         tree |= self.layout.extra
-        stale = {_cache_stem(path) for path in changed}
+        stale = {_cache_stem(path) for path in (*files, *removed)}
         for path, data in self.warm.compiled.items():
             stem = path.rpartition("/")[0], PurePosixPath(path).name.partition(".")[0]
             if stem not in stale:
@@ -137,7 +134,6 @@ class TestsProcess:
         return tree
 
     def _job(self, request: Request, tree: Mapping[str, bytes], secret: bytes) -> dict[str, Any]:
-        arguments = [] if request.tests is None else _arguments(request.tests, request.beside)
         return {
             "files": [[path, len(data)] for path, data in tree.items()],
             "tests": None if request.tests is None else sorted(request.tests),
@@ -152,7 +148,7 @@ class TestsProcess:
             "roots": list(self.layout.roots),
             "own": sorted(self.layout.own),
             "options": list(self.warm.options),
-            "arguments": arguments,
+            "arguments": _arguments(request.tests, request.beside) if request.tests is not None else [],
             "keep": request.keep,
             "secret": secret.hex(),
         }
@@ -174,15 +170,10 @@ def environment() -> list[str]:
 
     Raises VerificationError where pytest is not installed.
     """
-    found = [
-        *packages(),
-        *site.getsitepackages(),
-        *([site.getusersitepackages()] if site.ENABLE_USER_SITE else []),
-    ]
+    own = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     on_path = {os.path.realpath(entry) for entry in sys.path if entry}
-    return list(
-        dict.fromkeys(str(Path(f)) for f in found if os.path.isdir(f) and os.path.realpath(f) in on_path)
-    )
+    found = [f for f in (*packages(), *site.getsitepackages(), *own) if os.path.isdir(f)]
+    return list(dict.fromkeys(str(Path(f)) for f in found if os.path.realpath(f) in on_path))
 
 
 def _cache_stem(path: str) -> tuple[str, str]:

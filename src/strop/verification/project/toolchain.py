@@ -102,7 +102,6 @@ def refusal(check: ProjectCheck, base: snapshot.Files, language: str) -> str:
     """The file by which the edit would change what tests say, or an empty text."""
     named = {test.partition("::")[0] for test in (*check.failing, *check.passing)}
     layout = layout_of(base)
-    own = {*layout.own}
     for path in (*check.files, *check.removed):
         text = check.files.get(path)
         if text is not None and base.get(path) == text.encode("utf-8", "surrogatepass"):
@@ -111,7 +110,7 @@ def refusal(check: ProjectCheck, base: snapshot.Files, language: str) -> str:
             return path
         if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
             return path
-        if language == "python" and path not in base and shadows(path, own, layout.roots):
+        if language == "python" and path not in base and shadows(path, layout.own, layout.roots):
             return path
     return ""
 
@@ -134,9 +133,8 @@ def verdict_of(run: Run, tests: list[str], seconds: float) -> Verdict:
         if unfinished and name == tests[-1]:
             result = None  # all tests were told, but the run did not come to its end
         if result is None or run.tampered:
-            result = TestResult(
-                id=name, outcome=outcome, message=(cause if run.stop else run.uncollected or cause)[:300]
-            )
+            why = cause if run.stop else run.uncollected or cause
+            result = TestResult(id=name, outcome=outcome, message=why[:300])
         findings.results.append(result.model_copy(update={"message": _kind(result)}))
     findings.cpu, findings.peak = run.cpu_seconds, run.peak_bytes
     return findings.verdict(seconds)

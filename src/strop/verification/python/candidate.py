@@ -41,11 +41,12 @@ def run(kind: str) -> NoReturn:
         if kind == "module":
             serve(job, lambda: read_blocking(CHANNEL, reader), _send, _describe)
         else:
-            _serve(job["code"], [job["entry"], *job.get("helpers", ())], reader)
+            _serve(job, reader)
     os._exit(0)
 
 
-def _serve(code: str, names: list[str], reader: FrameReader) -> None:
+def _serve(job: dict[str, Any], reader: FrameReader) -> None:
+    code, names = job["code"], [job["entry"], *job.get("helpers", ())]
     module = types.ModuleType("solution")
     sys.modules["solution"] = module
     try:
@@ -76,17 +77,14 @@ def _found(names: dict[str, Any], name: str) -> Any:
 def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     try:
         args, kwargs = decode(call["a"]), decode(call["k"]) if "k" in call else {}
-        value = function(*args, **kwargs)
-        reply = {"i": call["i"], "v": encode(value)}
-        if call.get("m"):
-            after = [encode(a) for a in args]
-            if after != call["a"]:
-                reply["m"] = after
+        reply = {"i": call["i"], "v": encode(function(*args, **kwargs))}
+        if call.get("m") and (after := [encode(a) for a in args]) != call["a"]:
+            reply["m"] = after
+        return reply
     except Unencodable as error:
-        reply = {"i": call["i"], "u": str(error)}
+        return {"i": call["i"], "u": str(error)}
     except BaseException as error:
-        reply = {"i": call["i"], "x": _describe(error)}
-    return reply
+        return {"i": call["i"], "x": _describe(error)}
 
 
 def _describe(error: BaseException) -> list[str]:
@@ -141,8 +139,7 @@ def rehearse() -> None:
         near.shutdown(socket.SHUT_WR)
         with contextlib.suppress(Closed):
             reader = FrameReader()
-            job = read_blocking(CHANNEL, reader)
-            _serve(job["code"], [job["entry"], *job.get("helpers", ())], reader)
+            _serve(read_blocking(CHANNEL, reader), reader)
         near.close()
     os.dup2(aside, CHANNEL)
     os.close(aside)

@@ -72,21 +72,18 @@ def fork(
 ) -> Child:
     """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out.
 
-    `meanwhile` is called before the zygote answers, with a child whose `pid` is 0: a candidate whose job is there when
-    it begins need not wait for it.
+    `meanwhile` is called before the zygote answers, with a child whose `pid` is 0, to send its job early.
     """
     with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
         channel, far = socket.socketpair()
         clean.callback(far.close)
         ours_on_error.callback(channel.close)
-        pipes = [os.pipe() for _ in range(3 if kind == "program" else 1)]
+        stdin = errors = -1
+        output, far_output = os.pipe()
+        theirs = [far_output]
         if kind == "program":
-            (in_read, stdin), (output, out_write), (errors, err_write) = pipes
-            theirs = [in_read, out_write, err_write]
-        else:
-            stdin, errors = -1, -1
-            ((output, out_write),) = pipes
-            theirs = [out_write]
+            (far_input, stdin), (errors, far_errors) = os.pipe(), os.pipe()
+            theirs = [far_input, far_output, far_errors]
         for fd in theirs:
             clean.callback(os.close, fd)
         for fd in (stdin, output, errors):

@@ -1,4 +1,4 @@
-"""Decides whether a returned value is the expected one. Runs in the trainer's process, on hostile wire forms.
+"""Whether a returned value is the expected one. Runs in the trainer's process, on hostile wire forms.
 
 The expected value is JSON, so equality is JSON's, made exact where Python is loose:
 
@@ -80,10 +80,9 @@ def _same_number(expected: int | float, actual: Any, tolerance: float) -> bool:
 
 
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:
-    """Line by line, white space at the end of a line and empty lines at the end of the text ignored.
+    """Line by line; white space at the ends of lines and empty lines at the end of the text are ignored.
 
-    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively; other words are
-    the same text, and each line has as many words as the other.
+    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively.
     """
     ours, theirs = _lines(expected), _lines(actual)
     if tolerance <= 0 or ours == theirs:
@@ -104,11 +103,13 @@ def _same_words(expected: list[str], actual: list[str], tolerance: float) -> boo
     return len(expected) == len(actual) and all(
         e == a
         or (
-            _NUMBER.fullmatch(e) is not None
-            and _NUMBER.fullmatch(a) is not None
-            and math.isfinite(float(e))
-            and math.isfinite(float(a))
+            _finite(e)
+            and _finite(a)
             and math.isclose(float(e), float(a), rel_tol=tolerance, abs_tol=tolerance)
         )
         for e, a in zip(expected, actual, strict=True)
     )
+
+
+def _finite(word: str) -> bool:
+    return _NUMBER.fullmatch(word) is not None and math.isfinite(float(word))

@@ -95,13 +95,11 @@ class RemoteVerifier(OpenVerifier):
         except (ValueError, TypeError) as error:
             return resolved(error_verdict(f"task {task.id} cannot be sent: {error}"))
         if len(line) > MOST_BYTES:
-            return resolved(
-                error_verdict(f"task {task.id} with its answer is longer than {MOST_BYTES} bytes")
-            )
+            cause = f"task {task.id} with its answer is longer than {MOST_BYTES} bytes"
+            return resolved(error_verdict(cause))
         if not self._room.acquire(timeout=timeout):
-            raise PoolBusy(
-                f"{self._capacity} answers wait already, for longer than {timeout} s; submit fewer"
-            )
+            cause = f"{self._capacity} answers wait already, for longer than {timeout} s; submit fewer"
+            raise PoolBusy(cause)
         future: Future[Verdict] = Future()
         future.add_done_callback(self._done)
         with self._lock:
@@ -157,15 +155,8 @@ class RemoteVerifier(OpenVerifier):
     async def _run(self) -> None:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=32)
         async with httpx.AsyncClient(headers=self._headers, limits=limits, trust_env=False) as http:
-            self._dispatcher = Dispatcher(
-                self._remotes,
-                http,
-                uuid.uuid4().hex,
-                self._patience,
-                self._deadline,
-                self._counts,
-                self._settings,
-            )
+            session, waits = uuid.uuid4().hex, (self._patience, self._deadline)
+            self._dispatcher = Dispatcher(self._remotes, http, session, *waits, self._counts, self._settings)
             self._ready.set()
             await self._dispatcher.run()
 
@@ -173,17 +164,15 @@ class RemoteVerifier(OpenVerifier):
 def _greet(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) -> RemoteServer:
     """Asks a server who it is. Raises UserError in one line."""
     try:
-        response = httpx.get(
-            f"{url}/v1/health", headers=dict(headers), timeout=_HELLO_SECONDS, trust_env=False
-        )
+        address = f"{url}/v1/health"
+        response = httpx.get(address, headers=dict(headers), timeout=_HELLO_SECONDS, trust_env=False)
         hello = say_hello(response, settings)
     except Refused as error:
         hint = f"; {TOKEN_VARIABLE} must hold the server's token" if error.status == 401 else ""
         raise UserError(f"verifier {url} refused the request: {error}{hint}") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise UserError(
-            f"no verifier answers at {url} ({error}); start one there with `strop serve-verifier`"
-        ) from None
+        hint = "start one there with `strop serve-verifier`"
+        raise UserError(f"no verifier answers at {url} ({error}); {hint}") from None
     except ValueError as error:
         raise UserError(f"verifier {url} cannot be used: {error}") from None
     workers = hello.get("workers")

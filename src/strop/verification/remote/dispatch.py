@@ -16,13 +16,7 @@ import httpx
 
 from strop.core.verdict import Verdict
 from strop.verification.remote.hello import Refused, describe, explain, say_hello
-from strop.verification.remote.protocol import (
-    BEAT_SECONDS,
-    PROTOCOL,
-    PROTOCOL_HEADER,
-    SESSION_HEADER,
-    parse_verdict,
-)
+from strop.verification.remote.protocol import BEAT_SECONDS, SESSION_HEADER, parse_verdict
 from strop.verification.verifier import CLOSED, error_verdict, resolve
 
 BATCH_JOBS = 32
@@ -151,14 +145,8 @@ class Dispatcher:
     def _choose(self) -> RemoteServer | None:
         """The server with the fewest jobs a worker, of those that may be asked now."""
         now = time.monotonic()
-        free = [
-            remote
-            for remote in self.remotes
-            if remote.down_since is None
-            and now >= remote.not_before
-            and remote.streams < STREAMS
-            and remote.in_flight < AHEAD * remote.workers
-        ]
+        up = [r for r in self.remotes if r.down_since is None and now >= r.not_before and r.streams < STREAMS]
+        free = [remote for remote in up if remote.in_flight < AHEAD * remote.workers]
         return min(free, key=lambda r: r.in_flight / r.workers, default=None)
 
     def _probe_all(self) -> None:
@@ -220,11 +208,7 @@ class Dispatcher:
             self._wake.set()
 
     async def _converse(self, remote: RemoteServer, left: dict[str, RemoteJob]) -> None:
-        headers = {
-            SESSION_HEADER: self.session,
-            PROTOCOL_HEADER: PROTOCOL,
-            "Content-Type": "application/x-ndjson",
-        }
+        headers = {SESSION_HEADER: self.session, "Content-Type": "application/x-ndjson"}
         body = b"".join(job.line for job in left.values())
         timeout = httpx.Timeout(connect=5, read=4 * BEAT_SECONDS, write=60, pool=None)
         async with self.http.stream(
@@ -242,8 +226,7 @@ class Dispatcher:
                     raise ValueError("a verdict line without end")
                 for line in filter(bytes.strip, map(bytes, lines)):
                     name, verdict = parse_verdict(line)
-                    job = left.pop(name, None)
-                    if job is not None:
+                    if (job := left.pop(name, None)) is not None:
                         remote.in_flight -= 1
                         self._settle(job, verdict)
                 if self.waiting:

@@ -99,15 +99,9 @@ class VerifierApp:
 
     async def health(self, request: Request) -> Response:
         """Who we are."""
-        return JSONResponse(
-            {
-                "protocol": PROTOCOL,
-                "strop": __version__,
-                "workers": self.pool.stats()["workers"],
-                "capacity": self.pool.capacity,
-                "settings": self.settings,
-            }
-        )
+        workers, capacity = self.pool.stats()["workers"], self.pool.capacity
+        about = {"protocol": PROTOCOL, "strop": __version__, "workers": workers, "capacity": capacity}
+        return JSONResponse({**about, "settings": self.settings})
 
     async def stats(self, request: Request) -> Response:
         """What was done so far."""

@@ -69,9 +69,8 @@ class Sessions:
             if known is not None and known.digest != job.digest:
                 raise BadRequest(f"id {job.id[:60]!r} was another job's; ids are used once a session", 409)
         if len(new) > self.pool.capacity:
-            raise BadRequest(
-                f"{len(new)} jobs in one request; this server takes {self.pool.capacity} at most", 413
-            )
+            most = f"this server takes {self.pool.capacity} at most"
+            raise BadRequest(f"{len(new)} jobs in one request; {most}", 413)
         if len(new) > self.pool.room:
             raise BadRequest("the queue is full; try again in a second", 429)
         self._submit(session, new)

@@ -106,10 +106,11 @@ class Table:
         return {"t": "ref", "v": [number, about]}
 
     def _exception_class(self, kind: type) -> list[Any]:
-        bases = [
-            b.__name__ if b.__module__ == "builtins" else self._exception_class(b) for b in kind.__bases__
-        ]
+        bases = [self._named(base) for base in kind.__bases__]
         return [self.number(kind), kind.__name__, bases]
+
+    def _named(self, kind: type) -> Any:
+        return kind.__name__ if kind.__module__ == "builtins" else self._exception_class(kind)
 
     def encode(self, value: Any) -> Any:
         """The wire form of any value."""
@@ -127,9 +128,7 @@ class Table:
         if kind == "exc":
             return getattr(builtins, inner[0])(*inner[1:])
         if kind == "cb":
-            if inner[0] not in self.functions:
-                self.functions[inner[0]] = self._function(inner[0])
-            return self.functions[inner[0]]
+            return self.functions.setdefault(inner[0], self._function(inner[0]))
         if (date := date_of_wire(kind, inner)) is not None:
             return date
         raise Malformed("unknown tag")
@@ -152,10 +151,8 @@ class Table:
         try:
             args = [self.decode(a) for a in request.get("a", [])]
             reply["v"] = self.encode(self._do(request, args))
-            if request.get("m"):
-                after = [self.encode(a) for a in args]
-                if after != request["a"]:
-                    reply["m"] = after
+            if request.get("m") and (after := [self.encode(a) for a in args]) != request["a"]:
+                reply["m"] = after
         except BaseException as error:
             reply.pop("v", None)
             reply["x"] = self.describe(error)
@@ -181,8 +178,7 @@ class Table:
         except BaseException:
             text = "(its text could not be made)"
         try:
-            name = kind.__name__ if kind.__module__ == "builtins" else self._exception_class(kind)
-            return [name, text, self.encode(list(error.args)), self.encode(dict(vars(error)))]
+            return [self._named(kind), text, self.encode(list(error.args)), self.encode(dict(vars(error)))]
         except BaseException:
             return ["RuntimeError", text, [text], {"t": "dict", "v": []}]
 

@@ -50,7 +50,7 @@ class Remote:
         if name in _VALUE_METHODS and not _named(self):
             _session(self).fault(f"{name} of an object of a class that the tests do not name")
         found = _session(self).ask("get", self._strop_handle(), name=name)
-        if isinstance(found, RemoteClass) and isinstance(self, RemoteModule | RemoteClass):
+        if isinstance(found, RemoteClass) and isinstance(self, RemoteClass):
             _known(_session(self)).add(found._strop_handle())
         return found
 
@@ -143,9 +143,8 @@ def _named(proxy: Any) -> bool:
 def _public(session: Session, hidden: frozenset[str]) -> list[str]:
     names = session.ask("do", 0, name="__dir__")
     bad = ("_", "test", "Test", "pytest", "setup", "teardown", "setUp", "tearDown")
-    return [
-        n for n in names if type(n) is str and n.isidentifier() and n not in hidden and not n.startswith(bad)
-    ]
+    known = [name for name in names if type(name) is str and name.isidentifier()]
+    return [name for name in known if name not in hidden and not name.startswith(bad)]
 
 
 def _do(proxy: Remote, name: str, *args: Any) -> Any:
