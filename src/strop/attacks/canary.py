@@ -1,8 +1,8 @@
 """Evidence outside the jail: resources that no answer may reach, watched while answers are judged.
 
-A file with a secret, a variable in the grader's environment, listeners on loopback (TCP, UDP, a path and an abstract
-unix socket, vsock where there is one), signals to the grader, and the grader's own limits, priority and tracer. What an
-answer reaches is reported here, whatever its verdict says. Use from the main thread, else signals are not counted.
+A secret file, a variable in the grader's environment, listeners on loopback (TCP, UDP, unix sockets by path and
+abstract name, vsock where there is one), signals to the grader, its limits, priority and tracer. What an answer reaches
+is reported whatever its verdict. Signals are counted only in the main thread.
 """
 
 import contextlib

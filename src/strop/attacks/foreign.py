@@ -1,9 +1,8 @@
 """Another grader under attack: a Python callable `(task: dict, answer: str) -> float | bool | dict`.
 
-It runs in a separate child process for each grade, with a deadline; the processes it starts are killed with it. It runs
-hostile code with the user's rights, so only attacks marked harmless are run on it by default, and the user must ask for
-it twice. Its answer counts as a pass if it is True, a number of at least 0.5, or a mapping whose `passed`,
-`reward` or `score` is.
+Each grade runs in a child process with a deadline, which is killed with all it starts. It runs hostile code with the
+user's rights, so only attacks marked harmless are run on it, and the user must ask twice. A grade is a pass if it is
+True, a number of at least 0.5, or a mapping whose `passed`, `reward` or `score` is.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """What an answer leaves behind: processes, files, descriptors, shared memory, sockets, mounts, cgroups.
 
-The grader's permanent processes are counted when it is warm: later there may be as many descendants of each kind (depth
-and command) as there were then. Any more after a short wait are leftovers and are killed, so that the next attack is
-judged by itself. Entries in shared places count if they hold the run's token.
+The grader's own processes are counted when it is warm: any more descendants of a kind (depth and command) after a
+short wait are leftovers, and are killed, so that the next attack is judged by itself. Entries in shared places count if
+they hold the run's token.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _Kind = tuple[int, str]
 
 
 class LeftoverWatch:
-    """Learns what is there with `learn`, then says what is too much with `left`. Linux only."""
+    """Notes what is there with `learn`; `left` says what is there beyond that. Linux only."""
 
     def __init__(self, token: str) -> None:
         self.token = token
@@ -61,9 +61,7 @@ class LeftoverWatch:
         return fresh
 
     def release(self) -> None:
-        """Orphans go to the host's init from now on; call it before the grader is closed, so that what is dead after
-        that is a child that the grader has forgotten.
-        """
+        """Orphans go to init from now on. Call it before closing the grader: what is dead later, the grader forgot."""
         _adopt_orphans(False)
 
     def finish(self) -> list[str]:

@@ -100,49 +100,42 @@ def build(secret: int) -> dict[str, Task]:
     )
     tests = "tests/test_code.py"
     stdio = StdioCheck(cases=[StdioCase(stdin=f"{x}\n", stdout=f"{secret + x}\n") for x in _INPUTS[:2]])
-    checks: dict[str, tuple[str, Check]] = {
-        "cases": (
-            "python",
-            CasesCheck(entry_point="code", cases=[Case(args=[x], expected=expected[x]) for x in _INPUTS]),
+    cases = [Case(args=[x], expected=expected[x]) for x in _INPUTS]
+    helped = f"def check(c):\n    assert c(1)\n{asserts}\ncheck(code)\n"
+    inside = RustCheck(tests=_RUST_INSIDE.format(secret=secret))
+    checks: dict[str, Check] = {
+        "cases": CasesCheck(entry_point="code", cases=cases),
+        "asserts": AssertsCheck(entry_point="code", code=helped),
+        "asserts-builtins": AssertsCheck(entry_point="code", code=builtins),
+        "stdio": stdio,
+        "pytest": PytestCheck(
+            files={tests: _PYTEST.format(secret=secret)},
+            tests=[f"{tests}::test_code[1]", f"{tests}::test_code[4]", f"{tests}::TestCode::test_nine"],
         ),
-        "asserts": (
-            "python",
-            AssertsCheck(
-                entry_point="code", code=f"def check(c):\n    assert c(1)\n{asserts}\ncheck(code)\n"
-            ),
+        "unittest": PytestCheck(
+            files={tests: _UNITTEST.format(secret=secret)},
+            tests=[f"{tests}::TestCode::test_one", f"{tests}::TestCode::test_nine"],
         ),
-        "asserts-builtins": ("python", AssertsCheck(entry_point="code", code=builtins)),
-        "stdio": ("python", stdio),
-        "pytest": (
-            "python",
-            PytestCheck(
-                files={tests: _PYTEST.format(secret=secret)},
-                tests=[f"{tests}::test_code[1]", f"{tests}::test_code[4]", f"{tests}::TestCode::test_nine"],
-            ),
-        ),
-        "unittest": (
-            "python",
-            PytestCheck(
-                files={tests: _UNITTEST.format(secret=secret)},
-                tests=[f"{tests}::TestCode::test_one", f"{tests}::TestCode::test_nine"],
-            ),
-        ),
-        "rust": ("rust", RustCheck(tests=_RUST_INSIDE.format(secret=secret))),
-        "rust-world": ("rust", RustCheck(tests=_RUST_INSIDE.format(secret=secret))),
-        "rust-crate": ("rust", RustCheck(tests=_RUST_OUTSIDE.format(secret=secret), crate="answer")),
-        "rust-own": ("rust", RustCheck()),
-        "c": ("c", stdio),
-        "javascript": ("javascript", stdio),
+        "rust": inside,
+        "rust-world": inside,
+        "rust-crate": RustCheck(tests=_RUST_OUTSIDE.format(secret=secret), crate="answer"),
+        "rust-own": RustCheck(),
+        "c": stdio,
+        "javascript": stdio,
     }
     return {
         name: Task(
             id=f"attacked/{name}",
             family="attacked",
-            language=language,
+            language="rust"
+            if isinstance(check, RustCheck)
+            else name
+            if name in ("c", "javascript")
+            else "python",
             statement=f"Return (or print) {secret} + x; the lists hold x too.",
             reference=_REFERENCES.get(name, "").format(secret=secret),
             check=check,
             source=f"attacks/{name}",
         )
-        for name, (language, check) in checks.items()
+        for name, check in checks.items()
     }

@@ -1,6 +1,7 @@
 """One program of a command toolchain: running it, reading its exit status, keeping its output."""
 
 from dataclasses import replace
+from typing import Literal
 
 from strop.core.errors import SandboxError
 from strop.core.verdict import Outcome, Stage
@@ -38,15 +39,9 @@ def run(
     """Runs one program; a missing file of the work directory is exit status 127. Raises SandboxError."""
     read = described.read if described else []
     environment = described.environment if described else {}
+    kind: Literal["build", "run"] = "build" if profile == "build" else "run"
     try:
-        return work.run(
-            argv,
-            stdin=stdin,
-            limits=limits,
-            profile="build" if profile == "build" else "run",
-            read=read,
-            environment=environment,
-        )
+        return work.run(argv, stdin=stdin, limits=limits, profile=kind, read=read, environment=environment)
     except SandboxError as error:
         if "/" in argv[0] and "could not be started in the jail" in str(error):  # no build step made it
             return CommandResult(127, "", b"", str(error).encode(), False, 0.0, 0.0, 0, 0, False)
@@ -96,8 +91,7 @@ def merged(stages: list[Stage]) -> list[Stage]:
     """One stage a name: passed when all its steps passed."""
     found: dict[str, Stage] = {}
     for one in stages:
-        before = found.get(one.name)
-        if before is not None:
+        if (before := found.get(one.name)) is not None:
             one = one.model_copy(
                 update={
                     "passed": before.passed and one.passed,

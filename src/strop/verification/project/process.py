@@ -36,7 +36,7 @@ _LOOK = 0.5
 """Seconds between looks at whether the tests' process stands still."""
 
 
-class TestsProcess:
+class TestsProcess(JailedProcess):
     """One jailed process for one project's snapshot `base`, with the warmth of an earlier run of it.
 
     Used by one thread, which must also start it.
@@ -54,7 +54,7 @@ class TestsProcess:
         self.layout: Layout = layout_of(base)
         chosen, folders = choose(settings.jail), environment()
         ahead = [name for name in self.warm.modules if name.partition(".")[0] not in self.layout.own]
-        self._process = JailedProcess(
+        super().__init__(
             "strop.verification.project.runner",
             chosen,
             allow_unsafe=settings.allow_unsafe,
@@ -63,15 +63,6 @@ class TestsProcess:
             folder=WorkFolder(chosen, "strop-project-"),
             hash_seed=hash_seed,
         )
-
-    @property
-    def closed(self) -> bool:
-        """Whether its process is gone."""
-        return self._process.closed
-
-    def close(self) -> None:
-        """Ends the process and removes its folder. Safe to call twice, from any thread."""
-        self._process.close()
 
     def run(
         self,
@@ -89,7 +80,7 @@ class TestsProcess:
         try:
             with ours, theirs:
                 asked = {"op": "fork", "limits": asdict(limits)}
-                pid = self._process.ask(asked, [theirs.fileno()])["pid"]
+                pid = self.ask(asked, [theirs.fileno()])["pid"]
                 theirs.close()
                 pump.watch(pid, fresh=True)
                 pump.read(ours.fileno(), listener.feed)
@@ -100,7 +91,7 @@ class TestsProcess:
                         break
                 pump.drain(ours.fileno())
                 unfinished = listener.run.status is None
-                end = reap(self._process, kill=bool(pump.expired or listener.run.tampered or unfinished))
+                end = reap(self, kill=bool(pump.expired or listener.run.tampered or unfinished))
         except WorkerDied:
             self.close()
             raise

@@ -1,10 +1,9 @@
-"""The jailed process that runs projects' tests: imports pytest once, forks a child a run.
+"""The jailed process that runs projects' tests: imports pytest once, forks a child for each run.
 
-A child gets a tree of files over its channel, lays it out in the work directory that it finds, forgets what its parent
-had imported under the project's own names, takes away its power to start processes, and runs pytest. It holds no other
-tree, no earlier content of an edited file and no other run's results. What it says is signed with a secret of this run:
-bytes that the project's code writes to the channel count as tampering. The secret is in the process's memory, so code
-that searches that finds it.
+A child gets a tree of files over its channel, lays it out in the work directory, forgets what its parent had imported
+under the project's own names, gives up starting processes, and runs pytest. It holds no other tree, no earlier content
+of an edited file and no other run's results. What it says is signed with a secret of this run: bytes that the project's
+code writes to the channel count as tampering. Code that searches the process's memory finds the secret.
 
 Control packets as in `verification.python.zygote`. Job channel: takes a frame of "files" ([path, size] each), "secret",
 "keep", "roots", "own", "options", "arguments" and what `recorder.Recorder` reads, then the files' bytes. Sends

@@ -12,6 +12,7 @@ from typing import Any
 from strop.core.errors import VerificationError
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
+from strop.verification.python.child import worse
 from strop.verification.python.codec import Malformed
 from strop.verification.python.wire import FrameReader
 
@@ -182,8 +183,6 @@ class Listener:
         kind = said["x"].partition(":")[0]
         bad = {"MemoryError": Outcome.OUT_OF_MEMORY, "Overdue": Outcome.TIMED_OUT}.get(kind, Outcome.FAILED)
         outcome = Outcome.PASSED if said["ok"] is True else bad
-        name = said["test"]
-        if name in self.run.results:  # reported twice: the worse counts
-            before = self.run.results[name]
-            outcome = outcome if before.outcome is Outcome.PASSED else before.outcome
-        self.run.results[name] = TestResult(id=name, outcome=outcome, message=said["x"], seconds=said["s"])
+        name, results = said["test"], self.run.results
+        result = TestResult(id=name, outcome=outcome, message=said["x"], seconds=said["s"])
+        results[name] = worse(results.get(name), result)

@@ -1,7 +1,7 @@
 """A project as one file: a .tar.gz of its text and data files, the same bytes for the same files.
 
-The digest is a hash of paths and contents, not of the archive. A snapshot holds regular files only: no links, no modes,
-no times. Reading one never writes to disk.
+The digest is a hash of paths and contents, not of the archive. A snapshot holds regular files only, without modes and
+times. Reading one never writes to disk.
 """
 
 import fnmatch

@@ -1,8 +1,8 @@
 """Special judges: asks a tester process to run a task's checker on what an answer returned or printed.
 
-The checker is trusted, what it looks at is not; see `verification.python.checking` for what runs over there. A checker
-that is at fault itself is a VerificationError (outcome *error*). One that does not come to an end on an answer's result
-is tried on the expected value: if it ends there, the result is at fault.
+The checker is trusted, what it looks at is not (see `verification.python.checking`). A checker at fault is a
+VerificationError (outcome *error*). One that does not end on an answer's result is tried on the expected value: if it
+ends there, the result is at fault.
 """
 
 import socket

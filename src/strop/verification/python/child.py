@@ -172,6 +172,13 @@ def _worst(results: list[TestResult]) -> tuple[Outcome, str]:
     return Outcome.PASSED, ""
 
 
+def worse(known: TestResult | None, new: TestResult) -> TestResult:
+    """What counts of a test that is reported twice."""
+    if known is None or known.outcome is Outcome.PASSED:
+        return new
+    return new.model_copy(update={"outcome": known.outcome})
+
+
 def cause_of_death(end: End, pump: Pump, captures: tuple[Capture, ...] = ()) -> tuple[Outcome, str]:
     """Why a candidate stopped before it had answered everything."""
     limits = pump.limits

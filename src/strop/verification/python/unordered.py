@@ -8,7 +8,8 @@ by a maximum matching; a group of more than 200 such items is paired in the orde
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from strop.verification.python.codec import MAX_DEPTH, Malformed, scalar
@@ -27,7 +28,8 @@ def matches_in_any_order(expected: Any, wire: Any, tolerance: float = 0.0) -> bo
         return False
     try:
         if tolerance <= 0:
-            return Counter(map(_key, expected)) == Counter(map(_wire_key, items))
+            ours = Counter(_key(_canonical(item)) for item in expected)
+            return ours == Counter(_key(_wire_canonical(item, MAX_DEPTH)) for item in items)
         return _close(list(expected), items, tolerance)
     except (TypeError, ValueError, KeyError, RecursionError, OverflowError) as error:
         raise Malformed(f"not a wire form: {type(error).__name__}") from None
@@ -42,9 +44,9 @@ def _items(wire: Any) -> list[Any] | None:
 def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:
     groups: dict[str, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
     for item in expected:
-        groups[_key(item, numbers=False)][0].append(item)
+        groups[_shape(_canonical(item))][0].append(item)
     for item in items:
-        groups[_wire_key(item, numbers=False)][1].append(item)
+        groups[_shape(_wire_canonical(item, MAX_DEPTH))][1].append(item)
     return all(
         len(ours) == len(theirs) and _pair(ours, theirs, tolerance) for ours, theirs in groups.values()
     )
@@ -75,17 +77,13 @@ def _perfect(fits: Sequence[Sequence[int]]) -> bool:
     return all(place(row, set()) for row in range(len(fits)))
 
 
-def _key(value: Any, *, numbers: bool = True) -> str:
-    return _text(_canonical(value), numbers)
+def _key(canonical: Any) -> str:
+    return json.dumps(canonical, separators=(",", ":"))
 
 
-def _wire_key(wire: Any, *, numbers: bool = True) -> str:
-    return _text(_wire_canonical(wire, MAX_DEPTH), numbers)
-
-
-def _text(canonical: Any, numbers: bool) -> str:
-    shape = canonical if numbers else _map_numbers(canonical, lambda _: "#")
-    return json.dumps(shape, separators=(",", ":"))
+def _shape(canonical: Any) -> str:
+    """The key without its numbers."""
+    return _key(_map_numbers(canonical, lambda _: "#"))
 
 
 def _canonical(value: Any) -> Any:
@@ -98,11 +96,11 @@ def _canonical(value: Any) -> Any:
         return ["n", _number(value)]
     if isinstance(value, list | tuple):
         return ["l", *(_canonical(item) for item in value)]
-    return _object([["k", str(key), _canonical(item)] for key, item in value.items()])
+    return _object((str(key), _canonical(item)) for key, item in value.items())
 
 
-def _object(pairs: list[list[Any]]) -> Any:
-    return ["d", *sorted(pairs, key=lambda pair: str(pair[1]))]
+def _object(pairs: Iterable[tuple[str, Any]]) -> Any:
+    return ["d", *(["k", *pair] for pair in sorted(pairs, key=itemgetter(0)))]
 
 
 def _wire_canonical(wire: Any, depth: int) -> Any:
@@ -118,7 +116,7 @@ def _wire_canonical(wire: Any, depth: int) -> Any:
     if kind == "tuple" and isinstance(inner, list):
         return _wire_canonical(inner, depth)
     if kind == "dict" and all(isinstance(key, str) for key, _ in inner):
-        return _object([["k", key, _wire_canonical(item, depth - 1)] for key, item in inner])
+        return _object((key, _wire_canonical(item, depth - 1)) for key, item in inner)
     if kind in ("int", "float"):
         return ["n", _number(scalar(kind, inner))]
     return ["?"]  # sets, bytes, complex and dicts with other keys match nothing

@@ -23,7 +23,7 @@ from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.result import safe_name
 from strop.verification.python.asserts import TesterReport, let_finish, stopped
-from strop.verification.python.child import Findings, fork, reap
+from strop.verification.python.child import Findings, fork, reap, worse
 from strop.verification.python.far_end import GONE
 from strop.verification.python.names import bound_names, module_names
 from strop.verification.python.wire import frame
@@ -49,9 +49,8 @@ class SuiteReport(TesterReport):
             bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
             outcome = Outcome.PASSED if message["ok"] is True else bad
             name = message["test"]
-            if name in self.tests:  # reported twice: the worse counts
-                outcome = outcome if self.tests[name].outcome is Outcome.PASSED else self.tests[name].outcome
-            self.tests[name] = TestResult(id=name, outcome=outcome, message=text, seconds=message["s"])
+            result = TestResult(id=name, outcome=outcome, message=text, seconds=message["s"])
+            self.tests[name] = worse(self.tests.get(name), result)
         elif "collect" in message:
             self.uncollected = self.uncollected or f"{message['collect']}: {message['x']}"[:300]
         else:

@@ -1,8 +1,8 @@
 """The process that runs pytest suites, apart from the answer: forks one jailed child a suite.
 
-Trusted code in a jail. pytest and the task's files are read from disk; the answer is not among them: its module is
-served by an import hook as proxies of what lives in the candidate (`verification.python.suite.proxies`). So there is no
-conftest.py, no ini file and no plugin but the task's own; plugins of the environment are not loaded either.
+Trusted code in a jail. The answer is not among the files on disk: an import hook serves its module as proxies of what
+lives in the candidate (`verification.python.suite.proxies`). So the only conftest.py, ini file and plugins are the
+task's own.
 
 Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
 ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes"}; sends the candidate's
