@@ -31,7 +31,6 @@ class Language(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     language: str = Field(pattern=r"^[a-z0-9+#_-]+$")
-    """The task's language."""
     needs: list[str]
     """Programs that must be installed."""
     file: str
@@ -41,9 +40,7 @@ class Language(BaseModel):
     lint: list[str] = Field(default_factory=list)
     """Program and arguments of the lint stage, which never changes the outcome; empty = none."""
     run: list[str] = Field(min_length=1)
-    """Program and arguments that run it."""
     version: list[str] = Field(default_factory=list)
-    """What prints the toolchain's version."""
     read: list[str] = Field(default_factory=list)
     """Further paths that the programs may read and execute."""
     environment: dict[str, str] = Field(default_factory=dict)

@@ -4,6 +4,7 @@ A test has passed when setup, call and teardown were each seen to pass, in time,
 Standard library only; jailed.
 """
 
+import builtins
 import contextlib
 import random
 import signal
@@ -13,12 +14,12 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from strop.verification.project.guard import Guard
-
 _Send = Callable[[dict[str, Any]], None]
 _SHOWN = 400
 _SLEEP = 10
 """Wall seconds of a test for each CPU second that it may use."""
+_WATCHED = ("_pytest", "pytest", "pluggy", "unittest.case", "unittest.suite", "unittest.loader")
+_PLAIN = (types.FunctionType, types.BuiltinFunctionType, type, classmethod, staticmethod, property)
 
 
 class Overdue(BaseException):
@@ -28,7 +29,7 @@ class Overdue(BaseException):
 class Recorder:
     """Sends messages that hold "start", "test", "collect", "collected", "lines", "tampered" or "stopped"."""
 
-    def __init__(self, send: _Send, guard: Guard, job: dict[str, Any], top: str) -> None:
+    def __init__(self, send: _Send, guard: "Guard", job: dict[str, Any], top: str) -> None:
         self.send, self.guard = send, guard
         self.wanted = None if job["tests"] is None else frozenset(job["tests"])
         self.left_out = frozenset(job["left_out"])
@@ -186,3 +187,63 @@ class Tracer:
 
 def _lines(code: types.CodeType) -> Iterator[int]:
     return (line for _, _, line in code.co_lines() if line)
+
+
+class Guard:
+    """Notices changes of the test machinery since it was made: pytest, pluggy, unittest's cases, builtins.
+
+    It shares the process with the code that it watches, so it stops the cheap ways only.
+    """
+
+    def __init__(self) -> None:
+        self._members: list[tuple[Any, str, Any]] = []
+        self._spaces: list[tuple[Any, frozenset[str]]] = []
+        self._codes: list[tuple[types.FunctionType, types.CodeType]] = []
+        self._legacy: list[object] = []
+        """What pytest itself puts in place of others for the time of a session."""
+        self._remember(builtins)
+        for name, module in list(sys.modules.items()):
+            if name.startswith(("_pytest.", "pluggy.")) or name in _WATCHED:
+                self._remember(module)
+            if name == "_pytest.legacypath":
+                self._legacy = [f for f in vars(module).values() if isinstance(f, types.FunctionType)]
+
+    def changed(self) -> str:
+        """The name of something that is no longer what it was, or an empty text."""
+        for space, name, value in self._members:
+            if (now := space.get(name)) is not value and not self._is_legacy(now):
+                return name
+        for space, names in self._spaces:
+            if len(space) != len(names):
+                for name in space.keys() - names:
+                    if isinstance(space[name], _PLAIN) and not self._is_legacy(space[name]):
+                        return str(name)
+        for function, code in self._codes:
+            if function.__code__ is not code:
+                return function.__qualname__
+        return ""
+
+    def _is_legacy(self, value: object) -> bool:
+        inner = value.fget if isinstance(value, property) else value
+        return any(inner is known for known in self._legacy)
+
+    def _remember(self, module: types.ModuleType) -> None:
+        space = vars(module)
+        for name, value in list(space.items()):
+            if not isinstance(value, _PLAIN):
+                continue
+            self._members.append((space, name, value))
+            if isinstance(value, types.FunctionType):
+                self._codes.append((value, value.__code__))
+            elif isinstance(value, type) and value.__module__ == module.__name__ != "builtins":
+                self._remember_class(value)
+
+    def _remember_class(self, kind: type) -> None:
+        space = kind.__dict__
+        self._spaces.append((space, frozenset(space)))
+        for name, value in list(space.items()):
+            if isinstance(value, _PLAIN):
+                self._members.append((space, name, value))
+            inner = getattr(value, "__func__", value)
+            if isinstance(inner, types.FunctionType):
+                self._codes.append((inner, inner.__code__))

@@ -22,8 +22,7 @@ from typing import Any, NoReturn
 
 from strop.sandbox import confine, workdir
 from strop.sandbox.limits import Limits
-from strop.verification.project.guard import Guard
-from strop.verification.project.recorder import Recorder
+from strop.verification.project.recorder import Guard, Recorder
 from strop.verification.python import fork_server
 from strop.verification.python.wire import HEADER, Closed, frame, write_all
 
