@@ -61,7 +61,6 @@ class Toolchain(Protocol):
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job, in order. Raises WorkerDied when a process of ours broke (the pool tries once more),
-
         VerificationError when the first job's task is at fault and nothing was judged.
         """
 

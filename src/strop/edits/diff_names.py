@@ -16,7 +16,6 @@ def quoted(path: str) -> str:
 
 def unquoted(text: str) -> str:
     """The path that a text in git's quotes means; a text without quotes is the path. Bytes that are not UTF-8 stay lone
-
     surrogates, which no path may hold.
     """
     if len(text) < 2 or not (text.startswith('"') and text.endswith('"')):

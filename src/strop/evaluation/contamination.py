@@ -71,7 +71,6 @@ def contamination(
 
 def contamination_json(result: _Evaluation, found: Contamination) -> dict[str, Any]:
     """The same with the rates, as JSON: {"cutoff", "before": part, "after": part, "undated", "source", "compared",
-
     "similar", "similar_tasks", "note"}; a part is {"tasks", key: rate, "intervals"}. What is not known is not there.
     """
     report: dict[str, Any] = {}

@@ -81,7 +81,6 @@ def published_test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 def published_non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     """1 for a response with "fn " and a test module, and code with three lines that are no comment and longer than a
-
     letter.
     """
     response = _response(rollout)

@@ -75,7 +75,6 @@ def unidiff_reward(oracle_patches: Sequence[str], patches: Sequence[str]) -> flo
 
 def solution_of(output: str) -> str:
     """What stands between the solution tags. Raises FormatError unless each of the four tags is there exactly once
-
     and the thought is not empty. Their order is not looked at.
     """
     for tag in TAGS:
@@ -104,7 +103,6 @@ def search_replace_blocks(solution: str) -> Blocks:
 
 def apply_blocks(files: Mapping[str, str], blocks: Blocks) -> dict[str, str]:
     """The texts after of the files that the edits name. Raises FormatError where an edit changes nothing, is not found
-
     at the start of a line, or makes a file longer by more than `MAX_GROWTH` characters.
     """
     after: dict[str, str] = {}

@@ -42,7 +42,6 @@ class WorkFolder:
 
 class JailedProcess:
     """One process and its control socket. Belongs to the thread that starts it: the kernel ties its life to that one,
-
     so it ends with its thread at the latest, also when the whole trainer is killed. Every method but `close` raises
     `error` when the process is broken.
     """

@@ -68,7 +68,6 @@ class Pump:
 
     def step(self, at_most: float = math.inf) -> bool:
         """Waits for something to happen, `at_most` so many seconds, and handles it. False when the time is up; then
-
         `expired` says which.
         """
         timeout = min(self._time_left(), at_most)

@@ -40,7 +40,6 @@ class AssertsCheck(CheckBase):
 
     def single_tests(self) -> list[SingleTest]:
         """The top-level assert statements; empty where the code has another form, such as HumanEval's function
-
         that holds them all.
         """
         body = _body(self.code)

@@ -82,7 +82,6 @@ def _signed(fd: int, secret: bytes) -> Any:
 
 def main() -> NoReturn:
     """Serves forks until the parent hangs up. Its own arguments: work directory, JSON of folders of packages and of
-
     modules to import ahead.
     """
     work, packages, ahead = sys.argv[5], json.loads(sys.argv[6]), json.loads(sys.argv[7])

@@ -113,7 +113,6 @@ class ProjectToolchain:
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError when the snapshot is
-
         missing or another one, or the check cannot be run.
         """
         return [self._judge(task) for task, _ in jobs]
