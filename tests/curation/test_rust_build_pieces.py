@@ -13,7 +13,7 @@ from strop.curation.rust_build import answer, similar, source
 from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.cost import CostEstimate
 from strop.curation.rust_build.parts import Member, assign, duplicates
-from strop.policies.paid.usage import Prices, Usage
+from strop.policies.paid.connection import Prices, Usage
 from strop.tasks.splits import similar_pairs
 
 TESTS = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn t() { assert_eq!(f(1), 2); }\n}\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from strop.core.rollout import SamplingParams
 from strop.policies import transformers_engine
-from strop.policies.choose import choose, uniforms
+from strop.policies.decoding import choose, uniforms
 from strop.policies.loading import HubTokenizer, load_model, load_tokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 

@@ -13,8 +13,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.attention import SharedPrompts, attend_in_groups
-from strop.policies.choose import choose, uniforms
-from strop.policies.kv_cache import RowCache
+from strop.policies.decoding import RowCache, choose, uniforms
 from strop.policies.loading import HubTokenizer, named_weights
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16

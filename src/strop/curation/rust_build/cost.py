@@ -7,7 +7,7 @@ The estimate takes four characters for a token, a rewritten prompt for as long a
 from dataclasses import dataclass
 
 from strop.curation.rust_build.questions import STAGES, template
-from strop.policies.paid.usage import Prices, Usage
+from strop.policies.paid.connection import Prices, Usage
 
 CHARACTERS_PER_TOKEN = 4
 REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500

@@ -14,7 +14,7 @@ from strop.curation.rust_build import folder, questions
 from strop.curation.rust_build.parts import Member, assign, duplicates
 from strop.curation.rust_build.results import Results
 from strop.curation.rust_build.settings import RustBuildSettings
-from strop.policies.paid.usage import Prices, Usage
+from strop.policies.paid.connection import Prices, Usage
 
 STAGES = (
     "prompt",

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, Self
 from strop.core.errors import StropError, UserError
 from strop.core.journal import JournalReader, LinePlace, scan
 from strop.policies.paid import folder
-from strop.policies.paid.connection import Connection
-from strop.policies.paid.usage import Prices, Usage
+from strop.policies.paid.connection import Connection, Prices, Usage
 from strop.sandbox.spawn import Process, source_folder, spawn
 
 FINISH_SECONDS = 15.0
