@@ -161,11 +161,9 @@ def _read_preset(section: str, name: str, place: str, faults: list[str]) -> Reci
     if name not in names:
         close = get_close_matches(name, names, 1, cutoff=0.4)
         where = place if place.startswith(f"command line: {section}=") else f"{place} {section}"
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}" if names else ""
-        hint = (
-            hint
-            or f"{section} has no presets; set its keys, such as {section}.{_FIRST.get(section, 'KEY')}=..."
-        )
+        hint = f"{section} has no presets; set its keys, such as {section}.{_FIRST.get(section, 'KEY')}=..."
+        if names:
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
         faults.append(f"{where}: no preset {shorten(repr(name))}; {hint}")
         return None
     inner = _read_text(
@@ -177,12 +175,8 @@ def _read_preset(section: str, name: str, place: str, faults: list[str]) -> Reci
 
 def _drop_bad_interpolations(layer: RecipeLayer, node: Any, path: Path, faults: list[str]) -> None:
     """Reports and removes every text whose ${...} cannot be parsed, as OmegaConf would stop at the first."""
-    items: list[tuple[Any, Any]] = []
-    if isinstance(node, dict):
-        items = list(node.items())
-    elif isinstance(node, list):
-        items = list(enumerate(node))
-    for key, value in items:
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in list(items):
         here = (*path, key)
         if not isinstance(value, str):
             _drop_bad_interpolations(layer, value, here, faults)

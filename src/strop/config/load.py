@@ -114,11 +114,8 @@ def _resolve(
         try:
             value = "???" if OmegaConf.is_missing(node, key) else node[key]
         except (OmegaConfBaseException, RecursionError) as error:
-            cause = (
-                str(error).splitlines()[0]
-                if isinstance(error, OmegaConfBaseException)
-                else "it refers to itself"
-            )
+            recursive = isinstance(error, RecursionError)
+            cause = "it refers to itself" if recursive else str(error).splitlines()[0]
             faults.append(line(here, f"${{...}} cannot be resolved: {shorten(cause)}", origins))
             continue
         if isinstance(value, DictConfig | ListConfig):

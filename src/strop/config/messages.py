@@ -72,12 +72,10 @@ def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], engine: str) -
 def line(path: Path, what: str, origins: dict[Path, Origin]) -> str:
     """One fault line: place, key, cause."""
     name = shorten(".".join(map(str, path)))
-    depth = next((d for d in range(len(path), 0, -1) if path[:d] in origins), 0)
-    if not depth:
-        below = [path_below for path_below in origins if path_below[: len(path)] == path and path_below]
-        place = origins[below[-1]].place if below and path else "recipe"
-    else:
-        place = origins[path[:depth]].place
+    above = [path[:depth] for depth in range(len(path), 0, -1) if path[:depth] in origins]
+    below = [known for known in origins if path and known[: len(path)] == path]
+    nearest = above[0] if above else below[-1] if below else None
+    place = "recipe" if nearest is None else origins[nearest].place
     if place.startswith(f"command line: {name}="):
         return f"{place}: {what}"
     return f"{place} {name}: {what}" if name else f"{place}: {what}"
@@ -199,8 +197,5 @@ def _remedy(kind: str, value: Any) -> str:
         return f'; put it in quotes: "{str(value).lower()}"'
     if kind in ("list_type", "tuple_type") and isinstance(value, str | int | float):
         return f"; write [{value}]"
-    return (
-        "; a list is replaced as a whole, not by index"
-        if kind == "list_type" and isinstance(value, dict)
-        else ""
-    )
+    by_index = kind == "list_type" and isinstance(value, dict)
+    return "; a list is replaced as a whole, not by index" if by_index else ""

@@ -213,11 +213,10 @@ def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:
 
 def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
     """The rows of a step can be shared out, and an answer fits into the engine."""
-    rows, micro_batch = recipe.grpo.rows_per_step // recipe.grpo.minibatches, recipe.optim.micro_batch
+    grpo, micro_batch = recipe.grpo, recipe.optim.micro_batch
+    rows = grpo.rows_per_step // grpo.minibatches
     if rows % micro_batch:
-        what, shares = (
-            ("a minibatch", " / grpo.minibatches") if recipe.grpo.minibatches > 1 else ("a step", "")
-        )
+        what, shares = ("a minibatch", " / grpo.minibatches") if grpo.minibatches > 1 else ("a step", "")
         yield (
             "optim.micro_batch",
             f"{micro_batch} does not divide the {rows} rows of {what} (grpo.tasks_per_step x grpo.group_size{shares})",

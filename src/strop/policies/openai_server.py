@@ -41,6 +41,9 @@ _NAMES = {
 }
 """What a recipe calls a connection's settings."""
 
+_FAILURES = (TimeoutError, ValueError, AttributeError, TypeError, IndexError)
+"""Of a request, besides the client's errors: it hardly checks what it gets."""
+
 _Item = tuple[int, Completion] | BaseException | None
 
 
@@ -120,14 +123,7 @@ class OpenAIPolicy:
                         raise
                 self._wants_logprobs = False  # this server refuses them
                 return await self._request(client, prompt, messages, seed, params)
-        except (
-            self._openai.APIError,
-            TimeoutError,
-            ValueError,
-            AttributeError,
-            TypeError,
-            IndexError,
-        ) as error:  # the client hardly checks what it gets
+        except (self._openai.APIError, *_FAILURES) as error:
             raise self._explained(error) from error
 
     async def _request(

@@ -121,11 +121,9 @@ def _parsed(text: str) -> Task:
 def _plain(check: Any) -> Any:
     """A check as a mapping; fields that Arrow added to make rows alike are left out."""
     found = json.loads(check) if isinstance(check, str) else check
-    return (
-        {key: value for key, value in found.items() if value is not None}
-        if isinstance(found, Mapping)
-        else found
-    )
+    if not isinstance(found, Mapping):
+        return found
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _code(task: Task, prompt: Any, completion: Any, continues_prompt: bool) -> str:
