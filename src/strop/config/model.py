@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from strop.config.dates import day_fault
-from strop.config.section import Complaint, Section
+from strop.config.section import Complaint, Section, day_fault
 
 DType = Literal["auto", "float32", "bfloat16"]
 

@@ -11,11 +11,10 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from strop.config.dates import WindowConfig
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
-from strop.config.tasks import RewardConfig, SandboxConfig, TasksConfig
+from strop.config.tasks import RewardConfig, SandboxConfig, TasksConfig, WindowConfig
 from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig, SftConfig
 
 

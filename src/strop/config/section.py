@@ -1,6 +1,7 @@
-"""The base class of every part of a recipe: frozen, without unknown keys, with checks across fields."""
+"""The base class of every part of a recipe: frozen, no unknown keys, checks across fields; and the check of a date."""
 
 from collections.abc import Iterator
+from datetime import date
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
@@ -35,3 +36,13 @@ class Section(BaseModel):
             text = "; ".join(f"{field}: {what}" for field, what in found)
             raise PydanticCustomError("complaints", "{text}", {"text": text, "complaints": found})
         return self
+
+
+def day_fault(text: str | None) -> str:
+    """What is wrong with a day written as text; "" when it is one, or None."""
+    try:
+        if text is not None and date.fromisoformat(text).isoformat() != text:
+            raise ValueError
+    except ValueError:
+        return f"{text!r} is not a date; write it as YYYY-MM-DD, such as 2024-08-01"
+    return ""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from strop.config.dates import WindowConfig
 from strop.config.schema import Recipe
+from strop.config.tasks import WindowConfig
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.dates import InWindow, in_window

@@ -12,11 +12,10 @@ from typing import Any, Literal, TypeVar, get_args
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from strop.config.dates import WindowConfig
 from strop.config.layers import shorten
 from strop.config.messages import cause, line
 from strop.config.section import Complaint, Section
-from strop.config.tasks import SandboxConfig
+from strop.config.tasks import SandboxConfig, WindowConfig
 from strop.config.yaml12 import Origin, Path, YamlFault, read_yaml
 from strop.core.errors import ConfigError, UserError
 from strop.curation.pipeline.registry import Kind, step_kind, step_names

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from strop.config.dates import WindowConfig
+from strop.config.tasks import WindowConfig
 from strop.core.task import Task
 from strop.curation.pipeline.read import Pipeline, SourceEntry
 from strop.curation.pipeline.step import Dropped, drop
