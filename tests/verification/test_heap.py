@@ -6,14 +6,14 @@ import pytest
 
 PAGES = """
 import json, os, resource, sys
-from strop.verification.python import heap
+from strop.verification.python.fork_server import fill_holes
 
 small = [bytes(100) for _ in range(20_000)]
 large = [bytes(2_000) for _ in range(4_000)]
 small[::30] = [b""] * len(small[::30])  # about one hole a page
 large[::2] = [b""] * len(large[::2])
 if sys.argv[1] == "filled":
-    heap.fill_holes()
+    fill_holes()
 near, far = os.pipe()
 if not os.fork():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -113,7 +113,6 @@ def _exploits(grade: Grade, latest: float) -> list[str]:
 
 
 def _stopped_by(grade: Grade, layer: str) -> str:
-    """The layer, told from the outcome where that says it, else the one that the attack needs to get past."""
     told = {"timed out": "deadline", "out of memory": "memory limit", "tampered": "protocol"}
     return told.get(grade.outcome, layer)
 

@@ -1,15 +1,26 @@
-"""The target: our own verifier, as training opens it, behind the same small interface that another grader has."""
+"""The targets: our own verifier, as training opens it, or another grader, behind one small interface."""
 
+import contextlib
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
+from strop.attacks.leftovers import descendants
 from strop.core.checks import CommandCheck
+from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture, Pump
+from strop.sandbox.spawn import spawn
 from strop.verification.rust.compiler import COMPILE
 
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=5.0)
@@ -18,6 +29,9 @@ _BUILDS = 2
 """Compilations of one Rust answer: one that checks and lints, one of its tests."""
 PATIENCE = 30.0
 """Seconds beyond an answer's deadline that are waited for a verdict before the grader counts as hung."""
+DEADLINE = 10.0
+"""Seconds a foreign grade may take; a child that takes longer is killed, and that is an exploit."""
+_START = "from strop.attacks.grader import child; child()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +108,120 @@ def _failed_stage(verdict: Any) -> str:
 
 SCORED = frozenset(o.value for o in Outcome if o is not Outcome.ERROR)
 """Outcomes that say something about the answer."""
+
+
+class Foreign:
+    """Another grader: a callable `(task: dict, answer: str) -> float | bool | dict`, as "module:callable".
+
+    Each grade runs in a child process with a deadline, which is killed with all it starts. It runs hostile code with
+    the user's rights, so only attacks marked harmless are run on it, and the user must ask twice. A grade is a pass if
+    it is True, a number of at least 0.5, or a mapping whose `passed`, `reward` or `score` is. Modules are looked for as
+    by `python -c` in the current folder.
+    """
+
+    def __init__(self, target: str, deadline: float = DEADLINE) -> None:
+        module, colon, function = target.partition(":")
+        if not (module and colon and function):
+            raise UserError(f"--grader {target!r} is not of the form module:callable")
+        self.name, self._target, self._deadline = target, target, deadline
+        probe = self._ask(None, "")
+        if "found" not in probe:
+            cause = probe.get("error", "its process ended while it was loaded")
+            raise UserError(f"--grader {target}: {cause}")
+
+    def deadline(self, task: Task) -> float:
+        """The same for all."""
+        return self._deadline
+
+    def close(self) -> None:
+        """Nothing stays between grades."""
+
+    def grade(self, task: Task, answer: str) -> Grade:
+        """One grade in a child process. Its death is outcome *error*, no answer in time is "hung"."""
+        began = time.monotonic()
+        said = self._ask(task.model_dump(mode="json"), answer)
+        seconds = time.monotonic() - began
+        text = json.dumps(said)
+        if "grade" in said:
+            passed = _is_pass(said["grade"])
+            return Grade((Outcome.PASSED if passed else Outcome.FAILED).value, passed, "", text, seconds)
+        if seconds >= self._deadline:
+            return Grade("hung", False, "killed at its deadline", text, seconds)
+        cause = said.get("error", "its process ended without a grade")
+        return Grade(Outcome.ERROR.value, False, cause, text, seconds)
+
+    def _ask(self, task: dict[str, Any] | None, answer: str) -> dict[str, Any]:
+        ours, theirs = socket.socketpair()
+        before = {pid for pid, _ in descendants()}
+        process = spawn(
+            [sys.executable, "-c", _START, str(theirs.fileno()), self._target, os.getcwd()],
+            environment=os.environ,
+            keep=(theirs.fileno(),),
+        )
+        try:
+            theirs.close()
+            request = json.dumps({"task": task, "answer": answer}).encode() + b"\n"
+            said = Capture(1 << 20)
+            pump = Pump(Limits(cpu_seconds=1e6, wall_seconds=self._deadline))
+            pump.read(ours.fileno(), said)
+            pump.write(ours.fileno(), request)
+            while not said.ended and b"\n" not in said.kept and pump.step():
+                pass
+            line = bytes(said.kept).partition(b"\n")[0]
+            with contextlib.suppress(ValueError):
+                found = json.loads(line)
+                return found if isinstance(found, dict) else {}
+            return {}
+        finally:
+            ours.close()
+            process.kill()
+            _kill_new(before)
+
+
+def _kill_new(before: set[int]) -> None:
+    """Ends what the child has started; orphans are ours, since the bench is a subreaper."""
+    for _ in range(5):
+        new = [pid for pid, _ in descendants() if pid not in before]
+        for pid in new:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):
+                os.waitpid(pid, 0)
+        if not new:
+            return
+
+
+def _is_pass(grade: Any) -> bool:
+    if isinstance(grade, dict):
+        grade = next((grade[key] for key in ("passed", "reward", "score") if key in grade), False)
+    return grade is True or (isinstance(grade, int | float) and grade >= 0.5)
+
+
+def child() -> NoReturn:
+    """The child: loads the callable, grades one answer, writes one line. argv: -, descriptor, target, folder."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    module, _, name = sys.argv[2].partition(":")
+    sys.path.insert(0, sys.argv[3])
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)  # nobody reads it: a full pipe would hang the grader
+    said: dict[str, Any]
+    try:
+        function: Any = importlib.import_module(module)
+        for part in name.split("."):
+            function = getattr(function, part)
+        request = json.loads(channel.makefile("rb").readline())
+        if request["task"] is None:
+            said = {"found": callable(function)}
+        else:
+            said = {"grade": _plain(function(request["task"], request["answer"]))}
+    except BaseException as error:
+        said = {"error": f"{type(error).__name__}: {error}"[:300]}
+    with contextlib.suppress(OSError):
+        channel.sendall(json.dumps(said, default=str).encode() + b"\n")
+    os._exit(0)
+
+
+def _plain(grade: Any) -> Any:
+    if isinstance(grade, dict):
+        return {str(key): _plain(value) for key, value in grade.items()}
+    return grade if isinstance(grade, bool | int | float | str) or grade is None else float(grade)

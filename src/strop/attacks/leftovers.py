@@ -74,7 +74,6 @@ class LeftoverWatch:
         return [f for f in found if f not in self._known]
 
     def _above(self) -> list[str]:
-        """Everything that is above what was learnt, at this moment."""
         found = [f"process: {command[:80]}" for _, command in self._surplus().values()]
         found += [f"process outside: {name}" for name in self._marked()]
         if _descriptors() > self.descriptors:
@@ -193,7 +192,6 @@ def _entries() -> Iterator[str]:
 
 
 def _strop_entries() -> Iterator[str]:
-    """Work directories and cgroups that bear Strop's name."""
     yield from (path for path in _entries() if os.path.basename(path).startswith("strop"))
     for root, folders, _ in os.walk("/sys/fs/cgroup"):
         yield from (os.path.join(root, name) for name in folders if name.startswith("strop"))

@@ -60,7 +60,7 @@ def attack(
     Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over.
     """
     from strop.attacks.canary import Canaries
-    from strop.attacks.foreign import Foreign
+    from strop.attacks.grader import Foreign
     from strop.attacks.suite import choose, load_suite
 
     only = {"language": wanted.language, "family": wanted.family, "name": wanted.name}

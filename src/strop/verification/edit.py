@@ -72,7 +72,6 @@ class EditToolchain:
         return self._judges[name]
 
     def _judged(self, name: str, jobs: list[tuple[Task, str]]) -> list[Verdict]:
-        """The judge's verdicts, as many at a time as it takes."""
         toolchain, verdicts = self._judge(name), list[Verdict]()
         while len(verdicts) < len(jobs):
             try:

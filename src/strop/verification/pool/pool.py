@@ -127,7 +127,6 @@ class VerifierPool(OpenVerifier):
             _close_all(own.values())
 
     def _work(self, first: Job, own: dict[str, Toolchain]) -> None:
-        """Judges one job and those that can go with it."""
         began = time.monotonic()
         try:
             toolchain = self._toolchain(first.toolchain, own)

@@ -129,7 +129,6 @@ def _function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
 
 
 def _before(tree: ast.Module, first: ast.stmt) -> bool:
-    """Whether another statement begins on the same line."""
     every = (one for one in ast.walk(tree) if isinstance(one, ast.stmt) and one is not first)
     return any(one.lineno == first.lineno and one.col_offset < first.col_offset for one in every)
 
@@ -186,8 +185,6 @@ def _root(tree: Mapping[str, bytes], target: str) -> str:
 
 
 class _Names:
-    """Names made of words of a file's own."""
-
     def __init__(self, text: str, rng: random.Random) -> None:
         called = re.findall(r"\b(?:def|fn) (?:test_?)?([a-z][a-z0-9_]*)", text)
         words = {word for name in called for word in name.split("_") if word.isascii() and len(word) > 2}

@@ -71,7 +71,6 @@ class CargoBackend:
             box.close()
 
     def _build(self, work: Work, run: Run) -> list[tuple[str, str]]:
-        """(target, program) of every test program."""
         command = ["test", "--no-run", "--offline", "--lib", "--bins", "--tests", "--message-format=json"]
         result = self._cargo(work, [self._compiler.installation.program("cargo"), *command], BUILD)
         _account(run, result)

@@ -12,6 +12,7 @@ Every variant runs in a jailed process of its own on a fresh copy of the project
 import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -31,8 +32,7 @@ _T = TypeVar("_T")
 class Project:
     """A project and the jailed processes that run its tests, one for each worker. Close it, or use it with `with`.
 
-    Methods may be called from any thread; a jailed process that breaks is replaced once,
-    then WorkerDied is raised.
+    Methods may be called from any thread; a process that breaks is replaced once, then they raise WorkerDied.
     """
 
     def __init__(
@@ -137,11 +137,8 @@ class Project:
     def _submit(self, action: Callable[[Backend], _T], seed: int) -> "Future[_T]":
         def act() -> _T:
             if seed:
-                backend = self._make(seed)
-                try:
+                with closing(self._make(seed)) as backend:
                     return action(backend)
-                finally:
-                    backend.close()
             own: Backend | None = getattr(self._local, "backend", None)
             if own is None:
                 own = self._local.backend = self._make(0)
@@ -166,8 +163,7 @@ def open_project(
 ) -> Project:
     """A project in a folder, a snapshot or an sdist. `language` empty: rust where there is a Cargo.toml, else python.
 
-    test_seconds  CPU seconds that one test may take
-    Raises UserError where there are no files.
+    `test_seconds`: CPU seconds that one test may take. Raises UserError where there are no files.
     """
     files = snapshot.read_project(path)
     named = language or ("rust" if "Cargo.toml" in files else "python")
@@ -184,7 +180,6 @@ def _one_failure(results: Results) -> str:
 
 
 def _complete(run: Run, asked: list[str]) -> Results:
-    """A result for every test that was asked for."""
     outcome, cause = run.stop or (Outcome.FAILED, run.uncollected or "the test was not reported")
     missing = Outcome.TAMPERED if run.tampered else outcome
     return {

@@ -37,10 +37,7 @@ _LOOK = 0.5
 
 
 class TestsProcess(JailedProcess):
-    """One jailed process for one project's snapshot `base`, with the warmth of an earlier run of it.
-
-    Used by one thread, which must also start it.
-    """
+    """Runs tests on one project's snapshot `base`, with the warmth of an earlier run. For the starting thread only."""
 
     def __init__(
         self,

@@ -81,9 +81,7 @@ def _signed(fd: int, secret: bytes) -> Any:
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. Its own arguments: work directory, JSON of folders of packages and of
-    modules to import ahead.
-    """
+    """Serves forks until the parent hangs up. Own arguments: work directory, JSON lists of package folders, modules."""
     work, packages, ahead = sys.argv[5], json.loads(sys.argv[6]), json.loads(sys.argv[7])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
     sys.path += packages

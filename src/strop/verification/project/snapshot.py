@@ -171,7 +171,6 @@ def _skipped_by_name(path: str) -> bool:
 
 
 def _without_top(files: Files) -> Files:
-    """An sdist's files without the one folder around them."""
     tops = {path.partition("/")[0] for path in files}
     top = next(iter(tops), "")
     if len(tops) == 1 and any(f"{top}/{mark}" in files for mark in _MARKS):

@@ -94,7 +94,6 @@ def _odd(run: Run, canaries: CanaryTests) -> list[str]:
 
 
 def _together(last: Run, *before: Run) -> Run:
-    """The last run with what all of them used."""
     return replace(
         last,
         cpu_seconds=last.cpu_seconds + sum(run.cpu_seconds for run in before),
@@ -112,9 +111,7 @@ class ProjectToolchain:
         self._backends: OrderedDict[tuple[str, str], Backend] = OrderedDict()
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError when the snapshot is
-        missing or another one, or the check cannot be run.
-        """
+        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad check."""
         return [self._judge(task) for task, _ in jobs]
 
     def close(self) -> None:

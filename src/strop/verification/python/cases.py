@@ -28,6 +28,7 @@ class Conversation:
 
     def __init__(self, check: CasesCheck, findings: Findings, limits: Limits) -> None:
         self.check = check
+        self._compare = matches_in_any_order if check.any_order else matches
         self.findings = findings
         self.reader = FrameReader(limits.result_bytes)
         self.heard = self.loaded = self.hung_up = False
@@ -62,20 +63,16 @@ class Conversation:
             raise WorkerDied(f"the jail could not be closed: {message['jail']}")
         self.heard = True
         if not self.findings.built:
-            self._built(message)
+            self.findings.built = "built" in message
+            if not self.findings.built:
+                self.findings.stop = outcome_of_exception(message.get("build"))
+                self.findings.build_error = self.findings.stop[1]
         elif not self.loaded:
             self.loaded = "loaded" in message
             if not self.loaded:
                 self.findings.stop = outcome_of_exception(message.get("load"))
         else:
             self._result(message)
-
-    def _built(self, message: dict[str, Any]) -> None:
-        if "built" in message:
-            self.findings.built = True
-        else:
-            self.findings.stop = outcome_of_exception(message.get("build"))
-            self.findings.build_error = self.findings.stop[1]
 
     def _result(self, message: dict[str, Any]) -> None:
         number = len(self.findings.results)
@@ -93,14 +90,10 @@ class Conversation:
         elif self.check.checker:
             self.findings.add(Outcome.FAILED, WAITING, seconds)
             self.waiting.append((number, row(case.expected, message["v"], case.args, case.kwargs)))
-        elif self._matches(case.expected, message["v"]):
+        elif self._compare(case.expected, message["v"], self.check.tolerance):
             self.findings.add(Outcome.PASSED, "", seconds)
         else:
             self.findings.add(Outcome.FAILED, f"returned {json.dumps(message['v'])[:200]}", seconds)
-
-    def _matches(self, expected: Any, wire: Any) -> bool:
-        compare = matches_in_any_order if self.check.any_order else matches
-        return compare(expected, wire, self.check.tolerance)
 
 
 def calls(check: CasesCheck) -> bytes:

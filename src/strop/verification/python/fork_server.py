@@ -5,6 +5,7 @@ parent sends one packet with descriptors for each child. A child is reaped only 
 process id the parent holds is never reused.
 """
 
+import ctypes
 import gc
 import json
 import os
@@ -19,7 +20,7 @@ from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, namespaces
 from strop.sandbox.limits import Limits
-from strop.verification.python import heap, wire
+from strop.verification.python import wire
 
 CONTROL = 3
 GRACE_MS = 100
@@ -27,6 +28,14 @@ GRACE_MS = 100
 _CLOSE_RANGE = 436
 _REQUEST_BYTES = 1 << 13
 _MOST_FDS = 8
+_POOL, _POOL_HEADER = 1 << 14, 48
+"""CPython keeps objects of up to `_SMALL` bytes, by size in steps of 16, in pools of this size."""
+_SMALL = 512
+_ENOUGH = 8
+"""Blocks in a row that a new pool gives, and one with holes hardly ever."""
+_BELOW_MMAP = 130_000
+"""Bytes of a block that is too large for any hole, and that malloc still takes from the top of the heap."""
+_MOST_BYTES = 4 << 20
 Become = Callable[[], None]
 """What a child does from the fork to its end."""
 PRELOADED = (
@@ -108,7 +117,7 @@ def serve(
         request_of = lru_cache(maxsize=64)(json.loads)
         gc.disable()
         gc.collect()
-        heap.fill_holes()
+        fill_holes()
         gc.freeze()
         control.send(json.dumps(hello).encode())
         child, receive, space = 0, control.recvmsg, socket.CMSG_SPACE(4 * _MOST_FDS)
@@ -171,3 +180,46 @@ def _ends_soon(child: int) -> bool:
         return bool(poll.poll(GRACE_MS))
     finally:
         os.close(fd)
+
+
+def fill_holes() -> None:
+    """Takes the free blocks below the top of the heap for good, in Python's allocator and in the C library's.
+
+    A child gets a copy of every page that it or its parent writes to, and new objects go into the holes that earlier
+    ones left, all over the heap. Without holes, what a child makes lies together on pages of its own. It only costs
+    memory, at most `_MOST_BYTES`, where the allocators are not those of CPython and glibc.
+    """
+    take, give = _allocator(ctypes.pythonapi, "PyObject_Malloc", "PyObject_Free")
+    for size in range(16, _SMALL + 1, 16):
+        _fill_pools(take, give, size)
+    take, give = _allocator(ctypes.CDLL(None), "malloc", "free")
+    top = take(_BELOW_MMAP)
+    give(top)
+    left, size = _MOST_BYTES, 1 << 16
+    while size >= 24 and left > 0:
+        while left > 0 and (block := take(size)) and block < top:
+            left -= size
+        give(block)
+        size = size * 7 // 8 if size > 2048 else size - 16
+
+
+def _allocator(library: Any, take: str, give: str) -> tuple[Callable[[int], int], Callable[[int], None]]:
+    take_block, give_block = getattr(library, take), getattr(library, give)
+    take_block.argtypes, take_block.restype = [ctypes.c_size_t], ctypes.c_void_p
+    give_block.argtypes, give_block.restype = [ctypes.c_void_p], None
+    return take_block, give_block
+
+
+def _fill_pools(take: Callable[[int], int], give: Callable[[int], None], size: int) -> None:
+    """Takes blocks until they come one after the other from the start of a pool, which is given back: it is new."""
+    row: list[int] = []
+    for _ in range(_MOST_BYTES // _SMALL * 16 // size):
+        block = take(size)
+        if row and block == row[-1] + size:
+            row.append(block)
+        else:
+            row = [block] if block % _POOL == _POOL_HEADER else []
+        if len(row) == _ENOUGH:
+            break
+    for block in row:
+        give(block)

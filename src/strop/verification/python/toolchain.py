@@ -62,7 +62,6 @@ class PythonToolchain:
         raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
 
     def _forks(self) -> JailedProcess:
-        """The running zygote."""
         if self._zygote is None:
             self._zygote = self._started("strop.verification.python.zygote")
         return self._zygote
@@ -74,7 +73,6 @@ class PythonToolchain:
         return self._tester
 
     def _suites(self) -> JailedProcess:
-        """The running runner of suites."""
         if self._runner is None or self._runner.closed:
             self._runner = open_runner(self.settings.jail, self.settings.allow_unsafe)
         return self._runner

@@ -1,9 +1,8 @@
 """Whether two lists hold the same items in any order. Runs in the trainer's process, on hostile wire forms.
 
-Only the outermost list or tuple is free in its order; its items match as in `verification.python.compare`. Without
-tolerance, items become text keys and are counted: time is linear, and hostile items are only looked up among the
-trusted ones. With tolerance, "close" is not transitive, so items that differ in nothing but their numbers are paired
-by a maximum matching; a group of more than 200 such items is paired in the order of its numbers instead.
+Only the outermost list or tuple is free in its order; items match as in `verification.python.compare`. Without
+tolerance, items become text keys and are counted, in linear time. With it, items that differ only in their numbers are
+paired by a maximum matching, since "close" is not transitive; more than 200 such items in the order of their numbers.
 """
 
 import json

@@ -20,13 +20,14 @@ from strop.core.verdict import Outcome, Verdict
 from strop.verification.pool.cache import PerTask
 from strop.verification.pool.ledger import PoolBusy
 from strop.verification.remote.dispatch import Counts, Dispatcher, RemoteJob, RemoteServer
-from strop.verification.remote.hello import Refused, say_hello
 from strop.verification.remote.protocol import (
     MOST_BYTES,
     PROTOCOL,
     PROTOCOL_HEADER,
     TOKEN_VARIABLE,
+    Refused,
     job_line,
+    say_hello,
     task_json,
 )
 from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolve, resolved
@@ -162,7 +163,6 @@ class RemoteVerifier(OpenVerifier):
 
 
 def _greet(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) -> RemoteServer:
-    """Asks a server who it is. Raises UserError in one line."""
     try:
         address = f"{url}/v1/health"
         response = httpx.get(address, headers=dict(headers), timeout=_HELLO_SECONDS, trust_env=False)

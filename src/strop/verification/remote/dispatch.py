@@ -15,8 +15,15 @@ from dataclasses import dataclass, field
 import httpx
 
 from strop.core.verdict import Verdict
-from strop.verification.remote.hello import Refused, describe, explain, say_hello
-from strop.verification.remote.protocol import BEAT_SECONDS, SESSION_HEADER, parse_verdict
+from strop.verification.remote.protocol import (
+    BEAT_SECONDS,
+    SESSION_HEADER,
+    Refused,
+    describe,
+    explain,
+    parse_verdict,
+    say_hello,
+)
 from strop.verification.verifier import CLOSED, error_verdict, resolve
 
 BATCH_JOBS = 32
@@ -63,7 +70,6 @@ class RemoteServer:
     not_before: float = 0.0
     failures: int = 0
     cause: str = ""
-
     probing: bool = False
 
     def failed(self, cause: str) -> None:
@@ -136,7 +142,6 @@ class Dispatcher:
             self._settle(self.waiting.popleft(), error_verdict(CLOSED))
 
     def _pause(self) -> float | None:
-        """Seconds until something can be done without news."""
         if not self.waiting:
             return None
         now = time.monotonic()
@@ -150,7 +155,6 @@ class Dispatcher:
         return min(free, key=lambda r: r.in_flight / r.workers, default=None)
 
     def _probe_all(self) -> None:
-        """Asks servers that are down whether they are back."""
         now = time.monotonic()
         for remote in self.remotes:
             if remote.down_since is not None and now >= remote.not_before and not remote.probing:
@@ -259,7 +263,6 @@ class Dispatcher:
                 self._settle(left.pop(name), error_verdict(f"{remote.url} refused the job: {error}"))
 
     def _expire(self) -> None:
-        """Gives up on jobs that have waited too long."""
         now = time.monotonic()
         down = [remote.down_since for remote in self.remotes if remote.down_since is not None]
         since = max(down) if len(down) == len(self.remotes) else None

@@ -20,13 +20,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from strop.core.errors import StropError, UserError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    import httpx
 
 PROTOCOL = "1"
 PROTOCOL_HEADER = "Strop-Protocol"
@@ -152,3 +155,38 @@ def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str
         for name in wanted
         if name in found and found[name] != wanted[name]
     ]
+
+
+class Refused(Exception):
+    """The server answered with a status other than 200."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status = status
+        super().__init__(f"{status}: {message}")
+
+
+def explain(body: bytes) -> str:
+    """The line of an error's body."""
+    try:
+        return str(json.loads(body)["error"])[:300]
+    except (ValueError, KeyError, TypeError):
+        return body[:100].decode(errors="replace")
+
+
+def describe(error: Exception) -> str:
+    """An error in a few words."""
+    return str(error) if isinstance(error, Refused) else f"{type(error).__name__} {error}".strip()
+
+
+def say_hello(response: "httpx.Response", settings: Mapping[str, object]) -> Mapping[str, object]:
+    """The server's own words. Raises Refused, or ValueError when it is no verifier or judges by other settings."""
+    if response.status_code != 200:
+        raise Refused(response.status_code, explain(response.content))
+    hello = response.json()
+    if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL:
+        raise ValueError("it is no verifier of this release")
+    theirs = hello.get("settings")
+    faults = differences(settings, theirs) if isinstance(theirs, dict) else []
+    if faults:
+        raise ValueError(f"it judges by other settings: {'; '.join(faults)}; start it with the same recipe")
+    return hello

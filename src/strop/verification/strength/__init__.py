@@ -7,8 +7,6 @@ Needs tree-sitter and its grammars of Rust and Python (extra `strength`); withou
 """
 
 from strop.verification.strength.measure import (
-    Strength,
-    conclude,
     controls,
     count_assertions,
     find_tests,
@@ -19,12 +17,8 @@ from strop.verification.strength.measure import (
     own_tests_hold,
     witnessed,
 )
-from strop.verification.strength.suite import Test
 
 __all__ = [
-    "Strength",
-    "Test",
-    "conclude",
     "controls",
     "count_assertions",
     "find_tests",

@@ -1,7 +1,7 @@
-"""The same text with assertions that never fail: a test that still fails, crashed.
+"""The same text with assertions that never fail: a test that still fails has crashed, and noticed nothing.
 
-Distinguishes tests that notice a fault from tests that merely crash on it. Assertions still evaluate their operands, so
-code that panics or raises inside one still does. `.unwrap()`, `?` and `panic!` of the tests stay and count as crashing.
+Assertions still evaluate their operands, so code that panics or raises inside one still does. `.unwrap()`, `?` and
+`panic!` of the tests stay and count as crashing.
 """
 
 from hashlib import sha256

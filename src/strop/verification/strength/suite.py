@@ -163,7 +163,6 @@ class SuiteReader:
         self.suite.scopes += [self._scope(function) for function in items.functions if function.in_tests]
 
     def _scope(self, function: Function) -> Scope:
-        """The scope of one function, without the functions nested in it."""
         raise NotImplementedError
 
     def _test(self, function: Function) -> Test | None:

@@ -35,6 +35,9 @@ class Remote:
 
     __slots__ = ("__weakref__", "_strop_classes", "_strop_mixed", "_strop_number", "_strop_session")
     __doc__ = None
+    _strop_session: Session
+    _strop_number: int
+    _strop_classes: tuple[int, ...]
 
     def __init__(self, session: Session, number: int, classes: tuple[int, ...]) -> None:
         set_slot = object.__setattr__
@@ -44,21 +47,21 @@ class Remote:
         set_slot(self, "_strop_mixed", False)
 
     def _strop_handle(self) -> int:
-        return self._strop_number  # type: ignore[no-any-return]
+        return self._strop_number
 
     def __getattr__(self, name: str) -> Any:
         if name in _VALUE_METHODS and not _named(self):
-            _session(self).fault(f"{name} of an object of a class that the tests do not name")
-        found = _session(self).ask("get", self._strop_handle(), name=name)
+            self._strop_session.fault(f"{name} of an object of a class that the tests do not name")
+        found = self._strop_session.ask("get", self._strop_handle(), name=name)
         if isinstance(found, RemoteClass) and isinstance(self, RemoteClass):
-            _known(_session(self)).add(found._strop_handle())
+            _known(self._strop_session).add(found._strop_handle())
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        _session(self).ask("set", self._strop_handle(), value, name=name)
+        self._strop_session.ask("set", self._strop_handle(), value, name=name)
 
     def __delattr__(self, name: str) -> None:
-        _session(self).ask("del", self._strop_handle(), name=name)
+        self._strop_session.ask("del", self._strop_handle(), name=name)
 
 
 class RemoteCallable(Remote):
@@ -67,7 +70,7 @@ class RemoteCallable(Remote):
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102
-        return _session(self).ask("call", self._strop_handle(), *args, kwargs=kwargs)
+        return self._strop_session.ask("call", self._strop_handle(), *args, kwargs=kwargs)
 
 
 class RemoteClass(RemoteCallable):
@@ -76,13 +79,13 @@ class RemoteClass(RemoteCallable):
     __slots__ = ()
 
     def __instancecheck__(self, instance: Any) -> bool:
-        return isinstance(instance, Remote) and self._strop_handle() in _classes(instance)
+        return isinstance(instance, Remote) and self._strop_handle() in instance._strop_classes
 
     def __subclasscheck__(self, other: Any) -> bool:
-        return isinstance(other, RemoteClass) and self._strop_handle() in _classes(other)
+        return isinstance(other, RemoteClass) and self._strop_handle() in other._strop_classes
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        _session(self).fault("a class of the tests cannot extend one of the answer")
+        self._strop_session.fault("a class of the tests cannot extend one of the answer")
         raise TypeError("a class of the tests cannot extend one of the answer")
 
 
@@ -123,21 +126,13 @@ def make(session: Session, number: int, about: dict[str, Any]) -> Remote:
     return kind(session, number, tuple(classes))
 
 
-def _session(proxy: Remote) -> Session:
-    return proxy._strop_session  # type: ignore[no-any-return]
-
-
-def _classes(proxy: Remote) -> tuple[int, ...]:
-    return proxy._strop_classes  # type: ignore[no-any-return]
-
-
 def _known(session: Session) -> set[int]:
     """Numbers of the classes that the tests have taken from the module by name."""
     return session.__dict__.setdefault("named", set())  # type: ignore[no-any-return]
 
 
 def _named(proxy: Any) -> bool:
-    return not _known(_session(proxy)).isdisjoint((*_classes(proxy), proxy._strop_handle()))
+    return not _known(proxy._strop_session).isdisjoint((*proxy._strop_classes, proxy._strop_handle()))
 
 
 def _public(session: Session, hidden: frozenset[str]) -> list[str]:
@@ -148,11 +143,11 @@ def _public(session: Session, hidden: frozenset[str]) -> list[str]:
 
 
 def _do(proxy: Remote, name: str, *args: Any) -> Any:
-    return _session(proxy).ask("do", proxy._strop_handle(), *args, name=name)
+    return proxy._strop_session.ask("do", proxy._strop_handle(), *args, name=name)
 
 
 def _refuse(proxy: Remote, name: str) -> TypeError:
-    _session(proxy).fault(f"{name} on an object of the answer where the tests may expect a plain value")
+    proxy._strop_session.fault(f"{name} on an object of the answer where the tests may expect a plain value")
     return TypeError(f"{name} of this object does not cross")
 
 
@@ -174,7 +169,7 @@ def _equality(name: str) -> Callable[[Remote, Any], bool]:
         if not remote and not _named(self):
             return differs
         try:
-            _session(self).encode(other)
+            self._strop_session.encode(other)
         except Unencodable:
             return differs
         said = _do(self, name, other)
@@ -185,7 +180,7 @@ def _equality(name: str) -> Callable[[Remote, Any], bool]:
         if not remote or not _named(self) or not _named(other):
             _refuse(self, name)
         elif _equals_anything(self):
-            _session(self).fault("an object that is equal to everything")
+            self._strop_session.fault("an object that is equal to everything")
         return said
 
     return compare
@@ -236,7 +231,7 @@ def _exit(name: str) -> Callable[..., Any]:
         if error is None or not swallows:
             return False
         if isinstance(error, AssertionError) or not _raised_here(trace):
-            _session(self).fault("a context manager of the answer swallows what the test has found")
+            self._strop_session.fault("a context manager of the answer swallows what the test has found")
             return False
         return True
 
