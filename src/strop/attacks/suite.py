@@ -75,16 +75,13 @@ class Trial:
 
 def load_suite() -> list[Attack]:
     """Every attack, by language and family. Raises ValueError for a fault in the suite's own files."""
-    found = [attack for path in _sources() for attack in _read(path)]
+    folder = files("strop.attacks") / "suite"
+    sources = sorted((p for p in folder.iterdir() if p.name.endswith(".yaml")), key=lambda p: p.name)
+    found = [attack for path in sources for attack in _read(path)]
     twice = {a.id for a in found if sum(b.id == a.id for b in found) > 1}
     if twice:
         raise ValueError(f"attacks of the same name: {', '.join(sorted(twice))}")
     return found
-
-
-def _sources() -> list[Any]:
-    folder = files("strop.attacks") / "suite"
-    return sorted((p for p in folder.iterdir() if p.name.endswith(".yaml")), key=lambda p: p.name)
 
 
 def _read(path: Any) -> Iterator[Attack]:

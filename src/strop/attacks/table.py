@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from rich.table import Table
 from rich.text import Text
@@ -20,7 +21,9 @@ def overview(rows: Sequence[Row]) -> Table:
     for name in ("attacks", "exploits", "honest failed", "leftovers", "slowest s"):
         table.add_column(name, justify="right")
     table.add_column("stopped by")
-    for key, group in _groups(rows):
+    kind = attrgetter("language", "family", "jail")
+    for key, same in groupby(sorted(rows, key=kind), key=kind):
+        group = list(same)
         stopped = Counter(r.stopped_by for r in group if r.stopped_by)
         bad = not all(r.good for r in group)
         table.add_row(
@@ -96,10 +99,3 @@ def _said(row: Row) -> str:
     if row.exploits or row.leftovers:
         return "; ".join([*row.exploits, *row.leftovers])
     return f"honest answer {row.honest_outcome}" if row.honest_failed else "held"
-
-
-def _groups(rows: Sequence[Row]) -> Iterable[tuple[tuple[str, str, str], list[Row]]]:
-    def key(row: Row) -> tuple[str, str, str]:
-        return (row.language, row.family, row.jail)
-
-    return [(k, list(group)) for k, group in groupby(sorted(rows, key=key), key=key)]

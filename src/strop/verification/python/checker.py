@@ -64,19 +64,18 @@ def judge_rows(
     for (index, _), message in zip(rows, answers.rows, strict=False):
         if "own" in message:
             raise VerificationError(f"checker: {message['own']}")
-        _put(findings, index, *_outcome(message))
+        if "forged" in message:
+            _put(findings, index, Outcome.TAMPERED, message["forged"])
+        elif message["ok"] is True:
+            _put(findings, index, Outcome.PASSED, "")
+        else:
+            _put(findings, index, Outcome.FAILED, message["x"])
     if not answers.done:
         index, wire = rows[len(answers.rows)]
         probe = _ask(code, [[*wire[:-1], wire[-2]]], tester(), limits)
         if not probe.done:
             raise VerificationError("checker: it does not come to an end on the expected value")
         _put(findings, index, Outcome.TIMED_OUT, "the checker did not come to an end on the result")
-
-
-def _outcome(message: dict[str, Any]) -> tuple[Outcome, str]:
-    if "forged" in message:
-        return Outcome.TAMPERED, message["forged"]
-    return (Outcome.PASSED, "") if message["ok"] is True else (Outcome.FAILED, message["x"])
 
 
 def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None:
