@@ -37,9 +37,8 @@ class CommandToolchain:
         """For its tester, which runs a task's checker."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when the box broke, VerificationError for a bad task or a program not
-
-        there, UserError for a bad language description.
+        """One verdict a job. Raises WorkerDied when the box broke, VerificationError for a bad task or a missing
+        program, UserError for a bad language description.
         """
         return [self._judge(task, answer) for task, answer in jobs]
 
