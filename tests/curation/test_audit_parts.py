@@ -10,12 +10,12 @@ from planted import DOUBLE, PAIRS, SQUARES, asserts, programs, sound
 from strop.core.checks import AssertsCheck, CasesCheck
 from strop.core.errors import UserError
 from strop.curation.audit import TaskAudit
+from strop.curation.audit.answers import constant_possible, first_argument_possible
 from strop.curation.audit.chance import MOVES, moved_clock, sources_of_chance
-from strop.curation.audit.demands import constant_possible, first_argument_possible
 from strop.curation.audit.differs import changed, more_inputs
+from strop.curation.audit.form import leak_findings
 from strop.curation.audit.journal import Journal, digest
 from strop.curation.audit.judge import said
-from strop.curation.audit.leaks import leak_findings
 from strop.curation.audit.record import AuditSettings
 from strop.curation.audit.strength import faulty_versions
 

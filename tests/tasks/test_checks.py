@@ -6,9 +6,8 @@ from strop.core.checks import CheckBase
 from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.curation.audit.answers import decided, probes
-from strop.curation.audit.form import form_findings
+from strop.curation.audit.form import form_findings, leak_findings
 from strop.curation.audit.judge import said
-from strop.curation.audit.leaks import leak_findings
 from strop.curation.audit.record import AuditSettings
 from strop.curation.audit.strength import faulty_versions
 from strop.curation.audit.variants import variants

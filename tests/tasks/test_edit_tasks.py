@@ -10,7 +10,7 @@ from strop.core.checks import AssertsCheck, EditCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.audit.answers import probes
-from strop.curation.audit.leaks import leak_findings
+from strop.curation.audit.form import leak_findings
 from strop.edits import FORMATS, HOLE, apply_answer
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.adapters import ADAPTERS

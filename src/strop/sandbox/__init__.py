@@ -7,12 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from strop.sandbox.box import Box, open_box
+    from strop.sandbox.box import Box, open_box, run_command
     from strop.sandbox.jails import jail_names
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import JailReport, Layer, probe, require_jail
     from strop.sandbox.result import CommandResult
-    from strop.sandbox.run import run_command
     from strop.sandbox.work import Work
 
 __all__ = [
@@ -36,7 +35,7 @@ _HOME = {
     "open_box": "box",
     "jail_names": "jails",
     "CommandResult": "result",
-    "run_command": "run",
+    "run_command": "box",
     "JailReport": "report",
     "Layer": "report",
     "probe": "report",

@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
 from typing import Any
 
 from strop.core.errors import SandboxError
@@ -21,7 +20,7 @@ from strop.sandbox.jails import LAUNCHER_BYTES, Jail, choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.report import require_jail
-from strop.sandbox.result import CommandResult
+from strop.sandbox.result import CommandResult, Profile
 from strop.sandbox.work import Work
 
 
@@ -33,6 +32,27 @@ def open_box(*, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[s
     """
     require_jail(allow_unsafe)
     return Box(choose(jail), allow_unsafe=allow_unsafe, read=read)
+
+
+def run_command(
+    argv: Sequence[str],
+    *,
+    files: Mapping[str, bytes | str] | None = None,
+    stdin: bytes = b"",
+    limits: Limits | None = None,
+    profile: Profile = "run",
+    read: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    jail: str = "auto",
+    allow_unsafe: bool = False,
+) -> CommandResult:
+    """Runs `argv` in a fresh work directory that holds `files`; see `strop.sandbox.work.Work.run`.
+
+    Raises SandboxError when the jail cannot be built or the program cannot be started, ValueError for a file name that
+    leaves the work directory.
+    """
+    with open_box(jail=jail, allow_unsafe=allow_unsafe, read=read) as box, box.work(files) as work:
+        return work.run(argv, stdin=stdin, limits=limits, profile=profile, read=read, environment=environment)
 
 
 class Box:
@@ -82,9 +102,7 @@ class Box:
     def __enter__(self) -> "Box":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _started(self, read: Sequence[str], *, fresh: bool) -> JailedProcess:

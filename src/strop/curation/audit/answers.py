@@ -3,18 +3,20 @@
 For plain cases a constant, an echo or a table of the shown cases is decided here, by the comparison that verdicts use;
 only what needs a process is a `Probe` for the verifier. In such checks the grader compares plain data outside the
 answer's process, so that exits and odd objects cannot pass; they are tried where test code or a checker looks at them.
+Two plain assertions that demand different values rule out every constant answer, so that none need be run.
 """
 
+import ast
+import itertools
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from strop.core.checks import CasesCheck, EditCheck, StdioCheck
 from strop.core.checks.base import plain_json
 from strop.core.task import Task
 from strop.curation.audit import cheats
-from strop.curation.audit.demands import constant_possible, first_argument_possible
-from strop.curation.audit.record import Code, Finding, Probe
+from strop.curation.audit.record import Finding, Probe, fatal
 from strop.edits import FORMATS, HOLE
 from strop.verification.python.codec import Unencodable, encode
 from strop.verification.python.compare import matches, same_output
@@ -105,15 +107,15 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
 
     for value in [*CONSTANTS, *(c.expected for c in check.cases[:1])]:
         if passes(partial(_always, value)):
-            yield _fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
+            yield fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
             break
     if passes(lambda case: case.args[0]):
-        yield _fatal("constant-passes", "returning the first argument passes")
+        yield fatal("constant-passes", "returning the first argument passes")
     table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
     if len(table) < len(check.cases) and passes(
         lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing)
     ):
-        yield _fatal("cheat-passes", "a table of the shown cases passes")
+        yield fatal("cheat-passes", "a table of the shown cases passes")
 
 
 _Nothing = object()
@@ -128,22 +130,76 @@ def _of_programs(check: StdioCheck) -> Iterator[Finding]:
     shown = [c.stdout for c in check.cases if c.shown]
     for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", check.cases[0].stdout]):
         if text.strip() and passes(partial(_always, text)):
-            yield _fatal("constant-passes", f"the constant answer `print({text!r:.60})` passes")
+            yield fatal("constant-passes", f"the constant answer `print({text!r:.60})` passes")
             break
     if passes(lambda case: ""):
-        yield _fatal("exit-passes", "a program that does nothing passes")
+        yield fatal("exit-passes", "a program that does nothing passes")
     if passes(lambda case: case.stdin):
-        yield _fatal("constant-passes", "the echo of its input passes")
+        yield fatal("constant-passes", "the echo of its input passes")
     table = {c.stdin.strip(): c.stdout for c in check.cases if c.shown}
     if passes(lambda case: "".join(shown)) and len(shown) > 1:
-        yield _fatal("cheat-passes", "printing all shown outputs passes")
+        yield fatal("cheat-passes", "printing all shown outputs passes")
     if len(table) < len(check.cases) and passes(lambda case: table.get(case.stdin.strip())):
-        yield _fatal("cheat-passes", "a table of the shown cases passes")
+        yield fatal("cheat-passes", "a table of the shown cases passes")
 
 
 def _always(value: Any, case: Any) -> Any:
     return value
 
 
-def _fatal(code: Code, text: str) -> Finding:
-    return Finding(code=code, severity="fatal", text=text)
+Demand = tuple[tuple[Any, ...] | None, Any]
+"""Literal positional arguments (None where they are no literals), and the value."""
+
+
+@lru_cache(maxsize=8)
+def demands(entry_point: str, code: str) -> tuple[Demand, ...]:
+    """Of every `assert NAME(ARGUMENTS) == LITERAL` in the code; NAME the entry point or the name of a parameter."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    names = {entry_point} | {
+        a.arg for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.args
+    }
+    return tuple(itertools.islice(_found(tree, names), 64))
+
+
+def _found(tree: ast.AST, names: set[str]) -> Iterator[Demand]:
+    for node in ast.walk(tree):
+        test = node.test if isinstance(node, ast.Assert) else None
+        if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
+            continue
+        for call, value in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names:
+                try:
+                    wanted = ast.literal_eval(value)
+                except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                    continue
+                yield _arguments(call), wanted
+
+
+def _arguments(call: ast.Call) -> tuple[Any, ...] | None:
+    try:
+        return tuple(ast.literal_eval(a) for a in call.args) if not call.keywords else None
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def constant_possible(entry_point: str, code: str) -> bool:
+    """Whether some constant could meet every plain demand."""
+    wanted = [value for _, value in demands(entry_point, code)]
+    return not wanted or all(_same(wanted[0], value) for value in wanted)
+
+
+def first_argument_possible(entry_point: str, code: str) -> bool:
+    """Whether returning the first argument could."""
+    return all(
+        not args or _same(args[0], wanted) for args, wanted in demands(entry_point, code) if args is not None
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return True

@@ -5,12 +5,16 @@ The verifier is built against all of them (docs/attacks.md); a task's own test c
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from strop.code.python.source import defined
 from strop.code.rust.items import functions_of
 from strop.core.task import Task
 from strop.curation.audit.record import Probe
 
+_exit = partial(Probe, "exit-passes")
+_cheat = partial(Probe, "cheat-passes")
+_constant = partial(Probe, "constant-passes")
 _ANYTHING = """class Anything:
     def __getattr__(self, name): return Anything()
     def __call__(self, *args, **kwargs): return Anything()
@@ -114,15 +118,3 @@ def _hollow(code: str, body: str) -> str:
         parts += [data[stop:end], body.encode()]
         end = start
     return b"".join([*parts, data[:end]][::-1]).decode(errors="replace")
-
-
-def _exit(name: str, answer: str) -> Probe:
-    return Probe("exit-passes", name, answer)
-
-
-def _cheat(name: str, answer: str) -> Probe:
-    return Probe("cheat-passes", name, answer)
-
-
-def _constant(name: str, answer: str) -> Probe:
-    return Probe("constant-passes", name, answer)

@@ -15,7 +15,7 @@ from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.audit.chance import MOVES, Source, moved_clock, sources_of_chance
-from strop.curation.audit.record import AuditSettings, Code, Finding
+from strop.curation.audit.record import AuditSettings, Code, Finding, fatal
 
 SEEDS = 8
 """Hash seeds besides the verifier's own. Two texts swap places in a set for about every second one."""
@@ -109,9 +109,7 @@ def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterato
     verdicts = [first, *(future.result() for future in runs.plain)]
     unknown = next((v for v in verdicts if not v.scored), None)
     if unknown is not None:
-        yield Finding(
-            code="unverifiable", severity="fatal", text=f"the reference: {unknown.detail or 'no verdict'}"
-        )
+        yield fatal("unverifiable", f"the reference: {unknown.detail or 'no verdict'}")
         return
     verdicts = [v for v in verdicts if not _waited(v, settings)]
     failed = [v for v in verdicts if not v.passed]
@@ -119,15 +117,15 @@ def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterato
         text = (
             "the reference: its wall time ran out before its CPU time: it waits, or the machine is too busy"
         )
-        yield Finding(code="unverifiable", severity="fatal", text=text)
+        yield fatal("unverifiable", text)
     elif failed and len(failed) < len(verdicts) and all(v.outcome in _USED_UP for v in failed):
         code: Code = "slow" if failed[0].outcome is Outcome.TIMED_OUT else "heavy"
-        yield Finding(code=code, severity="fatal", text="the reference uses up its limits in some runs")
+        yield fatal(code, "the reference uses up its limits in some runs")
     elif _differ(verdicts, runs):
         text = "the reference gives other results in other runs, or at another time"
-        yield Finding(code="flaky", severity="fatal", text=text)
+        yield fatal("flaky", text)
     elif failed:
-        yield Finding(code="reference-fails", severity="fatal", text=_why(verdicts))
+        yield fatal("reference-fails", _why(verdicts))
 
 
 def _differ(verdicts: list[Verdict], runs: Runs) -> bool:
@@ -172,8 +170,8 @@ def use_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterato
     verdicts = [first, *(future.result() for future in runs.plain)]
     if min(v.cpu_seconds for v in verdicts) > settings.cpu_share * settings.cpu_seconds:
         text = f"the reference needs more than {settings.cpu_share:.2g} of the CPU limit of {settings.cpu_seconds:g} s"
-        yield Finding(code="slow", severity="fatal", text=text)
+        yield fatal("slow", text)
     if min(v.peak_bytes for v in verdicts) > settings.memory_share * settings.memory_bytes:
         limit = f"{settings.memory_bytes / 2**20:g} MiB"
         text = f"the reference needs more than {settings.memory_share:.2g} of the memory limit of {limit}"
-        yield Finding(code="heavy", severity="fatal", text=text)
+        yield fatal("heavy", text)

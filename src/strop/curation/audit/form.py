@@ -1,38 +1,54 @@
-"""What is wrong with a task that can be seen without running anything: its statement, its tests, what they repeat."""
+"""What can be seen without running anything: the statement, the tests, and whether the text gives an answer away.
 
+A leak is the reference in the text, or hidden tests with their results. Texts are compared without white space,
+comments and docstrings, so indentation, fences and line ends do not matter. A leak under other names is not seen.
+"""
+
+import ast
+import io
+import re
+import tokenize
 from collections.abc import Iterator
+from typing import Any
 
 from strop.core.checks.base import SingleTest
 from strop.core.task import Task
-from strop.curation.audit.record import AuditSettings, Finding
+from strop.core.text import squeeze
+from strop.curation.audit.record import AuditSettings, Finding, fatal, warning
 
 FEWEST_ASSERTS = 3
 """Fewest assertions of test code, each of which may test more than one thing."""
+_SHORT = 12
+"""Lines with fewer characters (white space excluded) may occur in any text by chance."""
+_WHOLE = 16
+"""The same of a whole program."""
+_HEAD = re.compile(r"\s*(async\s+)?(def|class|import|from|fn|pub|use|impl|struct|enum|func|package)\b")
+"""Lines that say what there is, not how it is done."""
+_SHARE = 0.6
+"""Share of the reference's telling lines that is a leak."""
 
 
 def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
     """Statement, reference, and the number of tests and what they repeat."""
     if not (task.statement.strip() or (task.prompt or "").strip()):
-        yield Finding(code="no-statement", severity="fatal", text="nothing says what is asked")
+        yield fatal("no-statement", "nothing says what is asked")
     check = task.check.judged()
     if not task.reference.strip() and check.answer != "label":
-        yield Finding(
-            code="no-reference", severity="fatal", text="no reference: nobody has shown that it can be solved"
-        )
+        yield fatal("no-reference", "no reference: nobody has shown that it can be solved")
     if (found := check.assertions()) is not None:
         yield from _few(found, min(FEWEST_ASSERTS, settings.min_tests), "assertions")
     elif check.answer in ("function", "program"):
         yield from _counted(check.single_tests(), settings.min_tests)
     elif not check.test_count():
-        yield Finding(code="few-tests", severity="fatal", text="there is no test")
+        yield fatal("few-tests", "there is no test")
     elif check.single_tests() and check.different_tests() < settings.min_tests:
         text = f"{check.different_tests()} tests in the suite, fewer than {settings.min_tests}"
-        yield Finding(code="few-tests", severity="warning", text=text)
+        yield warning("few-tests", text)
 
 
 def _few(found: int, fewest: int, what: str) -> Iterator[Finding]:
     if found < fewest:
-        yield Finding(code="few-tests", severity="fatal", text=f"{found} {what}, fewer than {fewest}")
+        yield fatal("few-tests", f"{found} {what}, fewer than {fewest}")
 
 
 def _counted(tests: list[SingleTest], min_tests: int) -> Iterator[Finding]:
@@ -40,9 +56,82 @@ def _counted(tests: list[SingleTest], min_tests: int) -> Iterator[Finding]:
     shown = {test.given.strip() for test in tests if test.shown}
     hidden = [test.given.strip() for test in tests if not test.shown]
     if tests and not set(hidden) - shown:
-        yield Finding(code="leak-tests", severity="fatal", text="every test is shown, none is hidden")
+        yield fatal("leak-tests", "every test is shown, none is hidden")
         return
     repeated = sum(given in shown for given in hidden) + len(hidden) - len(set(hidden))
     if repeated:
         text = f"{repeated} of {len(hidden)} hidden tests repeat another test"
-        yield Finding(code="repeated-tests", severity="warning", text=text)
+        yield warning("repeated-tests", text)
+
+
+def leak_findings(task: Task) -> Iterator[Finding]:
+    """`leak-answer` and `leak-tests`."""
+    texts = [task.statement, task.prompt or ""]
+    if answer_leaks(task, texts):
+        yield fatal("leak-answer", "the reference stands in what is asked")
+    told = task.check.told("\n".join(texts))
+    if told.found:
+        severity: Any = "fatal" if told.marked or 2 * told.found >= told.hidden else "warning"
+        text = f"{told.found} of {told.hidden} hidden tests stand in what is asked, with their results"
+        yield Finding(code="leak-tests", severity=severity, text=text)
+
+
+def answer_leaks(task: Task, texts: list[str]) -> bool:
+    """Whether any text holds the whole reference, or most of its telling lines that the task does not show by right.
+
+    By right: the signature, the text around a gap (metadata `prefix`, `suffix`), a buggy version (`broken`) and the
+    files that an edit is of; its reference is then what they are after the oracle's.
+    """
+    reference, files = task.reference, list[str]()
+    if task.edit is not None:
+        reference = "\n".join(text or "" for text in task.edit.oracle.values())
+        files = list(task.edit.files.values())
+    given = [
+        *files,
+        task.signature,
+        *(str(task.metadata.get(k) or "") for k in ("prefix", "suffix", "broken")),
+    ]
+    known = {squeeze(line) for text in given for line in code_lines(text, task.language)}
+    lines = code_lines(reference, task.language)
+    whole = squeeze("".join(lines))
+    new = [line for line in lines if squeeze(line) not in known and not _HEAD.match(line)]
+    telling = [line for line in map(squeeze, new) if len(line) >= _SHORT]
+    for text in filter(None, texts):
+        squeezed = squeeze(text)
+        if len(whole) >= _WHOLE and new and whole in squeezed:
+            return True
+        held = [line for line in telling if line in squeezed]
+        if not held or (len(telling) == 1 and not _as_code(telling[0], text)):
+            continue
+        if len(held) >= _SHARE * len(telling) and sum(map(len, held)) >= _SHARE * sum(map(len, telling)):
+            return True
+    return False
+
+
+def _as_code(line: str, text: str) -> bool:
+    """Whether the text has it as a separate line, not as words of a sentence."""
+    return any(squeeze(one).strip("`>") == line for one in text.splitlines())
+
+
+def code_lines(code: str, language: str) -> list[str]:
+    """The lines of a program without comments and docstrings; empty lines left out."""
+    if language == "python":
+        return [line for line in _uncommented(code).splitlines() if line.strip()]
+    return [line for line in code.splitlines() if line.strip() and not line.lstrip().startswith("//")]
+
+
+def _uncommented(code: str) -> str:
+    """Python without comments and docstrings; as it is where it cannot be read."""
+    lines = code.splitlines(keepends=True)
+    try:
+        for token in reversed(list(tokenize.generate_tokens(io.StringIO(code).readline))):
+            if token.type == tokenize.COMMENT:
+                (row, start), (_, end) = token.start, token.end
+                lines[row - 1] = lines[row - 1][:start] + lines[row - 1][end:]
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+                    lines[number] = "\n"
+    except (SyntaxError, tokenize.TokenError, ValueError, RecursionError, MemoryError):
+        return code
+    return "".join(lines)

@@ -27,6 +27,16 @@ class Finding(Record):
     """One line without measured numbers, so that a repeated audit gives the same text."""
 
 
+def fatal(code: Code, text: str) -> Finding:
+    """A reason not to train on the task."""
+    return Finding(code=code, severity="fatal", text=text)
+
+
+def warning(code: Code, text: str) -> Finding:
+    """Something worth a look."""
+    return Finding(code=code, severity="warning", text=text)
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """An answer that must not pass."""

@@ -17,7 +17,7 @@ from strop.code.python.source import defined
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.curation.audit.record import AuditSettings, Finding
+from strop.curation.audit.record import AuditSettings, Finding, fatal, warning
 from strop.verification.strength import killed
 
 FIRST = 6
@@ -140,6 +140,6 @@ def strength_findings(
     text = f"the tests notice {noticed} of {total} faults put into the reference"
     least = settings.weak_below * (1 if proven else _UNPROVEN) * total
     if noticed < least and (proven or total >= _FEWEST_UNPROVEN):
-        yield Finding(code="weak-tests", severity="fatal", text=text)
+        yield fatal("weak-tests", text)
     elif noticed < settings.doubt_below * total:
-        yield Finding(code="weak-tests", severity="warning", text=text)
+        yield warning("weak-tests", text)

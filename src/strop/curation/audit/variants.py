@@ -14,41 +14,23 @@ from strop.curation.audit.record import Finding
 def variants(task: Task) -> Iterator[tuple[Finding, str]]:
     """(what it shows when it fails, answer): the reference, made to differ in ways that do no harm."""
     check = task.check
-    if task.language == "python" and check.answer == "function":
-        decides = check.decides()
-        text = f"{task.statement} {task.prompt or ''}"
-        if not decides and ANY_ORDER.search(" ".join(text.split())):
-            shown = finding(
-                "fatal", "the task allows any order, and the reference's result fails when it is reversed"
-            )
-            yield shown, task.reference + _REVERSED.replace("NAME", check.function)
-        turned = None if decides else _turned(task.reference)
-        if turned is not None:
+    if task.language == "python" and check.answer in ("function", "program") and not check.decides():
+        function = check.answer == "function"
+        text = " ".join(f"{task.statement} {task.prompt or ''}".split())
+        if function and ANY_ORDER.search(text):
+            said = "the task allows any order, and the reference's result fails when it is reversed"
+            yield finding("fatal", said), task.reference + _REVERSED.replace("NAME", check.function)
+        if (turned := _turned(task.reference)) is not None:
+            does = "puts a set into an order" if function else "prints a set in an order"
             yield (
-                finding(
-                    "fatal",
-                    "the reference puts a set into an order by chance, and fails when it is another one",
-                ),
-                turned,
-            )
-    elif task.language == "python" and check.answer == "program" and not check.decides():
-        turned = _turned(task.reference)
-        if turned is not None:
-            yield (
-                finding(
-                    "fatal",
-                    "the reference prints a set in an order by chance, and fails when it is another one",
-                ),
+                finding("fatal", f"the reference {does} by chance, and fails when it is another one"),
                 turned,
             )
     more = task.metadata.get("references")
-    if isinstance(more, list):
-        for number, answer in enumerate(more[:3], start=1):
-            if isinstance(answer, str) and answer.strip():
-                yield (
-                    finding("warning", f"known-good answer {number} besides the reference does not pass"),
-                    answer,
-                )
+    for number, answer in enumerate(more[:3] if isinstance(more, list) else [], start=1):
+        if isinstance(answer, str) and answer.strip():
+            said = f"known-good answer {number} besides the reference does not pass"
+            yield finding("warning", said), answer
 
 
 _REVERSED = """
@@ -106,15 +88,12 @@ class _Turn(ast.NodeTransformer):
         self.count += 1
         return ast.Call(ast.Name("_strop_turn", ast.Load()), [node], [])
 
-    def visit_For(self, node: ast.For) -> ast.AST:
+    def visit_For(self, node: ast.For | ast.comprehension) -> ast.AST:
         self.generic_visit(node)
         node.iter = self._wrap(node.iter)
         return node
 
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = self._wrap(node.iter)
-        return node
+    visit_comprehension = visit_For
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)

@@ -6,9 +6,8 @@ any order without another copy of the file.
 
 from array import array
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import zstandard
@@ -40,14 +39,9 @@ class LineWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with suppress(OSError) if kind else nullcontext():
             self._file.close()
-        else:
-            with suppress(OSError):
-                self._file.close()
 
 
 class LineReader:
@@ -66,9 +60,7 @@ class LineReader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 

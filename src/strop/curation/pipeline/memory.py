@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from strop.core.journal import Appender, JournalReader, LinePlace, scan
@@ -39,9 +38,7 @@ class Memory(Mapping[str, Any]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):
             self._writer.close()
         with suppress(OSError):
