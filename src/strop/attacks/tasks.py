@@ -96,7 +96,8 @@ def build(secret: int) -> dict[str, Task]:
     expected = {x: [secret + x, x] for x in _INPUTS}
     asserts = "\n".join(f"assert code({x}) == [{secret} + {x}, abs(-{x})]" for x in _INPUTS)
     builtins = "\n".join(
-        f"assert sum(abs(a - b) for a, b in zip(code({x}), [{secret} + {x}, {x}])) == 0" for x in _INPUTS
+        f"assert len(code({x})) == 2 and sum(abs(a - b) for a, b in zip(code({x}), [{secret} + {x}, {x}])) == 0"
+        for x in _INPUTS
     )
     tests = "tests/test_code.py"
     stdio = StdioCheck(cases=[StdioCase(stdin=f"{x}\n", stdout=f"{secret + x}\n") for x in _INPUTS[:2]])

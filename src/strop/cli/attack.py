@@ -15,8 +15,10 @@ from strop.core.errors import SandboxError, UserError
 if TYPE_CHECKING:
     from strop.attacks.bench import Row
     from strop.attacks.canary import Canaries
+    from strop.attacks.generate import Payload
     from strop.attacks.grader import Grader
     from strop.attacks.suite import Attack, Trial
+    from strop.core.task import Task
 
 
 _WIDTH = 160
@@ -37,6 +39,14 @@ class ChosenAttacks:
     answers: Annotated[Path | None, Option(help="folder of *.jsonl with other tasks and hostile answers")] = (
         None
     )
+    generate: Annotated[
+        int | None, Option(min=1, metavar="N", help="N attacks composed by a grammar, not the suite")
+    ] = None
+    seed: Annotated[int, Option(min=0, help="which attacks --generate composes")] = 0
+    keep: Annotated[
+        Path | None,
+        Option(help="folder for exploits that --generate finds, shrunk, to be tried by --answers"),
+    ] = None
     grader: Annotated[str | None, Option(metavar="MODULE:CALLABLE", help="compare with another grader")] = (
         None
     )
@@ -64,25 +74,32 @@ def attack(
     from strop.attacks.suite import choose, load_suite
 
     only = {"language": wanted.language, "family": wanted.family, "name": wanted.name}
-    chosen = [] if wanted.answers else choose(load_suite(), **only)
+    chosen = [] if wanted.answers or wanted.generate else choose(load_suite(), **only)
     if listing:
         return _list(chosen)
     _refuse_early(wanted, [f for f in (json_file, table_file) if f])
     jails, grader = _jails(wanted.jail), wanted.grader
     with Canaries() as canaries:
-        trials = _trials(canaries, chosen, wanted)
+        made: dict[str, Payload] = {}
+        trials = _trials(canaries, chosen, wanted, made)
         graders: list[Grader] = [_ours(jail) for jail in jails]
         if grader is not None:
             print(f"warning: {grader} runs hostile code with your rights, without a jail", file=sys.stderr)
             trials = [one for one in trials if one.harmless]
             graders = [graders[-1], Foreign(grader)]
         rows = [row for each in graders for row in _run(each, trials, canaries, wanted.grace)]
+        if wanted.keep is not None:
+            _keep(wanted, graders, rows, {t.name: t for t in trials}, made, canaries)
     ours = [row for row in rows if row.jail != grader]
     _write(rows, ours, chosen, (json_file, table_file))
     _report(rows, ours, verbose)
 
 
 def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
+    for what, value in (("--answers", wanted.answers), ("--grader", wanted.grader), ("--name", wanted.name),
+                        ("--family", wanted.family)):  # fmt: skip
+        if wanted.generate and value is not None:
+            raise UserError(f"--generate composes its own attacks for this grader; leave {what} away")
     for path in files:
         if not path.parent.is_dir() or path.is_dir():
             raise UserError(f"cannot write {path}: its folder does not exist, or it is a folder itself")
@@ -93,11 +110,21 @@ def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
         )
 
 
-def _trials(canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAttacks) -> "list[Trial]":
+def _trials(
+    canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAttacks, made: "dict[str, Payload]"
+) -> "list[Trial]":
+    """What is tried; `made` takes in what is composed, by name."""
+    from strop.attacks.generate import LANGUAGES, generate
     from strop.attacks.suite import load_answers, trial
     from strop.attacks.tasks import build
 
     answers, language, name = wanted.answers, wanted.language, wanted.name
+    if wanted.generate:
+        if language not in (None, *LANGUAGES):
+            raise UserError(f"--generate has no grammar for {language!r}; known: {', '.join(LANGUAGES)}")
+        drawn = list(generate(wanted.generate, wanted.seed, build(canaries.secret), canaries.facts, language))
+        made.update({payload.name: payload for _, payload in drawn})
+        return [one for one, _ in drawn]
     if answers is None:
         tasks, facts = build(canaries.secret), canaries.facts
         return [trial(one, tasks, facts) for one in chosen]
@@ -138,6 +165,41 @@ def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: f
 
     with Progress(f"held, {grader.name}", len(trials)) as progress:
         return run(grader, trials, canaries, lambda row: progress.step(row.good), grace)
+
+
+def _keep(
+    wanted: ChosenAttacks,
+    graders: "list[Grader]",
+    rows: "list[Row]",
+    trials: "dict[str, Trial]",
+    made: "dict[str, Payload]",
+    canaries: "Canaries",
+) -> None:
+    """Writes each exploit without the acts that it does not need, with its task."""
+    from strop.attacks.bench import run
+    from strop.attacks.generate import shrunk, trial
+    from strop.core import files
+
+    assert wanted.keep is not None
+    wanted.keep.mkdir(parents=True, exist_ok=True)
+    for row in rows:
+        if not row.exploits or row.attack not in made:
+            continue
+        task = trials[row.attack].task
+        grader = next(one for one in graders if one.name == row.jail)
+
+        def still(less: "Payload", task: "Task" = task, grader: "Grader" = grader) -> bool:
+            again = run(grader, [trial(less, task, canaries.facts)], canaries, grace=wanted.grace)
+            return any(one.exploits for one in again)
+
+        least = shrunk(made[row.attack], still)
+        answer = {
+            "task_id": task.id,
+            "answer": trial(least, task, canaries.facts).hostile,
+            "name": row.attack,
+        }
+        with files.atomic(wanted.keep / f"seed-{wanted.seed}-{row.attack}-{row.jail}.jsonl") as file:
+            file.write(f"{task.model_dump_json()}\n{json.dumps(answer)}\n".encode())
 
 
 def _write(
