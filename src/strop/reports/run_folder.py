@@ -37,18 +37,9 @@ _TRACKERS = ("tensorboard", "wandb")
 _STEP = "step-"
 STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 """Name of a file with the rollouts of a step."""
-_OURS = (
-    RECIPE,
-    VERSIONS,
-    VOCABULARY,
-    METRICS,
-    SUMMARY,
-    ROLLOUTS,
-    EVALUATION,
-    CHECKPOINTS,
-    call_log.FOLDER,
-    *_TRACKERS,
-)
+DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, call_log.FOLDER)
+"""What a run leaves but checkpoints."""
+_OURS = (*DATA, CHECKPOINTS, *_TRACKERS)
 
 
 class RunFolder:
@@ -101,7 +92,7 @@ class RunFolder:
             with files.writing(folder):
                 for name in reversed(
                     _OURS
-                ):  # the recipe last: what is left of an interrupted removal can be removed
+                ):  # the recipe last, so that an interrupted removal can be repeated
                     _remove(folder / name)
                 for name in (ROLLOUTS, EVALUATION, CHECKPOINTS):
                     (folder / name).mkdir()

@@ -16,6 +16,7 @@ import inspect
 import re
 import time
 from collections.abc import Callable, Mapping
+from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from strop.core.errors import UserError
@@ -63,18 +64,7 @@ class _Function:
             parameters = []
         self.positional = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
 
-    def begin(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "_Call | None":
-        """A call that starts now; None when nobody listens."""
-        log = None
-        try:
-            log = current()
-            return None if log is None else _Call(self, log, self._given(args, kwargs))
-        except Exception as error:
-            if log is not None:
-                log.failed(error)
-            return None
-
-    def _given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         # Taken before the call: it may change what it was given.
         values = dict(zip(self.positional, args, strict=False))
         values |= {str(n): args[n] for n in range(len(self.positional), len(args))}
@@ -88,33 +78,42 @@ class _Function:
 
 
 class _Call:
-    """One call that is going on."""
+    """One call, from its start to the end of its block; its line is dropped where nobody listens."""
 
-    def __init__(self, function: _Function, log: CallLog, given: dict[str, Any]) -> None:
+    result: Any = None
+
+    def __init__(self, function: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         self._function = function
-        self._log = log
-        self._line = {"step": log.step, "time": round(time.time(), 3), "seconds": 0.0, **given}
+        self._log: CallLog | None = None
+        self._line: dict[str, Any] | None = None
+        try:
+            self._log = current()
+            if self._log is not None:
+                given = function.given(args, kwargs)
+                self._line = {"step": self._log.step, "time": round(time.time(), 3), "seconds": 0.0, **given}
+        except Exception as error:
+            if self._log is not None:
+                self._log.failed(error)
         self._started = time.perf_counter()
 
-    def returned(self, result: Any) -> None:
-        """It is over."""
-        seconds = time.perf_counter() - self._started
-        self._add(
-            seconds,
-            lambda: {"output": short(result, self._function.chars, SCORES), "score": score_of(result)},
-        )
+    def __enter__(self) -> "_Call":
+        return self
 
-    def raised(self, error: BaseException) -> None:
-        """It ended with an exception."""
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         seconds = time.perf_counter() - self._started
-        self._add(seconds, lambda: {"error": failure(error)})
-
-    def _add(self, seconds: float, outcome: Callable[[], dict[str, Any]]) -> None:
+        if self._log is None or self._line is None:
+            return
         try:
-            self._line["seconds"] = round(seconds, 6)
-            self._log.add(self._function.name, {**self._line, **outcome()})
-        except Exception as error:
-            self._log.failed(error)
+            if error is not None:
+                outcome: dict[str, Any] = {"error": failure(error)}
+            else:
+                output = short(self.result, self._function.chars, SCORES)
+                outcome = {"output": output, "score": score_of(self.result)}
+            self._log.add(self._function.name, {**self._line, "seconds": round(seconds, 6), **outcome})
+        except Exception as broken:
+            self._log.failed(broken)
 
 
 def _decorated(function: Any, name: str, inputs: bool, chars: int) -> Any:
@@ -136,40 +135,20 @@ def _decorated(function: Any, name: str, inputs: bool, chars: int) -> Any:
         )
     spec = _Function(function, name, inputs, chars)
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(body):
-        return _async(function, spec)
-    return _plain(function, spec)
 
+        @functools.wraps(function)
+        async def logged_async(*args: Any, **kwargs: Any) -> Any:
+            with _Call(spec, args, kwargs) as call:
+                call.result = await function(*args, **kwargs)
+            return call.result
 
-def _plain(function: Any, spec: _Function) -> Any:
+        return logged_async
+
     @functools.wraps(function)
     def logged(*args: Any, **kwargs: Any) -> Any:
-        call = spec.begin(args, kwargs)
-        if call is None:
-            return function(*args, **kwargs)
-        try:
-            result = function(*args, **kwargs)
-        except BaseException as error:
-            call.raised(error)
-            raise
-        call.returned(result)
-        return result
-
-    return logged
-
-
-def _async(function: Any, spec: _Function) -> Any:
-    @functools.wraps(function)
-    async def logged(*args: Any, **kwargs: Any) -> Any:
-        call = spec.begin(args, kwargs)
-        if call is None:
-            return await function(*args, **kwargs)
-        try:
-            result = await function(*args, **kwargs)
-        except BaseException as error:
-            call.raised(error)
-            raise
-        call.returned(result)
-        return result
+        with _Call(spec, args, kwargs) as call:
+            call.result = function(*args, **kwargs)
+        return call.result
 
     return logged
 

@@ -14,11 +14,9 @@ from pathlib import Path
 
 from strop.config.git import Git, GitError
 from strop.core.errors import UserError
-from strop.reports.call_log import FOLDER as CALLS
-from strop.reports.run_folder import EVALUATION, METRICS, RECIPE, ROLLOUTS, SUMMARY, VERSIONS, VOCABULARY
+from strop.reports.run_folder import DATA
 
 GIT_DIR = ".data.git"
-KEPT = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CALLS)
 _LOCK, _WAIT = "strop-in-use", 60.0
 """The lock of whoever works in it, and seconds to wait for it."""
 _TRAILER = "Strop-Run"
@@ -142,7 +140,7 @@ class DataRepository:
     def _add(self) -> None:
         """Takes the data into the index as it is on disk, whatever a .gitignore in the run folder says."""
         known = {line.partition("/")[0] for line in self._git("ls-files", seconds=_LOCAL).splitlines()}
-        names = [name for name in KEPT if name in known or (self._folder / name).exists()]
+        names = [name for name in DATA if name in known or (self._folder / name).exists()]
         if names:  # without names it would be all files
             parts = ":(exclude,glob)**/.*.part"
             self._git("add", "--all", "--force", "--", *names, parts, seconds=_LOCAL)
