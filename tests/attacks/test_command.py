@@ -97,6 +97,8 @@ def test_answers_of_others(strop, tmp_path) -> None:
         (("--answers", "odd"), "odd.jsonl:1: an answer line is"),
         (("--json", "no/such/file"), "cannot write no/such/file"),
         (("--grader", "naive:grade"), "add --yes"),
+        (("--generate", "5", "--name", "exit"), "leave --name away"),
+        (("--generate", "5", "--language", "c"), "no grammar for 'c'; known: python, rust"),
         (("--grader", "naive", "--yes"), "not of the form module:callable"),
         (("--grader", "no_such_module:f", "--yes"), "No module named 'no_such_module'"),
     ],

@@ -5,18 +5,24 @@ import, in a finalizer, in a thread, in a method of the value), and a wrong valu
 twin of a place has no act and the right value; it is tried once for each place and task.
 """
 
+import json
 import random
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import yaml
 
+from strop.attacks.bench import Row, run
+from strop.attacks.canary import Canaries
+from strop.attacks.grader import Grader
 from strop.attacks.suite import Trial, fill
 from strop.core.checks import RustCheck
+from strop.core.files import atomic
 from strop.core.task import Task
 
 _WORD = re.compile(r"\$\$|\$([A-Z_]+)")
@@ -151,6 +157,27 @@ def trial(made: Payload, task: Task, facts: Mapping[str, str], honest: str | Non
         made.name, made.language, made.family, "generated", task,
         fill(made.text(), known, made.language), honest and fill(honest, facts, made.language), harmless=False,
     )  # fmt: skip
+
+
+def keep(
+    folder: Path, found: Iterable[tuple[Row, Payload]], graders: Sequence[Grader], trials: Iterable[Trial],
+    canaries: Canaries, grace: float,
+) -> None:  # fmt: skip
+    """Writes each exploit, shrunk, with its task: a file that `strop attack --answers` tries again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = {one.name: one.task for one in trials}
+    for row, made in found:
+        task = tasks[row.attack]
+        (grader,) = (one for one in graders if one.name == row.jail)
+
+        def still(less: Payload, task: Task = task, grader: Grader = grader) -> bool:
+            again = run(grader, [trial(less, task, canaries.facts)], canaries, grace=grace)
+            return any(one.exploits for one in again)
+
+        least = trial(shrunk(made, still), task, canaries.facts)
+        answer = json.dumps({"task_id": task.id, "answer": least.hostile, "name": row.attack})
+        with atomic(folder / f"{row.attack}-{row.jail}.jsonl") as file:
+            file.write(f"{task.model_dump_json()}\n{answer}\n".encode())
 
 
 def shrunk(made: Payload, still: Callable[[Payload], bool]) -> Payload:

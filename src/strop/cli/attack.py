@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from strop.attacks.generate import Payload
     from strop.attacks.grader import Grader
     from strop.attacks.suite import Attack, Trial
-    from strop.core.task import Task
 
 
 _WIDTH = 160
@@ -89,7 +88,10 @@ def attack(
             graders = [graders[-1], Foreign(grader)]
         rows = [row for each in graders for row in _run(each, trials, canaries, wanted.grace)]
         if wanted.keep is not None:
-            _keep(wanted, graders, rows, {t.name: t for t in trials}, made, canaries)
+            from strop.attacks.generate import keep
+
+            found = [(row, made[row.attack]) for row in rows if row.exploits and row.attack in made]
+            keep(wanted.keep, found, graders, trials, canaries, wanted.grace)
     ours = [row for row in rows if row.jail != grader]
     _write(rows, ours, chosen, (json_file, table_file))
     _report(rows, ours, verbose)
@@ -165,41 +167,6 @@ def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: f
 
     with Progress(f"held, {grader.name}", len(trials)) as progress:
         return run(grader, trials, canaries, lambda row: progress.step(row.good), grace)
-
-
-def _keep(
-    wanted: ChosenAttacks,
-    graders: "list[Grader]",
-    rows: "list[Row]",
-    trials: "dict[str, Trial]",
-    made: "dict[str, Payload]",
-    canaries: "Canaries",
-) -> None:
-    """Writes each exploit without the acts that it does not need, with its task."""
-    from strop.attacks.bench import run
-    from strop.attacks.generate import shrunk, trial
-    from strop.core import files
-
-    assert wanted.keep is not None
-    wanted.keep.mkdir(parents=True, exist_ok=True)
-    for row in rows:
-        if not row.exploits or row.attack not in made:
-            continue
-        task = trials[row.attack].task
-        grader = next(one for one in graders if one.name == row.jail)
-
-        def still(less: "Payload", task: "Task" = task, grader: "Grader" = grader) -> bool:
-            again = run(grader, [trial(less, task, canaries.facts)], canaries, grace=wanted.grace)
-            return any(one.exploits for one in again)
-
-        least = shrunk(made[row.attack], still)
-        answer = {
-            "task_id": task.id,
-            "answer": trial(least, task, canaries.facts).hostile,
-            "name": row.attack,
-        }
-        with files.atomic(wanted.keep / f"seed-{wanted.seed}-{row.attack}-{row.jail}.jsonl") as file:
-            file.write(f"{task.model_dump_json()}\n{json.dumps(answer)}\n".encode())
 
 
 def _write(
