@@ -9,6 +9,7 @@ box belongs to one thread: the kernel ties the process's life to the thread that
 
 import json
 import os
+import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -133,7 +134,12 @@ class Box:
         return self._keeper
 
     def _run(
-        self, job: dict[str, Any], contents: Mapping[str, bytes], stdin: bytes, limits: Limits, fresh: bool
+        self,
+        job: dict[str, Any],
+        contents: Mapping[str, bytes],
+        stdin: bytes | socket.socket,
+        limits: Limits,
+        fresh: bool,
     ) -> CommandResult:
         keeper = self._started(job["read"], fresh=fresh)
         try:
@@ -147,7 +153,7 @@ class Box:
         keeper: JailedProcess,
         job: dict[str, Any],
         contents: Mapping[str, bytes],
-        stdin: bytes,
+        stdin: bytes | socket.socket,
         limits: Limits,
     ) -> CommandResult:
         began = time.monotonic()
@@ -157,6 +163,9 @@ class Box:
                 stack.callback(os.close, fd)
             near_input = os.fdopen(in_write, "wb", buffering=0)
             stack.callback(near_input.close)
+            if isinstance(stdin, socket.socket):
+                os.close(in_read)
+                in_read, stdin = stdin.detach(), b""
             kills = 0
             if keeper.cgroup is not None:
                 keeper.cgroup.limit(limits.tree_bytes, limits.processes + 8)

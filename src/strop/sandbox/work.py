@@ -1,6 +1,7 @@
 """One piece of work in a box: its files and its programs, as the parent sees them."""
 
 import os
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from strop.sandbox.limits import Limits
 from strop.sandbox.result import CommandResult, Profile, safe_name
 
-Run = Callable[[dict[str, Any], Mapping[str, bytes], bytes, Limits, bool], CommandResult]
+Run = Callable[[dict[str, Any], Mapping[str, bytes], bytes | socket.socket, Limits, bool], CommandResult]
 """Runs a program: its job, the files that are new, its input, its limits, whether it is the first here."""
 Ask = Callable[[dict[str, Any]], tuple[dict[str, Any], list[int]]]
 """The reply to a request, and its descriptors."""
@@ -32,7 +33,7 @@ class Work:
         self,
         argv: Sequence[str],
         *,
-        stdin: bytes = b"",
+        stdin: bytes | socket.socket = b"",
         limits: Limits | None = None,
         profile: Profile = "run",
         read: Sequence[str] = (),
@@ -43,7 +44,8 @@ class Work:
         Reads system programs and libraries, the work directory and the paths in `read`, of this program and maybe of
         earlier ones in this box; nothing else. The environment is PATH, HOME, TMPDIR, LANG and `environment`. Memory,
         files and processes are bounded per process, CPU of the first process exactly and of each other by RLIMIT_CPU;
-        in the jail "full" memory and processes also as a whole.
+        in the jail "full" memory and processes also as a whole. A socket as `stdin` is the program's to read and write;
+        it is closed here once the program has it.
         Raises SandboxError when the program cannot be started or the box is broken.
         """
         bounds = limits or Limits()

@@ -117,6 +117,8 @@ class Batch:
                 case.unsafe, case.refused = True, "unsafe code, which strict mode refuses"
             if not (found.errors or found.denied or (case.refused and not trusted)):
                 return True
+            if case.calls is not None and not case.refused:
+                case.again, case.calls = True, None  # it may hold values that do not cross
             self._doubt(case, found)
             if self.integration and {"E0432", "E0433"} & set(found.errors) and not self.careful:
                 case.again = True  # the tests may name the crate in a way that a shared crate does not know

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from strop.core.checks import RustCheck
 from strop.core.task import Task
-from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.core.verdict import Outcome, Stage, TestResult, Trust, Verdict
+from strop.verification.rust.calls import Calls
 from strop.verification.rust.scan import Scan
 from strop.verification.rust.trusted import Trusted
 
@@ -23,6 +24,8 @@ class RustAnswer:
     scan: Scan
     trusted: Trusted | None
     """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
+    calls: Calls | None = None
+    """How the tests call the answer, where it is to be a program of its own."""
     crates: frozenset[str] = frozenset()
     """Names of the check's crates that the answer or the tests use."""
     doubtful: frozenset[str] = frozenset()
@@ -63,6 +66,13 @@ class RustAnswer:
     def crate(self) -> str:
         """Name of the answer's crate when it stands alone."""
         return self.check.crate.replace("-", "_") or "answer"
+
+    @property
+    def trust(self) -> Trust:
+        """How far a pass would be separate from the answer."""
+        if self.calls is not None:
+            return "value"
+        return "typed" if self.trusted is not None and self.task.reference else "same-process"
 
     def reset(self) -> None:
         """Forgets what was found, to judge it another way; the cost stays."""
@@ -108,6 +118,7 @@ class RustAnswer:
             seconds=self.seconds,
             cpu_seconds=self.cpu_seconds,
             peak_bytes=self.peak_bytes,
+            trust=self.trust if outcome is Outcome.PASSED else None,
         )
 
     def _conclusion(self) -> tuple[Outcome, str]:

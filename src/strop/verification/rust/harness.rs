@@ -5,6 +5,12 @@
 //! is written to the report descriptor when the test has passed, and at no other time. The report descriptor is a
 //! duplicate of standard output; standard output itself is pointed at standard error, so nothing that the answer prints
 //! gets into the report. Safe Rust can neither read this crate's memory nor write to a descriptor by its number.
+//!
+//! Where the answer is a program of its own (wire.rs), standard input is a socket to it: the tokens come first, behind their
+//! length; then calls and replies cross. The answer's program is this harness too, and serves the calls.
+
+mod wire;
+pub use wire::*;
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -78,8 +84,9 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 static DENIED: OnceLock<Vec<String>> = OnceLock::new();
 static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Arguments: `--list`, or the prefix of the tests' names, the types that may not be compared, and the crates and modules
-/// whose types are not the answer's (both separated by commas).
+/// Arguments: `--list`; or `--serve` and the name of the function that takes calls; or the prefix of the tests' names, the
+/// types that may not be compared, the crates and modules whose types are not the answer's (both separated by commas), and
+/// `calls` where the answer is another program.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     if STARTED.swap(true, Ordering::SeqCst) {
         unsafe { _exit(98) }
@@ -93,13 +100,25 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
         }
         return;
     }
+    if prefix == "--serve" {
+        serve_calls(tests, &arguments.next().unwrap_or_default());
+    }
     for list in [&DENIED, &KNOWN] {
         let names = arguments.next().unwrap_or_default();
         let _ = list.set(names.split(',').filter(|d| !d.is_empty()).map(String::from).collect());
     }
     let mut tokens = String::new();
+    let calls = arguments.next().is_some_and(|word| word == "calls");
     let mut report = unsafe {
-        File::from_raw_fd(0).read_to_string(&mut tokens).expect("standard input");
+        if calls {
+            let mut channel = channel();
+            let mut length = [0; 4];
+            channel.read_exact(&mut length).expect("a length");
+            (&mut channel).take(u32::from_le_bytes(length).into()).read_to_string(&mut tokens).expect("tokens");
+            wire::open(channel);
+        } else {
+            File::from_raw_fd(0).read_to_string(&mut tokens).expect("standard input");
+        }
         let fd = dup(1);
         fcntl(fd, 2, 1);
         dup2(2, 1);
@@ -108,8 +127,31 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     hide_expected_values();
     let chosen = tests.iter().filter(|t| matches!(t.desc.name, StaticTestName(n) if n.starts_with(&prefix)));
     for (test, token) in chosen.zip(tokens.lines()) {
+        wire::begin();
         if !test.desc.ignore && passes(test) {
             let _ = writeln!(report, "{token}");
+        }
+    }
+    unsafe { _exit(0) }
+}
+
+/// Standard input under another number, for this program only; nothing is left to read on the old one.
+fn channel() -> File {
+    unsafe {
+        let fd = dup(0);
+        fcntl(fd, 2, 1);
+        dup2(2, 0);
+        File::from_raw_fd(fd)
+    }
+}
+
+fn serve_calls(tests: &[&TestDescAndFn], name: &str) -> ! {
+    wire::open(channel());
+    unsafe { dup2(2, 1) };
+    for test in tests {
+        let (TestName::StaticTestName(there), TestFn::StaticTestFn(run)) = (&test.desc.name, &test.testfn);
+        if *there == name {
+            let _ = run();
         }
     }
     unsafe { _exit(0) }

@@ -4,6 +4,7 @@ from strop.code.trees import TooCostly, bounded
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
+from strop.verification.rust.calls import calls_of, plan
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crate_use import crates_named, doubtful_types
 from strop.verification.rust.crates import code_name
@@ -26,6 +27,7 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer
         text = check.tests if check.crate else f"use super::*; {check.tests}"
         trusted = read_trusted(text, task.reference)
         touch(check.tests, task.reference, check.crate)  # so that reading it is not on the answer's account
+        plan(check.tests, task.reference)
     names = {code_name(entry) for entry in check.crates}
     used = crates_named(answer, names) | crates_named(trusted.text if trusted else check.tests, names)
     case = RustAnswer(number, task, check, answer, scan(answer), trusted, crates=frozenset(used))
@@ -35,6 +37,8 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer
         try:
             with bounded(steps_for(answer)):
                 case.refused = refusal(case)
+                if not (case.refused or case.worldly or used or check.crate):
+                    case.calls = calls_of(check.tests, task.reference, answer)
                 case.doubtful = frozenset(doubtful_types(answer, names) if used else ())
         except TooCostly:
             case.refused = TOO_LONG

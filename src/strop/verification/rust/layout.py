@@ -35,7 +35,7 @@ class Shared:
                 name = f"use ::{LIBRARY}::{case.module} as {case.crate};"
                 found[f"{self._tests_module(case)}.rs"] = _in_every_module(_tests(case), name, case.crate)
             elif case.trusted is not None:
-                found[f"{case.module}/{TRUSTED}.rs"] = case.trusted.text
+                found[f"{case.module}/{TRUSTED}.rs"] = trusted_text(case)
         return found
 
     def late(self, cases: Sequence[RustAnswer]) -> set[str]:
@@ -90,7 +90,7 @@ class Alone(Shared):
         if case.integration:
             found[self.tests_root] = _tests(case)
         elif case.trusted is not None:
-            found[f"src/{TRUSTED}.rs"] = case.trusted.text
+            found[f"src/{TRUSTED}.rs"] = trusted_text(case)
         return found
 
     def late(self, cases: Sequence[RustAnswer]) -> set[str]:
@@ -122,6 +122,12 @@ def _in_every_module(tests: str, declaration: str, crate: str) -> str:
     for end in sorted(ends, reverse=True):
         data = data[:end] + f" {declaration} ".encode() + data[end:]
     return f"{data.decode()}\n{declaration}\n"
+
+
+def trusted_text(case: RustAnswer) -> str:
+    """What stands in the module of trusted tests: they, or the function that takes their calls."""
+    assert case.trusted is not None
+    return case.trusted.text if case.calls is None else case.calls.server()
 
 
 def _tests(case: RustAnswer) -> str:

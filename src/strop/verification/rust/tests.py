@@ -8,19 +8,20 @@ its exit status, as cargo does; such a verdict can be forged.
 
 import re
 import secrets
-import threading
+import socket
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
+from strop.verification.rust.apart import Testers
+from strop.verification.rust.calls import SERVER
 from strop.verification.rust.case import RustAnswer
-from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.compiler import Compiler
 from strop.verification.rust.constructors import count_constructors
 from strop.verification.rust.crates import NONE, Offer
+from strop.verification.rust.harness import LIST, put_harness
 from strop.verification.rust.layout import Shared
 
 if TYPE_CHECKING:
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "./t"
 _LIBTEST_LINE = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.M)
-_LIST = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=4 << 20, memory_bytes=4 << 30)
 _TOKENS = 32
-_lock = threading.Lock()
-_harness: dict[str, bytes] = {}
 
 
 class Runner(Protocol):
@@ -81,20 +79,17 @@ class StrictRunner:
         limits: Limits,
         own_tests_hold: Callable[[str], str | None],
         offered: Offer = NONE,
+        testers: Testers | None = None,
     ) -> None:
         self.compiler, self.limits, self.own_tests_hold = compiler, limits, own_tests_hold
         self.offered = offered
         """Third-party crates of the program."""
+        self.testers = testers
+        """Runs the tests of cases with `calls`."""
 
     def externs(self, work: "Work") -> dict[str, str]:
         """The harness, compiled once a process and toolchain, under the name that rustc links."""
-        key = self.compiler.installation.identity
-        if key not in _harness:
-            built = _build_harness(work, self.compiler)
-            with _lock:
-                _harness[key] = built
-        work.put({"libtest.rlib": _harness[key]})
-        return {"test": "libtest.rlib"}
+        return put_harness(work, self.compiler)
 
     def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
         """One process a case. Raises WorkerDied when the program does not even list its tests."""
@@ -103,7 +98,7 @@ class StrictRunner:
                 case.refused = "code that runs before main"
                 case.fail("test", case.refused)
             return
-        listed = _run(work, [PROGRAM, "--list"], _LIST, self.compiler)
+        listed = _run(work, [PROGRAM, "--list"], LIST, self.compiler)
         if listed.status != 0:
             raise WorkerDied(
                 f"a test program does not start: {listed.stderr[-300:].decode(errors='replace')}"
@@ -112,7 +107,10 @@ class StrictRunner:
         for case in cases:
             prefix = layout.prefix(case)
             names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
-            self._run_case(work, layout, case, names)
+            if case.calls is None:
+                self._run_case(work, layout, case, names)
+            else:
+                self._run_apart(work, layout, case)
 
     def _starts_early(self, work: "Work") -> bool:
         """Whether macros of crates gave the program functions that run before the harness has read its input."""
@@ -131,11 +129,35 @@ class StrictRunner:
         argv = [PROGRAM, layout.prefix(case), ",".join(sorted(denied)), ",".join(sorted(known))]
         result = _run(work, argv, self.limits, self.compiler, "\n".join(tokens).encode(), case.worldly)
         _note(case, result)
+        case.output = result.stderr.decode(errors="replace").replace(layout.prefix(case), "")
         back = set(result.stdout.decode(errors="replace").split())
-        prefix, own = layout.trusted_prefix(case), layout.prefix(case)
         passed = {name for (name, _), token in zip(names, tokens, strict=True) if token in back}
+        self._conclude(case, names, passed, layout.trusted_prefix(case), layout.prefix(case))
+
+    def _run_apart(self, work: "Work", layout: Shared, case: RustAnswer) -> None:
+        """Two processes: the tests, which alone report, and the answer, which serves their calls."""
+        assert self.testers is not None
+        argv = [PROGRAM, "--serve", layout.trusted_prefix(case) + SERVER]
+
+        def answer(channel: socket.socket) -> "CommandResult":
+            return _run(work, argv, self.limits, self.compiler, channel)
+
+        tests, tokens, served, tested = self.testers.run(case, self.limits, answer)
+        _note(case, tested)
+        _note(case, served)
+        case.seconds -= min(served.seconds, tested.seconds)  # they ran side by side
+        if case.outcome is None and served.cpu_seconds + tested.cpu_seconds > self.limits.cpu_seconds:
+            case.outcome, case.detail = Outcome.TIMED_OUT, "the tests passed the cpu limit"
+        printed = (served.stdout + served.stderr).decode(errors="replace").replace(layout.prefix(case), "")
+        case.output = printed + tested.stderr.decode(errors="replace").replace(tests.prefix, "")
+        back = set(tested.stdout.decode(errors="replace").split())
+        passed = {name for (name, _), token in zip(tests.names, tokens, strict=True) if token in back}
+        self._conclude(case, list(tests.names), passed, tests.prefix, "")
+
+    def _conclude(
+        self, case: RustAnswer, names: list[tuple[str, bool]], passed: set[str], prefix: str, own: str
+    ) -> None:
         ran = [name for name, ignored in names if not ignored]
-        case.output = result.stderr.decode(errors="replace").replace(own, "")
         case.say("test", case.output)
         stop = case.outcome or Outcome.FAILED
         case.tests = [
@@ -176,7 +198,7 @@ def _run(
     argv: list[str],
     limits: Limits,
     compiler: Compiler,
-    stdin: bytes = b"",
+    stdin: bytes | socket.socket = b"",
     worldly: bool = False,
 ) -> "CommandResult":
     libraries = compiler.installation.libraries
@@ -196,16 +218,3 @@ def _note(case: RustAnswer, result: "CommandResult") -> None:
         case.outcome, case.detail = Outcome.OUT_OF_MEMORY, "the tests passed the memory limit"
     elif result.status < 0:
         case.detail = f"the tests ended by signal {-result.status}"
-
-
-def _build_harness(work: "Work", compiler: Compiler) -> bytes:
-    source = Path(__file__).with_name("harness.rs").read_bytes()
-    work.put({"harness.rs": source})
-    argv = [compiler.installation.program("rustc"), "harness.rs", "--crate-name", "test", "--crate-type", "rlib",
-            "--edition=2021", "-C", "prefer-dynamic", "-C", "opt-level=1", "-o", "libtest.rlib"]  # fmt: skip
-    limits = replace(COMPILE, cpu_seconds=30, wall_seconds=120)
-    result = work.run(argv, limits=limits, profile="build", read=compiler.installation.read,
-                      environment=compiler.environment("test"))  # fmt: skip
-    if result.status != 0:
-        raise WorkerDied(f"the test harness does not build: {result.stderr[-500:].decode(errors='replace')}")
-    return work.read("libtest.rlib", limit=32 << 20)

@@ -36,6 +36,7 @@ from strop.core.errors import SandboxError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
+from strop.verification.rust.apart import Testers
 from strop.verification.rust.audit import differences
 from strop.verification.rust.batch import Batch, Trouble, judge_alone
 from strop.verification.rust.cargo import Cargo
@@ -90,6 +91,7 @@ class RustToolchain:
         self._jail, self._allow_unsafe, self._vendor = jail, allow_unsafe, vendor
         self._box: Box | None = None
         self._compiler: Compiler | None = None
+        self._testers: Testers | None = None
         self._static = True  # whether the text of an answer's own tests decides
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
@@ -114,6 +116,9 @@ class RustToolchain:
 
     def close(self) -> None:
         """Ends the jail's process. Safe to call twice and from any thread."""
+        testers, self._testers = self._testers, None
+        if testers is not None:
+            testers.close()
         box, self._box = self._box, None
         if box is not None:
             box.close()
@@ -154,6 +159,7 @@ class RustToolchain:
         """A shared crate; divided where a compiler did not come to its end."""
         if len(group) == 1:
             return self._judge_alone(group[0])
+        self._prepare(group)
         try:
             with self._boxed().work() as work:
                 Batch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
@@ -172,6 +178,8 @@ class RustToolchain:
             case.outcome = Outcome.ERROR
             case.detail = f"the crate {missing[0]} cannot be used: {crates.missing[missing[0]]}"
             return
+        self._prepare([case])
+        apart = case.calls is not None
         try:
             with self._boxed().work() as work:
                 if self.strict or not self._needs_cargo(case):
@@ -181,6 +189,15 @@ class RustToolchain:
         except Trouble as trouble:
             case.reset()
             give_up(case, str(trouble))
+        if case.again and case.calls is None and apart:
+            case.reset()
+            self._judge_alone(case)
+
+    def _prepare(self, cases: Sequence[RustAnswer]) -> None:
+        """Makes the test programs of those whose tests are to run apart."""
+        if any(case.calls for case in cases):
+            self._testers = self._testers or Testers(self._built(), self._open)
+            self._testers.make(cases)
 
     def _needs_cargo(self, case: RustAnswer) -> bool:
         own_tests = case.integration and case.scan.unit_tests
@@ -219,7 +236,7 @@ class RustToolchain:
     def _runner(self, crates: Offer = NONE) -> Runner:
         if self.strict:
             hold = static_reason if self._static else _no_reason
-            return StrictRunner(self._built(), self.limits, hold, crates)
+            return StrictRunner(self._built(), self.limits, hold, crates, self._testers)
         return CargoRunner(self._built(), self.limits)
 
     def _built(self) -> Compiler:
@@ -229,11 +246,14 @@ class RustToolchain:
 
     def _boxed(self) -> "Box":
         if self._box is None:
-            from strop.sandbox import open_box
-
-            read = [*self._built().installation.read, *([str(self._vendor)] if self._vendor else [])]
-            self._box = open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
+            self._box = self._open()
         return self._box
+
+    def _open(self) -> "Box":
+        from strop.sandbox import open_box
+
+        read = [*self._built().installation.read, *([str(self._vendor)] if self._vendor else [])]
+        return open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
 
 
 def _no_reason(answer: str) -> None:
