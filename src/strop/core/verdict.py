@@ -31,9 +31,11 @@ class TestResult(Record):
 
 
 Trust = Literal["value", "typed", "same-process"]
-"""How far a pass is separate from what was judged: only values of ours were compared outside it, types of the answer's
+"""How far a pass is separate from what was judged.
 
-own took part, or answer and tests shared a process.
+value         the tests ran in another process and saw only values of the language's own types
+typed         one process; types of the answer took part, held to those of the reference
+same-process  one process
 """
 
 

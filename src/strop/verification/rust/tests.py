@@ -1,7 +1,8 @@
 """Runs the tests of built answers, one jailed process each, and reads what they report.
 
 `StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, drawn for
-this run and sent on standard input, which comes back when that test has passed. Tests of a task that use files or
+this run and sent on standard input, which comes back when that test has passed. Tests with `calls` have a process of
+their own beside the answer's (apart.py). Tests of a task that use files or
 processes themselves run in the build profile, all others in the run profile. `CargoRunner` runs libtest and believes
 its exit status, as cargo does; such a verdict can be forged.
 """

@@ -13,16 +13,19 @@ ignored or compiled away, tests of the answer's own that claim nothing.
   answer can neither read the memory of its process nor write to descriptors by number, nor run before `main`;
 - every expected test is in the program: names come from trusted code, so a test that the answer removes with `cfg` or
   marks as ignored is missed;
-- each of them was reported with its token. The program gets one secret token a test on standard input, all read
+- each of them was reported with its token. The test program gets one secret token a test on standard input, all read
   before code of the answer runs, and writes it back when that test has passed. Exits, aborts, a replaced process
   image, printed lines and panic hooks report nothing;
 - nothing runs before `main` where crates are offered, by the program's constructors;
-- trusted tests compare values by equality that the answer does not define (see trusted.py, harness.rs);
+- trusted tests that need only values of the standard library run as a program of their own, in another jail, and call
+  the answer's over a socket (calls.py, apart.py, wire.rs). The verdict says `trust: value`;
+- other trusted tests share a process with the answer (`trust: typed`, or `same-process` without a reference), and
+  compare values by equality that the answer does not define (trusted.py, touched.py, harness.rs);
 - tests of the answer's own hold: they claim something and notice faults put into the code (verification.strength).
 
-Not covered: bugs of rustc that let safe code break memory safety; what the vendored crates that a check offers let safe
-code do, with the unsafe code that their macros write; answers that recognise the tests' inputs; comparisons
-in trusted tests outside of assertion macros. Doc tests are run in cargo mode only.
+Not covered: where answer and tests share a process, bugs of rustc that let safe code break memory safety, and
+comparisons in trusted tests outside of assertion macros; what the vendored crates that a check offers let safe code do,
+with the unsafe code that their macros write; answers that recognise the tests' inputs. Doc tests are run in cargo mode only.
 """
 
 import hashlib
