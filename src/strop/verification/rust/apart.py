@@ -33,7 +33,7 @@ _MOST_TOKENS = 1 << 15
 
 
 @dataclass(frozen=True)
-class Tests:
+class ApartTests:
     """The tests of one task in a program."""
 
     program: str
@@ -48,7 +48,7 @@ class Testers:
     def __init__(self, compiler: Compiler, open_box: "Callable[[], Box]") -> None:
         self._compiler, self._open_box = compiler, open_box
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rust-tests")
-        self._known: dict[Key, Tests | None] = {}
+        self._known: dict[Key, ApartTests | None] = {}
         self._box: Box | None = None
         self._stack = ExitStack()
         self._work: Work | None = None
@@ -72,7 +72,7 @@ class Testers:
 
     def run(
         self, case: RustAnswer, limits: "Limits", answer: "Callable[[socket.socket], CommandResult]"
-    ) -> "tuple[Tests, list[str], CommandResult, CommandResult]":
+    ) -> "tuple[ApartTests, list[str], CommandResult, CommandResult]":
         """Runs the tests of a case against `answer`, which runs the answer's program with this end as its input.
 
         Returns the tests, their tokens and both results. Raises SandboxError.
@@ -169,7 +169,7 @@ class Testers:
             prefix = f"{module}::{TRUSTED}::"
             names = tuple((row[0], row[1] == "ignored") for row in rows if row[0].startswith(prefix))
             if names and 33 * len(names) < _MOST_TOKENS:
-                self._known[_key(case)] = Tests(program, prefix, names)
+                self._known[_key(case)] = ApartTests(program, prefix, names)
 
 
 def _key(case: RustAnswer) -> Key:

@@ -2,8 +2,8 @@
 
 `plan` says whether a task's tests are of that kind: what they name of the answer are free functions whose heads, read
 from the reference, are made of a closed set of types. Then the tests are compiled with functions of the same heads that
-send each call to the answer's program (`Calls.proxies`), and the answer with a function that takes the calls
-(`Calls.server`); see wire.rs for the values. Neither program holds code or memory of the other.
+send each call to the answer's program (`ValueCalls.proxies`), and the answer with a function that takes the calls
+(`ValueCalls.server`); see wire.rs for the values. Neither program holds code or memory of the other.
 """
 
 from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Function:
+class ValueFunction:
     """A free function within the closed set."""
 
     name: str
@@ -87,10 +87,10 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Calls:
+class ValueCalls:
     """How the tests of a task call an answer."""
 
-    functions: tuple[Function, ...]
+    functions: tuple[ValueFunction, ...]
     imports: str
     """Imports from the standard library that the reference has, which tests may lean on."""
 
@@ -107,7 +107,7 @@ class Calls:
 
 
 @lru_cache(maxsize=512)
-def plan(tests: str, reference: str) -> Calls | None:
+def plan(tests: str, reference: str) -> ValueCalls | None:
     """The calls of a task's tests; None where the tests need more of an answer than values."""
     found, touched = scan(tests), touch(tests, reference)
     if not reference or found.world:
@@ -118,16 +118,16 @@ def plan(tests: str, reference: str) -> Calls | None:
     functions = heads(reference)
     if not named <= functions.keys():
         return None
-    return Calls(tuple(functions[name] for name in sorted(named)), _imports(reference))
+    return ValueCalls(tuple(functions[name] for name in sorted(named)), _imports(reference))
 
 
-def calls_of(tests: str, reference: str, answer: str) -> Calls | None:
+def calls_of(tests: str, reference: str, answer: str) -> ValueCalls | None:
     """The plan of a task, if this answer fits it."""
     calls = plan(tests, reference)
     return calls if calls is not None and fits(calls, answer) else None
 
 
-def fits(calls: Calls, answer: str) -> bool:
+def fits(calls: ValueCalls, answer: str) -> bool:
     """Whether an answer has these functions with the same types, and no tests of its own to be run with them."""
     if scan(answer).unit_tests:
         return False
@@ -135,7 +135,7 @@ def fits(calls: Calls, answer: str) -> bool:
     return all(f.name in mine and mine[f.name].bare == f.bare for f in calls.functions)
 
 
-def heads(text: str) -> dict[str, Function]:
+def heads(text: str) -> dict[str, ValueFunction]:
     """Free functions at the top of a text that are within the closed set, by name."""
     root = parse(text)
     aliases = {
@@ -154,7 +154,7 @@ def heads(text: str) -> dict[str, Function]:
     return found
 
 
-def _function(node: Node, aliases: Aliases) -> Function:
+def _function(node: Node, aliases: Aliases) -> ValueFunction:
     for child in node.named_children:
         if child.type == "where_clause" or (child.type == "function_modifiers" and text_of(child) != "const"):
             raise _Foreign
@@ -175,7 +175,7 @@ def _function(node: Node, aliases: Aliases) -> Function:
     back = node.child_by_field_name("return_type")
     result = "()" if back is None else _spell(back, aliases, _kept)
     bare.append("()" if back is None else _spell(back, aliases, _left_out))
-    return Function(
+    return ValueFunction(
         name=text_of(node.child_by_field_name("name")),
         lifetimes="" if lifetimes is None else text_of(lifetimes),
         parameters=tuple(parameters),
@@ -292,7 +292,7 @@ def _imports(reference: str) -> str:
     return "\n".join(kept)
 
 
-def _proxy(number: int, function: Function) -> str:
+def _proxy(number: int, function: ValueFunction) -> str:
     names = [f"a{n}" for n in range(len(function.parameters))]
     pairs = list(zip(names, function.parameters, strict=True))
     head = ", ".join(f"{name}: {p.written}" for name, p in pairs)
@@ -308,7 +308,7 @@ def _proxy(number: int, function: Function) -> str:
     return "\n    ".join([*lines, "::test::finish(rest);", "result"]) + "\n}"
 
 
-def _taker(number: int, function: Function) -> str:
+def _taker(number: int, function: ValueFunction) -> str:
     lines = [
         f"fn c{number}(from: &mut &[::std::primitive::u8], to: &mut ::std::vec::Vec<::std::primitive::u8>) "
         "-> ::std::option::Option<()> {"

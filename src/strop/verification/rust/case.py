@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Trust, Verdict
-from strop.verification.rust.calls import Calls
+from strop.verification.rust.calls import ValueCalls
 from strop.verification.rust.scan import Scan
 from strop.verification.rust.trusted import Trusted
 
@@ -24,7 +24,7 @@ class RustAnswer:
     scan: Scan
     trusted: Trusted | None
     """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
-    calls: Calls | None = None
+    calls: ValueCalls | None = None
     """How the tests call the answer, where it is to be a program of its own."""
     crates: frozenset[str] = frozenset()
     """Names of the check's crates that the answer or the tests use."""

@@ -25,7 +25,8 @@ ignored or compiled away, tests of the answer's own that claim nothing.
 
 Not covered: where answer and tests share a process, bugs of rustc that let safe code break memory safety, and
 comparisons in trusted tests outside of assertion macros; what the vendored crates that a check offers let safe code do,
-with the unsafe code that their macros write; answers that recognise the tests' inputs. Doc tests are run in cargo mode only.
+with the unsafe code that their macros write; answers that recognise the tests' inputs. Doc tests are run in cargo mode
+only.
 """
 
 import hashlib
