@@ -64,7 +64,7 @@ def human_eval_executor() -> Callable[[int], _Measured]:
 
 def strop_verifier(*, jailed: bool) -> Callable[[int], _Measured]:
     from strop.sandbox import Limits, jailed
-    from strop.tasks.humaneval import load
+    from strop.tasks.adapters.humaneval import load
     from strop.verification import open_verifier
 
     if not jailed:
@@ -117,7 +117,7 @@ def work(kind: str, ballast: int) -> None:
         held[place] ^= 1
     if kind != "alone":
         from strop import tasks, verification  # noqa: F401
-        from strop.tasks import humaneval
+        from strop.tasks.adapters import humaneval
         from strop.verification import pool  # noqa: F401
 
         humaneval.load()

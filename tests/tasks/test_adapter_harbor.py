@@ -13,7 +13,7 @@ from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import harbor_folder
-from strop.tasks.adapters.harbor import ADAPTER
+from strop.tasks.adapters.harbor import HARBOR as ADAPTER
 from strop.tasks.sources import iter_tasks
 
 SETTINGS = '[metadata]\ndifficulty = "hard"\ncategory = "games"\n[environment]\ndocker_image = "a/b:1"\n'

@@ -9,8 +9,8 @@ import pytest
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import builtin, humaneval, sources
-from strop.tasks.adapters import ADAPTERS
+from strop.tasks import builtin, sources
+from strop.tasks.adapters import ADAPTERS, humaneval
 from strop.tasks.formats import guessed, tasks_of, write_format
 
 WRITTEN = [name for name, adapter in ADAPTERS.items() if adapter.write]

@@ -19,8 +19,8 @@ from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.tasks import render
 from strop.tasks.adapters import ADAPTERS
-from strop.tasks.adapters.evalplus_inputs import literal
-from strop.tasks.adapters.livecodebench_packed import packed, unpacked
+from strop.tasks.adapters.evalplus import literal
+from strop.tasks.adapters.livecodebench import packed, unpacked
 from strop.tasks.adapters.multipl_e_tests import Unclear, javascript
 from strop.verification.verifier import OpenVerifier
 

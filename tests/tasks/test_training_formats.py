@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import ADAPTERS, functional, io_tests, solutions
+from strop.tasks.adapters import ADAPTERS, io_tests, solutions
 from strop.tasks.adapters.io_tests import WrittenForm
 
 JSON = st.recursive(
@@ -155,7 +155,7 @@ def test_code_that_is_no_python_stays():
     ],
 )
 def test_the_function_of_functional_tests(code, hint, reference, name):
-    check = functional.read(code, hint, reference, "here")
+    check = verl.functional_check(code, hint, reference, "here")
     assert isinstance(check, AssertsCheck) and check.entry_point == name and "Solution" not in check.code
 
 
@@ -166,7 +166,7 @@ def test_functional_tests_that_name_nothing_are_refused():
         ("assert 1", "which"),
     ):
         with pytest.raises(UserError, match=f"^here: .*{why}"):
-            functional.read(code, "", "", "here")
+            verl.functional_check(code, "", "", "here")
 
 
 def test_a_mathematics_row_is_left_out():

@@ -9,12 +9,11 @@ from strop.core.task import Split, Task
 from strop.tasks import (
     builtin,
     edit_tasks,
-    humaneval,
     places,
     splits,
     stdio_problems,
 )
-from strop.tasks.adapters import ADAPTERS, Adapter
+from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
 from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail
 from strop.tasks.rows import Row, check_columns, mapped_task, suggestion

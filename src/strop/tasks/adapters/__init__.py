@@ -1,16 +1,33 @@
-"""Adapters of data sets, one module a schema; a module of this folder that defines `ADAPTER` is one.
+"""Adapters of data sets. `ADAPTERS` maps names to adapters and imports a module when its name is asked for.
 
-`ADAPTERS` maps names to adapters and imports a module when its name is asked for.
+A module defines each of its adapters as a constant that is called like it: `SWE_BENCH` is `swe-bench`.
 """
 
 import importlib
-import pkgutil
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from strop.tasks.adapters.base import Adapter
 
 __all__ = ["ADAPTERS", "Adapter", "Adapters"]
+
+_MODULES = {
+    "apps": ("apps", "taco"),
+    "assert_rows": ("acecode", "mbpp"),
+    "evalplus": ("evalplus",),
+    "exercism": ("exercism-python", "exercism-rust"),
+    "harbor": ("harbor",),
+    "humaneval": ("humaneval", "infilling"),
+    "humaneval_rust": ("humaneval-rust",),
+    "livecodebench": ("livecodebench",),
+    "multipl_e": ("multipl-e",),
+    "prime": ("prime",),
+    "quixbugs": ("quixbugs",),
+    "swe": ("swe-bench", "swe-smith"),
+    "task_lines": ("strop", "trl"),
+    "verl": ("verl",),
+    "vulnerability": ("primevul", "sven", "vulnerability"),
+}
+_MODULE_OF = dict(sorted((name, module) for module, names in _MODULES.items() for name in names))
 
 
 class Adapters(Mapping[str, Adapter]):
@@ -18,30 +35,16 @@ class Adapters(Mapping[str, Adapter]):
 
     def __getitem__(self, name: str) -> Adapter:
         """The adapter of that name. Raises KeyError."""
-        found = _adapter(name.replace("-", "_")) if name == name.replace("_", "-") else None
-        if found is None:
-            raise KeyError(name)
-        return found
+        module = importlib.import_module(f"{__name__}.{_MODULE_OF[name]}")
+        adapter: Adapter = getattr(module, name.replace("-", "_").upper())
+        return adapter
 
     def __iter__(self) -> Iterator[str]:
         """The names of all."""
-        return (module.replace("_", "-") for module in _modules() if _adapter(module))
+        return iter(_MODULE_OF)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(_MODULE_OF)
 
 
 ADAPTERS = Adapters()
-
-
-@cache
-def _modules() -> tuple[str, ...]:
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
-
-
-@cache
-def _adapter(module: str) -> Adapter | None:
-    if module not in _modules():
-        return None
-    found = getattr(importlib.import_module(f"{__name__}.{module}"), "ADAPTER", None)
-    return found if isinstance(found, Adapter) else None

@@ -1,16 +1,26 @@
-"""APPS: problems of Codewars, AtCoder, Kattis and Codeforces, as programs or functions.
+"""APPS and TACO: competition problems, as programs or functions, in common columns.
 
-Reference: Hendrycks et al., "Measuring Coding Challenge Competence With APPS", 2021, arXiv:2105.09938; data set
+APPS: Hendrycks et al., "Measuring Coding Challenge Competence With APPS", 2021, arXiv:2105.09938; data set
 codeparrot/apps (MIT). Rows: problem_id (integer), question, solutions (JSON text of a list, or empty), input_output
 (JSON text, see `io_tests`, or empty), difficulty (introductory, interview, competition), url, starter_code.
 
 1. The id is `apps/PROBLEM_ID`; train and test number their problems alike, so they are two sources.
-2. The first solution is the reference, the others are `metadata.references`. Of functions, both stand below the imports
-   that they rely on (see `solutions`).
+2. The first solution is the reference, the others are `metadata.references`. Of functions, both have the imports that
+   they rely on above them (see `solutions`).
 3. JSON texts come back as equal values, not byte by byte.
+
+TACO: Li et al., "TACO: Topics in Algorithmic COde generation dataset", 2023, arXiv:2312.14852; data set BAAI/TACO, and
+likaixin/TACO-verified. Rows: APPS' columns without problem_id, `solutions` perhaps as the list itself, difficulty (EASY
+to VERY_HARD, UNKNOWN_DIFFICULTY), raw_tags, name, source, tags, skill_types, url, Expected Auxiliary Space, time_limit,
+date, picture_num, memory_limit, Expected Time Complexity.
+
+4. BAAI/TACO has no ids: a hash of the content serves. Where there is a column `id` it becomes `taco/ID`.
+5. The columns of tags hold Python literals, which stay as they are, text.
+6. `date` becomes `metadata.date` where it begins with a day, such as 2020-01-31.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,12 +28,11 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import io_tests, solutions
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import decoded, has, name_of, text
-from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
 from strop.tasks.rows import Row
 
-FIELDS = ("problem_id", "question", "solutions", "input_output", "difficulty", "starter_code")
-LEVELS = {"introductory": 2, "interview": 3, "competition": 4}
+_APPS_FIELDS = ("problem_id", "question", "solutions", "input_output", "difficulty", "starter_code")
+_APPS_LEVELS = {"introductory": 2, "interview": 3, "competition": 4}
 
 
 def task_of(row: Row, where: str, name: str, levels: dict[str, int], known: tuple[str, ...]) -> Task:
@@ -90,24 +99,69 @@ def _answers(value: Any, where: str) -> list[str]:
     return [answer for answer in value if answer.strip()]
 
 
-def _read(row: Row, where: str) -> Iterator[Task]:
+def _read_apps(row: Row, where: str) -> Iterator[Task]:
     number = name_of(row.get("problem_id"), "")
-    yield task_of(row, where, f"apps/{number}" if number else "", LEVELS, FIELDS)
+    yield task_of(row, where, f"apps/{number}" if number else "", _APPS_LEVELS, _APPS_FIELDS)
 
 
-def _write(task: Task) -> dict[str, Any]:
+def _write_apps(task: Task) -> dict[str, Any]:
     number = task.id.removeprefix("apps/")
     return {"problem_id": int(number) if number.isdecimal() else task.id, "url": "", **row_of(task)}
 
 
-def _fits(row: Row) -> bool:
+def _fits_apps(row: Row) -> bool:
     return has(row, question=str, problem_id=(int, str)) and "input_output" in row
 
 
-ADAPTER = Adapter(
+APPS = Adapter(
     name="apps",
     about="APPS: question, solutions, input_output (codeparrot/apps)",
-    read=_read,
-    fits=_fits,
-    write=_write,
+    read=_read_apps,
+    fits=_fits_apps,
+    write=_write_apps,
+)
+
+
+_TACO_FIELDS = ("id", "question", "input_output", "difficulty", "starter_code")
+_TACO_LEVELS = {"EASY": 2, "MEDIUM": 3, "MEDIUM_HARD": 4, "HARD": 5, "VERY_HARD": 5}
+_TACO_COLUMNS = ("raw_tags", "skill_types", "picture_num", "Expected Auxiliary Space")
+
+
+def _read_taco(row: Row, where: str) -> Iterator[Task]:
+    number = name_of(row.get("id"), "")
+    known = (*_TACO_FIELDS, "solutions")
+    task = task_of(row, where, f"taco/{number}" if number else "", _TACO_LEVELS, known)
+    day = re.match(r"\d{4}-\d\d-\d\d", str(row.get("date") or ""))
+    more: dict[str, Any] = {"date": day.group()} if day else {}
+    kept = original(task) | ({"list": True} if isinstance(row.get("solutions"), list) else {})
+    more |= {"original": kept} if kept else {}
+    source = task.source or f"taco/{row.get('source') or ''}"
+    yield task.model_copy(update={"source": source, "metadata": {**task.metadata, **more}})
+
+
+def _write_taco(task: Task) -> dict[str, Any]:
+    row = row_of(task)
+    number = task.id.removeprefix("taco/")
+    if row.pop("list", False):
+        row["solutions"] = answers_of(task)
+    if number != task.id:
+        row["id"] = int(number) if number.isdecimal() else number
+    return row
+
+
+def _fits_taco(row: Row) -> bool:
+    return (
+        has(row, question=str)
+        and "problem_id" not in row
+        and "input_output" in row
+        and any(name in row for name in _TACO_COLUMNS)
+    )
+
+
+TACO = Adapter(
+    name="taco",
+    about="TACO: APPS' columns with tags, limits and dates (BAAI/TACO)",
+    read=_read_taco,
+    fits=_fits_taco,
+    write=_write_taco,
 )

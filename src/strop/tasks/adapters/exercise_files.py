@@ -13,8 +13,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.fields import mapping
-from strop.tasks.adapters.unreadable import unreadable
+from strop.tasks.adapters.fields import mapping, unreadable
 from strop.tasks.bounded import parse_json
 from strop.tasks.rows import Row
 

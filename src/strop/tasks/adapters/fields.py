@@ -1,9 +1,11 @@
-"""Fields of a row, read with errors that name the place, the field and what stood there."""
+"""Fields of a row, read with errors that name the place and what was there; and what a row holds beside its task."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.core.task import Task
 from strop.tasks.bounded import parse_json
 from strop.tasks.rows import Row, suggestion
 
@@ -87,3 +89,41 @@ def _wrong(row: Row, name: str, where: str, wanted: str) -> UserError:
     value = row[name]
     shown = repr(value) if isinstance(value, bool | int | float | None) else type(value).__name__
     return UserError(f"{where}: field {name!r} must hold {wanted}, not {shown[:60]}")
+
+
+def with_original(task: Task, row: Row, known: Collection[str], **more: Any) -> Task:
+    """The task with the row's columns that are not `known`, and with `more`, in its metadata.
+
+    Values that JSON cannot hold (dates, bytes) are kept as their text; without anything to keep the task is unchanged.
+    """
+    kept = {str(name): plain(value) for name, value in row.items() if name not in known}
+    kept |= {name: plain(value) for name, value in more.items()}
+    return task.model_copy(update={"metadata": {**task.metadata, "original": kept}}) if kept else task
+
+
+def original(task: Task) -> dict[str, Any]:
+    """The fields kept by `with_original`; empty for a task that comes from elsewhere."""
+    kept = task.metadata.get("original")
+    return dict(kept) if isinstance(kept, dict) else {}
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON would hold it."""
+    try:
+        return json.loads(json.dumps(value, default=str, allow_nan=False))
+    except (ValueError, RecursionError):
+        return str(value)
+
+
+_UNREADABLE = "unreadable"
+
+
+def unreadable(why: object) -> dict[str, Any]:
+    """The row of a folder that cannot be read."""
+    return {_UNREADABLE: str(why)}
+
+
+def refuse_unreadable(row: Row, where: str) -> None:
+    """Raises UserError, with the cause, for a row that `unreadable` made."""
+    if _UNREADABLE in row:
+        raise UserError(f"{where}: {str(row[_UNREADABLE]).removeprefix(f'{where}: ')}")

@@ -21,9 +21,8 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import harbor_folder
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import has, mapping, text
+from strop.tasks.adapters.fields import has, mapping, refuse_unreadable, text
 from strop.tasks.adapters.harbor_folder import INSTRUCTION, SETTINGS
-from strop.tasks.adapters.unreadable import refuse_unreadable
 from strop.tasks.bounded import check_value
 from strop.tasks.rows import Row
 
@@ -134,7 +133,7 @@ def _fits(row: Row) -> bool:
     return has(row, name=str, files=dict) and (SETTINGS in row["files"] or INSTRUCTION in row["files"])
 
 
-ADAPTER = Adapter(
+HARBOR = Adapter(
     name="harbor",
     about="Harbor task folders (Terminal-Bench 2), as records",
     read=_read,

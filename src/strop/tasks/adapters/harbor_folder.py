@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.tasks.adapters.fields import mapping
-from strop.tasks.adapters.unreadable import unreadable
+from strop.tasks.adapters.fields import mapping, unreadable
 from strop.tasks.bounded import MAX_ROW, size
 from strop.tasks.rows import Row
 

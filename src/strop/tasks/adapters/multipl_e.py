@@ -20,8 +20,7 @@ from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import has, text
-from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.fields import has, original, text, with_original
 from strop.tasks.adapters.multipl_e_tests import CHECKS, Unclear
 from strop.tasks.rows import Row
 
@@ -102,7 +101,7 @@ def _write(task: Task) -> dict[str, Any]:
     return {"name": task.id.partition("/")[2], "prompt": task.prompt or "", **kept}
 
 
-ADAPTER = Adapter(
+MULTIPL_E = Adapter(
     name="multipl-e",
     about="MultiPL-E: HumanEval and MBPP in other languages",
     read=_read,

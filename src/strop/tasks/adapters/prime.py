@@ -22,8 +22,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import io_tests, solutions
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import decoded, has, name_of, text
-from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
 from strop.tasks.answers import extract_code
 from strop.tasks.rows import Row
 
@@ -110,7 +109,7 @@ def _fits(row: Row) -> bool:
     return has(row, prompt=str) and row.get("verification_info") is not None
 
 
-ADAPTER = Adapter(
+PRIME = Adapter(
     name="prime",
     about="verification_info with test_cases (PrimeIntellect SYNTHETIC-1, open-r1)",
     read=_read,

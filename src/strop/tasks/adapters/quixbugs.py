@@ -23,8 +23,7 @@ from strop.core.checks import Case, CasesCheck, PytestCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import has, items, text
-from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.fields import has, items, original, text, with_original
 from strop.tasks.adapters.quixbugs_suite import case_suite, classes_of, is_plain, slow_cases, suite
 from strop.tasks.rows import Row
 from strop.tasks.rust_sets import texts
@@ -116,7 +115,7 @@ def _write(task: Task) -> dict[str, Any]:
     }
 
 
-ADAPTER = Adapter(
+QUIXBUGS = Adapter(
     name="quixbugs",
     about="QuixBugs, Python part: programs with one bug each",
     read=_read,

@@ -15,18 +15,22 @@ test cases as in `prime`, {"functional": Python code that asserts and calls the 
    shown are lost.
 """
 
+import ast
+import builtins
 import json
+import re
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import prompts
-from strop.tasks.adapters import functional, io_tests, prime, solutions
+from strop.tasks.adapters import io_tests, prime, solutions
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import decoded, items, mapping
-from strop.tasks.adapters.leftovers import original, with_original
+from strop.tasks.adapters.fields import decoded, items, mapping, original, with_original
 from strop.tasks.rows import Row
 
 FIELDS = ("prompt", "reward_model")
@@ -79,7 +83,7 @@ def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> 
     """The check, and how its tests were written."""
     spot = f"{where}: ground_truth"
     if isinstance(truth, list) and truth and all(isinstance(line, str) for line in truth):
-        check = functional.read("\n".join(truth), str(extra.get("entry_point") or ""), reference, spot)
+        check = functional_check("\n".join(truth), str(extra.get("entry_point") or ""), reference, spot)
         return check, {"statements": truth}
     if isinstance(truth, list):
         named, form = prime.read_cases(truth, spot)
@@ -87,7 +91,7 @@ def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> 
     if isinstance(truth, Mapping) and isinstance(truth.get("functional"), str):
         code = truth["functional"]
         hint = str(extra.get("entry_point") or "")
-        check = functional.read(code, hint, reference, spot)
+        check = functional_check(code, hint, reference, spot)
         return check, {"functional": code} if check.code != code else {}
     if not isinstance(truth, Mapping) or "inputs" not in truth:
         raise UserError(f"{spot}: wanted inputs and outputs, a list of test cases, or functional code")
@@ -147,10 +151,53 @@ def _fits(row: Row) -> bool:
     return isinstance(model, Mapping) and "ground_truth" in model and isinstance(row.get("prompt"), list)
 
 
-ADAPTER = Adapter(
+VERL = Adapter(
     name="verl",
     about="verl: prompt, reward_model.ground_truth, extra_info",
     read=_read,
     fits=_fits,
     write=_write,
 )
+
+
+_METHOD = re.compile(r"\bSolution\(\)\.(\w+)")
+
+
+def functional_check(code: str, entry_point: str, reference: str, where: str) -> AssertsCheck:
+    """The check of a script. `entry_point` may be empty, or `Solution().name`. Raises UserError.
+
+    The function is the one named, else what `check(...)` is given at the end, else the only name that the script uses
+    and neither binds nor finds among the builtins, else the only such one that the reference defines.
+    """
+    plain = _METHOD.sub(r"\1", code)
+    name = _METHOD.sub(r"\1", entry_point)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            tree = ast.parse(plain)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UserError(f"{where}: functional tests are no Python: {str(error)[:100]}") from error
+    name = name or _checked(tree) or _only(tree, reference)
+    if not name.isidentifier():
+        raise UserError(f"{where}: cannot tell which function the tests call")
+    return AssertsCheck(entry_point=name, code=plain)
+
+
+def _checked(tree: ast.Module) -> str:
+    """X of a last line `check(X)`."""
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and len(last.value.args) == 1:
+        call, argument = last.value, last.value.args[0]
+        if isinstance(call.func, ast.Name) and call.func.id == "check" and isinstance(argument, ast.Name):
+            return argument.id
+    return ""
+
+
+def _only(tree: ast.Module, reference: str) -> str:
+    nodes = list(ast.walk(tree))
+    bound = {name for statement in tree.body for name in pysource.bound_names(statement)}
+    bound |= {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    free = sorted(n for n in pysource.used_names(tree) if n not in bound and not hasattr(builtins, n))
+    if len(free) != 1:
+        free = [name for name in free if re.search(rf"^\s*def {re.escape(name)}\b", reference, re.M)]
+    return free[0] if len(free) == 1 else ""

@@ -1,8 +1,8 @@
-"""TRL: a prompt, as text or as a conversation, with the task itself in a column of its own.
+"""Whole tasks in rows: Strop's own task lines (docs/formats.md), and TRL's rows with such a line in a column.
 
-Reference: TRL, "Dataset formats and types": standard rows have `prompt` as text, conversational ones as a list of
-{"role", "content"}; prompt-completion rows have `completion` in the same form; a trainer hands further columns on to
-reward functions. TRL fixes no column for tests. So ours is `task`: one of Strop's task lines as JSON text, which
+TRL, "Dataset formats and types": standard rows have `prompt` as text, conversational ones as a list of {"role",
+"content"}; prompt-completion rows have `completion` in the same form; a trainer hands further columns on to reward
+functions. TRL fixes no column for tests. So ours is `task`: a task line as JSON text, which
 `strop.core.task.Task.model_validate_json` reads in a reward function. It holds the whole task, metadata included.
 
 Written are conversations, in prompt style `chat`, with a `completion` where the task has a reference. Columns of a row
@@ -16,12 +16,35 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import prompts
 from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.fields import decoded
-from strop.tasks.adapters.leftovers import plain
+from strop.tasks.adapters.fields import decoded, plain
 from strop.tasks.rows import Row, own_task
 
 
-def _read(row: Row, where: str) -> Iterator[Task]:
+def _read_strop(row: Row, where: str) -> Iterator[Task]:
+    yield own_task(row, where)
+
+
+def _fits_strop(row: Row) -> bool:
+    check = row.get("check")
+    return isinstance(check, dict) and isinstance(check.get("kind"), str)
+
+
+def _write_strop(task: Task) -> dict[str, Any]:
+    return task.model_dump(mode="json")
+
+
+STROP = Adapter(
+    name="strop",
+    about="Strop's own task lines",
+    read=_read_strop,
+    fits=_fits_strop,
+    write=_write_strop,
+    holds_all=True,
+    as_json=("check", "metadata"),
+)
+
+
+def _read_trl(row: Row, where: str) -> Iterator[Task]:
     inner = decoded(row, "task", where)
     if not isinstance(inner, dict):
         raise UserError(
@@ -35,7 +58,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     yield task.model_copy(update={"metadata": {**task.metadata, "trl": plain(other)}}) if other else task
 
 
-def _write(task: Task) -> dict[str, Any]:
+def _write_trl(task: Task) -> dict[str, Any]:
     other: dict[str, Any] = task.metadata.get("trl", {})
     bare = task.model_copy(update={"metadata": {k: v for k, v in task.metadata.items() if k != "trl"}})
     row = {**_columns(bare), **other, "task": bare.model_dump_json()}
@@ -50,15 +73,15 @@ def _columns(task: Task) -> dict[str, Any]:
     return {**row, "completion": [{"role": "assistant", "content": answer}]} if answer else row
 
 
-def _fits(row: Row) -> bool:
+def _fits_trl(row: Row) -> bool:
     return isinstance(row.get("prompt"), str | list) and isinstance(row.get("task"), str | dict)
 
 
-ADAPTER = Adapter(
+TRL = Adapter(
     name="trl",
     about="TRL: prompt (text or conversation), completion, and the task line in `task`",
-    read=_read,
-    fits=_fits,
-    write=_write,
+    read=_read_trl,
+    fits=_fits_trl,
+    write=_write_trl,
     holds_all=True,
 )

@@ -1,0 +1,165 @@
+"""MBPP and AceCode-87K: short Python problems whose tests are lists of asserts.
+
+MBPP (CC BY 4.0), full and sanitised: github.com/google-research/google-research/tree/master/mbpp; Austin et al. 2021,
+arXiv:2108.07732. Rows: task_id, code, test_list, and text, test_setup_code, challenge_test_list (full) or prompt,
+source_file, test_imports (sanitised). The challenge tests come last; `metadata.base_tests` counts the others. The
+statement is the text with the first test, as in the paper's prompt: without it the function's name is unknown.
+
+AceCode-87K (MIT): huggingface.co/datasets/TIGER-Lab/AceCode-87K; Zeng et al. 2025, arXiv:2502.01718. Rows: id, source,
+question, test_cases (asserts), inferences ({model_name, completion_id, completion, pass_rate} each), context_messages.
+The set has no solutions: `reference` is the code of the first sample with pass rate 1, or empty; further ones are
+`metadata.references` (at most 4). The samples themselves and the messages are kept only as a task's leftovers.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from strop.core.checks import AssertsCheck
+from strop.core.errors import UserError
+from strop.core.task import Task
+from strop.tasks.adapters import solutions
+from strop.tasks.adapters.assert_lists import check_of, count, statements
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.fields import has, items, name_of, original, text, texts, with_original
+from strop.tasks.answers import extract_code
+from strop.tasks.rows import Row
+
+_MBPP_FIELDS = ("task_id", "text", "prompt", "code")
+_MBPP_KEPT = ("test_list", "test_setup_code", "challenge_test_list", "test_imports")
+
+
+def _read_mbpp(row: Row, where: str) -> Iterator[Task]:
+    number = name_of(row.get("task_id"), "")
+    if not number:
+        raise UserError(
+            f"{where}: field 'task_id' must hold a number or text, not {row.get('task_id')!r:.60}"
+        )
+    form = "text" if "text" in row else "prompt"
+    asked, code = text(row, form, where).strip(), text(row, "code", where)
+    base = texts(row, "test_list", where)
+    more = texts(row, "challenge_test_list", where, default=[])
+    setup = [text(row, "test_setup_code", where, default=""), *texts(row, "test_imports", where, default=[])]
+    check = check_of([*base, *more], "\n".join(filter(None, setup)), code, where)
+    entry = check.function
+    task = Task(
+        id=f"mbpp/{number}",
+        statement=f"{asked}\nYour code should pass this test:\n{base[0] if base else more[0]}",
+        signature=solutions.signature("", code, entry) if entry else "",
+        reference=code,
+        check=check,
+        source=f"mbpp/{number}",
+        metadata={"base_tests": count(base) if entry else len(base), form: row[form]},
+    )
+    kept = {name: row[name] for name in _MBPP_KEPT if row.get(name) is not None}
+    if not isinstance(row.get("task_id"), int):
+        kept["task_id"] = number
+    yield with_original(task, row, (*_MBPP_FIELDS, *_MBPP_KEPT), **kept)
+
+
+def _fits_mbpp(row: Row) -> bool:
+    return has(row, code=str, test_list=list) and "task_id" in row and "test" not in row
+
+
+def _write_mbpp(task: Task) -> dict[str, Any]:
+    kept = original(task)
+    if "test_list" not in kept:
+        kept |= _mbpp_tests(task)
+    form = "prompt" if "prompt" in task.metadata else "text"
+    number = task.id.removeprefix("mbpp/")
+    return {
+        "task_id": int(number) if number.isdecimal() and "task_id" not in kept else task.id,
+        form: task.metadata.get(form, task.statement),
+        "code": task.reference,
+        **kept,
+    }
+
+
+def _mbpp_tests(task: Task) -> dict[str, Any]:
+    check = task.check.maybe(AssertsCheck)
+    if check is None or task.language != "python":
+        raise UserError(
+            f"task {task.id!r}: MBPP holds Python tasks that assert statements judge, not {task.check.kind}"
+        )
+    setup, tests = statements(check.code)
+    if not tests:
+        raise UserError(f"task {task.id!r}: its test code has no assert statement of its own at the top")
+    base = int(task.metadata.get("base_tests") or len(tests))
+    return {"test_list": tests[:base], "test_setup_code": setup, "challenge_test_list": tests[base:]}
+
+
+MBPP = Adapter(
+    name="mbpp",
+    about="MBPP (Google), full and sanitised: short functions with asserts",
+    read=_read_mbpp,
+    fits=_fits_mbpp,
+    write=_write_mbpp,
+)
+
+
+_ACECODE_FIELDS = ("id", "source", "question", "test_cases")
+_REFERENCES = 5
+
+
+def _read_acecode(row: Row, where: str) -> Iterator[Task]:
+    solved = _solved(items(row, "inferences", where, default=[]))
+    reference = solved[0] if solved else ""
+    tests = texts(row, "test_cases", where)
+    check = check_of(tests, "", reference, where)
+    kept: dict[str, Any] = {} if _same(check.test_code(), tests) else {"test_cases": tests}
+    task = Task(
+        id=text(row, "id", where),
+        statement=text(row, "question", where),
+        signature=solutions.signature("", reference, check.function) if check.function else "",
+        reference=reference,
+        check=check,
+        topic=text(row, "source", where, default=""),
+        source=f"acecode/{row['id']}",
+        metadata={"references": solved[1:]} if solved[1:] else {},
+    )
+    yield with_original(task, row, _ACECODE_FIELDS, **kept)
+
+
+def _solved(samples: list[Any]) -> list[str]:
+    """Different codes of samples that passed every test."""
+    codes: dict[str, None] = {}
+    for sample in samples:
+        if (
+            isinstance(sample, Mapping)
+            and sample.get("pass_rate") == 1
+            and isinstance(sample.get("completion"), str)
+        ):
+            code = extract_code(sample["completion"])
+            if code.strip() and len(codes) < _REFERENCES:
+                codes[code] = None
+    return list(codes)
+
+
+def _same(code: str, tests: list[str]) -> bool:
+    setup, found = statements(code)
+    return not setup and found == tests
+
+
+def _fits_acecode(row: Row) -> bool:
+    return has(row, id=str, question=str, test_cases=list)
+
+
+def _write_acecode(task: Task) -> dict[str, Any]:
+    kept = original(task)
+    tests = kept.pop("test_cases", None)
+    if tests is None:
+        check = task.check.maybe(AssertsCheck)
+        if check is None or task.language != "python":
+            raise UserError(f"task {task.id!r}: AceCode holds Python tasks that assert statements judge")
+        setup, tests = statements(check.code)
+        if setup.strip():
+            raise UserError(f"task {task.id!r}: AceCode holds no test code besides the assert statements")
+    return {"id": task.id, "source": task.topic, "question": task.statement, "test_cases": tests, **kept}
+
+
+ACECODE = Adapter(
+    name="acecode",
+    about="AceCode-87K (TIGER-Lab): questions with generated asserts",
+    read=_read_acecode,
+    fits=_fits_acecode,
+    write=_write_acecode,
+)

@@ -1,0 +1,193 @@
+"""Exercism's Python and Rust tracks (MIT): exercises with a stub, tests and an example; rows, or a clone of a track.
+
+The fields are those of `exercise_files`; Rust has `dependencies` too, the names of crates that an exercise needs.
+
+Python: the stub is in `metadata["stub"]`; an answer is the whole file, and the tests import it under the stub's name.
+
+1. The ids of the tests are read from their source (`suite_tests`): skipped ones, such as extra credits, do not judge.
+2. Files among the tests that hold no test, such as `test_utils.py`, lie beside them.
+3. Answer and tests are in different processes (docs/formats.md, "pytest suites"). So exercises fail, reference
+   included, whose tests hand objects of their own to the answer or patch builtins for it.
+
+Rust:
+
+4. Tests after the first are marked `#[ignore]` for learners; the mark is taken off, because all of them judge.
+5. Where an exercise has several test files, the one named after it judges, as it does on the site.
+6. `check.crates` has the crates that an exercise's Cargo.toml asks for, in its versions, and in any version those that
+   its example solution chose. Answers that use one are judged only with a folder of vendored crates.
+7. `check.files` has what else belongs to the package. A file that the stub declares and the row lacks
+   (`mod pre_implemented;`) makes an answer that declares it an *error*, not a failure.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from strop.core.checks import PytestCheck, RustCheck
+from strop.core.errors import UserError
+from strop.core.task import Task
+from strop.tasks.adapters import exercise_files
+from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters.exercise_files import chosen, inline, manifest, paths
+from strop.tasks.adapters.fields import has, refuse_unreadable, text
+from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
+from strop.tasks.rows import Row
+
+_PYTHON_EXAMPLES = (".meta/example.py", ".meta/exemplar.py")
+
+
+def _read_python(row: Row, where: str) -> Iterator[Task]:
+    refuse_unreadable(row, where)
+    slug = text(row, "slug", where)
+    stub, example = paths(row, "solution_stub", where), paths(row, "example", where)
+    tests = paths(row, "tests", where)
+    module = slug.replace("-", "_") + ".py"
+    path, solved = chosen(stub, module) or module, chosen(example, *_PYTHON_EXAMPLES)
+    further = {name: code for name, code in stub.items() if name != path}
+    try:
+        found = test_ids(tests)
+    except UnreadableTests as error:
+        raise UserError(f"{where}: the tests cannot be told from their source: {error}") from error
+    if not found:
+        raise UserError(f"{where}: the task has no tests: none in {', '.join(tests) or 'no file'}")
+    kept = exercise_files.left_over(row, ("id", "instructions", "tests"))
+    kept["solution_stub"] = further
+    kept["example"] = {name: code for name, code in example.items() if name != solved or not code}
+    if solved not in ("", _PYTHON_EXAMPLES[0]):
+        kept["example_path"] = solved
+    yield Task(
+        id=text(row, "id", where),
+        family="exercise",
+        language="python",
+        statement=text(row, "instructions", where),
+        reference=example.get(solved, ""),
+        check=PytestCheck(path=path, files={**further, **tests}, tests=found),
+        topic="exercism",
+        source=text(row, "id", where),
+        metadata={**({"stub": stub[path]} if path in stub else {}), "original": kept},
+    )
+
+
+def _write_python(task: Task) -> dict[str, Any]:
+    check = task.check.maybe(PytestCheck)
+    kept = exercise_files.original(task, "exercism-python")
+    if check is None:
+        raise UserError(f"task {task.id!r} has no test files: the format exercism-python cannot hold it")
+    further = kept.setdefault("solution_stub", {})
+    tests = {name: code for name, code in check.files.items() if name not in further}
+    try:
+        whole = set(test_ids(tests)) == set(check.tests)
+    except UnreadableTests:
+        whole = False
+    if not whole:
+        raise UserError(
+            f"task {task.id!r} runs some tests of its files only: the format exercism-python cannot hold it"
+        )
+    solved = kept.pop("example_path", _PYTHON_EXAMPLES[0])
+    files = {
+        "solution_stub": {check.path: str(task.metadata["stub"])} if "stub" in task.metadata else {},
+        "tests": tests,
+        "example": {solved: task.reference} if task.reference else {},
+    }
+    return exercise_files.row_of(task, kept, files)
+
+
+def _fits_python(row: Row) -> bool:
+    if not has(row, slug=str, instructions=str, solution_stub=dict, tests=dict):
+        return False
+    return any(str(name).endswith(".py") for name in row["tests"])
+
+
+EXERCISM_PYTHON = Adapter(
+    name="exercism-python",
+    about="exercises of Exercism's Python track, or a clone of it",
+    read=_read_python,
+    fits=_fits_python,
+    write=_write_python,
+    as_json=("solution_stub", "tests", "example"),
+    folder=partial(exercise_files.clone, track="python"),
+)
+
+
+_IGNORE = re.compile(r"^[ \t]*#\[ignore(?:\s*=\s*\"[^\"]*\")?\][ \t]*\n", re.M)
+_RUST_STUB, _RUST_EXAMPLE = "src/lib.rs", ".meta/example.rs"
+
+
+def _read_rust(row: Row, where: str) -> Iterator[Task]:
+    refuse_unreadable(row, where)
+    slug = text(row, "slug", where)
+    crate = slug.replace("-", "_")
+    tests = paths(row, "tests", where)
+    chosen = f"tests/{crate}.rs"
+    if chosen not in tests:
+        raise UserError(f"{where}: no test file {chosen}, only {', '.join(tests) or 'none'}")
+    stub, example = paths(row, "solution_stub", where), paths(row, "example", where)
+    yield Task(
+        id=text(row, "id", where),
+        family="exercise",
+        language="rust",
+        statement=text(row, "instructions", where),
+        signature=stub.get(_RUST_STUB, ""),
+        reference=example.get(_RUST_EXAMPLE, ""),
+        check=RustCheck(
+            tests=_IGNORE.sub("", tests[chosen]),
+            crate=crate,
+            edition="2024",
+            crates=_crates(row, stub, example, where),
+            files={name: code for name, code in tests.items() if name.startswith("src/")},
+        ),
+        topic="exercism",
+        source=text(row, "id", where),
+        metadata={"original": _original(row, stub, example)},
+    )
+
+
+def _original(row: Row, stub: dict[str, str], example: dict[str, str]) -> dict[str, Any]:
+    held = {"id", "instructions"}
+    kept = exercise_files.left_over(row, held)
+    kept["solution_stub"] = {name: code for name, code in stub.items() if name != _RUST_STUB or not code}
+    kept["example"] = {name: code for name, code in example.items() if name != _RUST_EXAMPLE or not code}
+    return kept
+
+
+def _crates(row: Row, stub: dict[str, str], example: dict[str, str], where: str) -> list[str]:
+    """Lines of a manifest, one a crate; a bare name where any version will do."""
+    asked = manifest(stub.get("Cargo.toml", ""), where)
+    further = row.get("dependencies") or ()
+    if not isinstance(further, list | tuple):
+        raise UserError(f"{where}: field 'dependencies' must hold a list, not {type(further).__name__}")
+    chosen = [*manifest(example.get(".meta/Cargo-example.toml", ""), where), *further]
+    lines = {name: f"{name} = {inline(value)}" for name, value in asked.items() if value != "*"}
+    return [lines.get(name, name) for name in dict.fromkeys([*asked, *map(str, chosen)])]
+
+
+def _write_rust(task: Task) -> dict[str, Any]:
+    check = task.check.maybe(RustCheck)
+    kept = exercise_files.original(task, "exercism-rust")
+    if check is None or not check.crate:
+        raise UserError(f"task {task.id!r} has no integration tests: the format exercism-rust cannot hold it")
+    path = f"tests/{check.crate}.rs"
+    before = kept.get("tests", {}).get(path, "")
+    tests = {} if before and _IGNORE.sub("", before) == check.tests else {path: check.tests}
+    files = {"solution_stub": {_RUST_STUB: task.signature} if task.signature else {}}
+    files["tests"] = {**tests, **check.files}
+    files["example"] = {_RUST_EXAMPLE: task.reference} if task.reference else {}
+    return {"dependencies": [], **exercise_files.row_of(task, kept, files)}
+
+
+def _fits_rust(row: Row) -> bool:
+    if not has(row, slug=str, instructions=str, solution_stub=dict, tests=dict):
+        return False
+    return any(str(name).endswith(".rs") for name in row["tests"])
+
+
+EXERCISM_RUST = Adapter(
+    name="exercism-rust",
+    about="exercises of Exercism's Rust track, or a clone of it",
+    read=_read_rust,
+    fits=_fits_rust,
+    write=_write_rust,
+    as_json=("solution_stub", "tests", "example"),
+    folder=partial(exercise_files.clone, track="rust"),
+)
