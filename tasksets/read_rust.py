@@ -31,7 +31,7 @@ from pathlib import Path
 
 from strop.core.checks import RustCheck
 from strop.core.task import Task
-from strop.tasks.rust_source import documented
+from strop.tasks.rust_prompts import documented
 
 FOLDER = Path(__file__).with_name("rust_functions")
 EDITION = "2021"

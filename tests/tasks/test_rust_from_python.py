@@ -14,8 +14,7 @@ from tests.scale import some
 from strop.core.checks import Case, RustCheck
 from strop.core.task import Task
 from strop.tasks import load_tasks
-from strop.tasks.rust_cases import parse_head, rust_tests
-from strop.tasks.rust_values import literal, parse_type
+from strop.tasks.rust_cases import literal, parse_head, parse_type, rust_tests
 from strop.verification import open_verifier
 
 TYPES = [

@@ -9,7 +9,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import STYLES, load_tasks, render
 from strop.tasks.prompts import solution
-from strop.tasks.rust_source import judged_by_own_tests, opening, own_tests
+from strop.tasks.rust_prompts import judged_by_own_tests, opening, own_tests
 
 FORMS = ("function", "function-and-tests")
 TESTS = """#[cfg(test)]

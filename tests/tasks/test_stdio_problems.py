@@ -15,9 +15,8 @@ from strop.core.task import Task
 from strop.tasks import load_tasks, render
 from strop.tasks.prompts import PROGRAM_STOP, solution
 from strop.tasks.stdio_problems import generate
-from strop.tasks.stdio_problems.generate import NAME, task_of
+from strop.tasks.stdio_problems.generate import NAME, compiled, task_of
 from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
-from strop.tasks.stdio_problems.run import compiled
 from strop.verification import open_verifier
 from strop.verification.python.compare import same_output
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import ADAPTERS, io_tests, solutions
+from strop.tasks.adapters import ADAPTERS, io_tests, solutions, verl
 from strop.tasks.adapters.io_tests import WrittenForm
 
 JSON = st.recursive(

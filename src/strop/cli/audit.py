@@ -66,7 +66,7 @@ def audit(
     from strop.curation.audit import AuditSettings
     from strop.curation.audit.report import Summary
     from strop.sandbox.limits import Limits
-    from strop.tasks.output import whole_file
+    from strop.tasks.jsonl import whole_file
 
     limits = limits_of(cpu_seconds, memory_mb) or Limits()
     settings = AuditSettings(
@@ -123,7 +123,7 @@ def _go(
     """Audits all tasks; the fit ones go into `keep`, which gets its name when the last one is written."""
     from strop.curation.audit.audit import paired
     from strop.reports.terminal.progress import Progress
-    from strop.tasks.output import whole_file
+    from strop.tasks.jsonl import whole_file
 
     with ExitStack() as inner:
         kept = inner.enter_context(whole_file(keep)) if keep else None

@@ -1,6 +1,9 @@
 """Edits: changes to named texts, and the ways to write them down. docs/edits.md has the grammars."""
 
-from strop.edits.answers import edit_in
+import re
+
+from strop.core.text import without_thinking
+from strop.edits.apply import Format
 from strop.edits.changes import (
     EXACT,
     HOLE,
@@ -12,7 +15,6 @@ from strop.edits.changes import (
     EditFault,
     Files,
     Fill,
-    Format,
     Parsed,
     Rename,
     Replace,
@@ -20,11 +22,9 @@ from strop.edits.changes import (
     Tolerance,
     Whole,
 )  # fmt: skip
-from strop.edits.infill import Infill
-from strop.edits.line_range import LineRange
 from strop.edits.search_replace import SearchReplace
+from strop.edits.sectioned import Infill, LineRange, WholeFile
 from strop.edits.unified_diff import UnifiedDiff
-from strop.edits.whole_file import WholeFile
 
 FORMATS: dict[str, Format] = {
     f.name: f for f in (SearchReplace(), UnifiedDiff(), WholeFile(), Infill(), LineRange())
@@ -37,6 +37,27 @@ def format_of(name: str) -> Format:
     if name not in FORMATS:
         raise EditError("no-format", f"no edit format is called {name!r}; there are {', '.join(FORMATS)}")
     return FORMATS[name]
+
+
+_START = re.compile(
+    r"^(?:<(?P<tag>answer|solution)>|<<<<<|### |diff --git |--- |@@ | {0,3}(?:```|~~~))", re.MULTILINE
+)
+"""Where an edit, or the tag around it, begins."""
+
+
+def edit_in(answer: str) -> str:
+    """The edit in a model's answer: all that follows the thinking, or the content of `<answer>` or `<solution>`.
+
+    Such a tag counts at the start of a line above the first fence, header, marker or diff; code may hold any tag. It
+    ends at the last closing tag, or with the answer.
+    """
+    text = without_thinking(answer)
+    match = _START.search(text)
+    if match is None or not match["tag"]:
+        return text
+    end = text.rfind(f"</{match['tag']}>", match.end())
+    inner = text[match.end() :] if end < 0 else text[match.end() : end]
+    return inner.removeprefix("\r").removeprefix("\n")
 
 
 def apply_answer(answer: str, files: Files, format: str, tolerance: Tolerance = EXACT) -> dict[str, str]:

@@ -29,29 +29,49 @@ from strop.edits.paths import check_path
 from strop.edits.places import FileLines, levels, place
 
 
-def apply_changes(parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-    """The files after an edit. Raises EditError: a fatal fault of the text, or one of applying (docs/edits.md)."""
-    if parsed.fatal:
-        raise EditError(parsed.fatal.code, parsed.fatal.text)
-    if not parsed.changes:
-        raise EditError("no-edit", "the answer holds no edit")
-    if len(parsed.changes) > MOST_CHANGES:
-        raise EditError(
-            "too-many", f"{len(parsed.changes)} changes in one edit, at most {MOST_CHANGES} are applied"
-        )
-    changes = [_named(change, files) for change in dict.fromkeys(parsed.changes)]
-    tree = _moved(changes, files, tolerance)
-    edits: dict[str, list[Change]] = {}
-    for change in changes:
-        if not isinstance(change, Delete | Rename):
-            edits.setdefault(change.path, []).append(change)
-    after = dict(tree)
-    for path, found in edits.items():
-        after[path] = _edited(path, tree.get(path), found, tolerance)
-    if after == dict(files):
-        raise EditError("no-change", "the edit leaves every file as it was")
-    _no_folder_is_a_file(after)
-    return after
+class Format:
+    """A way to write an edit down."""
+
+    name: str
+    """As in `FORMATS`."""
+
+    def render(self, before: Files, after: Files) -> str:
+        """The smallest edit that turns `before` into `after`: apply(parse(it), before) == after.
+
+        Raises EditError `no-change` when they are equal and `bad-path` for a path that an edit may not name.
+        """
+        raise NotImplementedError
+
+    def parse(self, text: str) -> Parsed:
+        """What the text says, in time linear in its length. Never raises."""
+        raise NotImplementedError
+
+    def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
+        """The files after the edit; what is not certain of its place is never applied.
+
+        Raises EditError: a fatal fault of the text, or one of applying (docs/edits.md).
+        """
+        if parsed.fatal:
+            raise EditError(parsed.fatal.code, parsed.fatal.text)
+        if not parsed.changes:
+            raise EditError("no-edit", "the answer holds no edit")
+        if len(parsed.changes) > MOST_CHANGES:
+            raise EditError(
+                "too-many", f"{len(parsed.changes)} changes in one edit, at most {MOST_CHANGES} are applied"
+            )
+        changes = [_named(change, files) for change in dict.fromkeys(parsed.changes)]
+        tree = _moved(changes, files, tolerance)
+        edits: dict[str, list[Change]] = {}
+        for change in changes:
+            if not isinstance(change, Delete | Rename):
+                edits.setdefault(change.path, []).append(change)
+        after = dict(tree)
+        for path, found in edits.items():
+            after[path] = _edited(path, tree.get(path), found, tolerance)
+        if after == dict(files):
+            raise EditError("no-change", "the edit leaves every file as it was")
+        _no_folder_is_a_file(after)
+        return after
 
 
 def _named(change: Change, files: Files) -> Change:

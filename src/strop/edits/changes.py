@@ -6,7 +6,7 @@ and nothing else (form feed, U+0085, U+2028) ends one. A text whose last line ha
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from strop.core.errors import StropError
 
@@ -27,6 +27,8 @@ HOLE = "<FILL>"
 class _FileChange:
     path: str
     """File that is changed; "" = the only file there is."""
+    at: int = field(default=0, compare=False, kw_only=True)
+    """Line of the parsed text, from 1, where the change is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,6 @@ class Replace(_FileChange):
     replace: str
     line: int | None = None
     """Where the first line of `search` stands, from 1; None = not said."""
-    at: int = field(default=0, compare=False)
-    """Line of the parsed text, from 1, where the change is written; so in all changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,6 @@ class Create(_FileChange):
     """A file that must not be there yet."""
 
     text: str
-    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,6 @@ class Delete(_FileChange):
     """A file goes; where the edit shows its text, it must be that."""
 
     text: str | None = None
-    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,6 @@ class Rename(_FileChange):
     """A file gets another name, before any other change; those speak of it by the new one."""
 
     to: str
-    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,6 @@ class ReplaceLines(_FileChange):
     first: int
     last: int
     text: str
-    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,6 @@ class Whole(_FileChange):
     """The file's text, new or not."""
 
     text: str
-    at: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +90,6 @@ class Fill(_FileChange):
     span: Span | None = None
     literal: bool = False
     """Whether the last line end of `text` counts in any case; else only where a line ends there."""
-    at: int = field(default=0, compare=False)
 
 
 Change: TypeAlias = Replace | Create | Delete | Rename | ReplaceLines | Whole | Fill
@@ -165,23 +159,3 @@ class Tolerance:
 
 EXACT = Tolerance()
 LENIENT = Tolerance(line_ends=True, trailing_space=True, indentation=True, offset=True)
-
-
-class Format(Protocol):
-    """A way to write an edit down."""
-
-    @property
-    def name(self) -> str:
-        """As in `FORMATS`."""
-
-    def render(self, before: Files, after: Files) -> str:
-        """The smallest edit that turns `before` into `after`: apply(parse(it), before) == after.
-
-        Raises EditError `no-change` when they are equal and `bad-path` for a path that an edit may not name.
-        """
-
-    def parse(self, text: str) -> Parsed:
-        """What the text says, in time linear in its length. Never raises."""
-
-    def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-        """The files after the edit. Raises EditError; what is not certain of its place is never applied."""

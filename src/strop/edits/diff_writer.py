@@ -4,8 +4,8 @@ import hashlib
 import re
 
 from strop.edits.changes import Create, Delete, Files, Rename
-from strop.edits.diff_names import NOWHERE, quoted
 from strop.edits.lines import opcodes, split
+from strop.edits.paths import NOWHERE, quoted
 from strop.edits.smallest import Hunk, compare, hunks
 
 _CONTEXT = 3

@@ -11,9 +11,8 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import NamedTuple
 
-from strop.edits.apply import apply_changes
+from strop.edits.apply import Format
 from strop.edits.changes import (
-    EXACT,
     MOST_CHANGES,
     Change,
     Create,
@@ -22,7 +21,6 @@ from strop.edits.changes import (
     Parsed,
     Rename,
     Replace,
-    Tolerance,
     too_many,
 )
 from strop.edits.headers import (
@@ -56,7 +54,7 @@ class _Marker(NamedTuple):
     tidy: bool
 
 
-class SearchReplace:
+class SearchReplace(Format):
     """Format `search-replace`."""
 
     name = "search-replace"
@@ -82,10 +80,6 @@ class SearchReplace:
     def parse(self, text: str) -> Parsed:
         """The blocks and headers; what stands around them is prose."""
         return _BlockParser(text).parse()
-
-    def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-        """The files after the edit; see `apply_changes`."""
-        return apply_changes(parsed, files, tolerance)
 
 
 def _blocks(old: str, new: str) -> list[str]:

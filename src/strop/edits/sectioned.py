@@ -1,19 +1,22 @@
-"""Shared by the formats with fenced sections: reading sections into changes, and writing files that moved."""
+"""Formats of fenced sections under header lines: `whole-file`, `line-range`, `infill`. Grammar: docs/edits.md."""
 
+import re
 from collections.abc import Iterable
 
-from strop.edits.apply import apply_changes
+from strop.edits.apply import Format, keeps_end
 from strop.edits.changes import (
-    EXACT,
+    HOLE,
     MOST_CHANGES,
     Change,
     Create,
     Delete,
     EditFault,
     Files,
+    Fill,
     Parsed,
     Rename,
-    Tolerance,
+    ReplaceLines,
+    Whole,
     too_many,
 )
 from strop.edits.headers import (
@@ -26,6 +29,8 @@ from strop.edits.headers import (
     without_end,
     write_header,
 )
+from strop.edits.lines import split
+from strop.edits.smallest import compare, hunks
 
 
 def section(path: str, text: str, *notes: str) -> str:
@@ -48,12 +53,8 @@ def moves(changes: Iterable[Create | Delete | Rename], *new: str) -> list[str]:
     return out
 
 
-class Sectioned:
+class Sectioned(Format):
     """A format of fenced sections; a subclass says what a section with these notes means."""
-
-    def render(self, before: Files, after: Files) -> str:
-        """See `Format`."""
-        raise NotImplementedError
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
         """The change of a section; or, in words, what is wrong with its header."""
@@ -80,10 +81,6 @@ class Sectioned:
             faults.append(EditFault("no-edit", "there is no fenced block", 1, fatal=True))
         return Parsed(tuple(changes), tuple(faults))
 
-    def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-        """The files after the edit; see `apply_changes`."""
-        return apply_changes(parsed, files, tolerance)
-
     def _read(self, found: FileSection, faults: list[EditFault]) -> Change | None:
         if found.header is not None and (move := moved(found.header, found.line)):
             return move
@@ -98,3 +95,125 @@ class Sectioned:
             faults.append(EditFault("bad-syntax", change, found.line, fatal=True))
             return None
         return change
+
+
+class WholeFile(Sectioned):
+    """Format `whole-file`."""
+
+    name = "whole-file"
+
+    def render(self, before: Files, after: Files) -> str:
+        """One section for each file that differs."""
+        moved, changed = compare(before, after)
+        alone = len(before) == 1 and not moved
+        return "\n".join([*moves(moved), *(section("" if alone else path, new) for path, _, new in changed)])
+
+    def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
+        """The file's text."""
+        return f"a whole file has no note {', '.join(notes)!r}" if notes else Whole(path, text, at=line)
+
+
+_RANGE = re.compile(r"lines? ([0-9]{1,9})(?: ?[-\u2013] ?([0-9]{1,9}))?")
+_BEFORE = re.compile(r"before line ([0-9]{1,9})")
+_GAP = 2
+"""Equal lines between two hunks that cost less than the header and fences of another section."""
+
+
+class LineRange(Sectioned):
+    """Format `line-range`."""
+
+    name = "line-range"
+
+    def render(self, before: Files, after: Files) -> str:
+        """One section for each run of lines that differs."""
+        moved, changed = compare(before, after)
+        alone = len(before) == 1 and not moved
+        out = moves(moved, "new")
+        for path, old, new in changed:
+            lines = split(new)
+            for first, last, new_first, new_last in hunks(old, new, gap=_GAP):
+                note = _note(first + 1, last)
+                out.append(section("" if alone else path, "".join(lines[new_first:new_last]), note))
+        return "\n".join(out)
+
+    def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
+        """The lines of the range."""
+        note = notes[0] if len(notes) == 1 else ""
+        if match := _RANGE.fullmatch(note):
+            return ReplaceLines(path, int(match[1]), int(match[2] or match[1]), text, at=line)
+        if match := _BEFORE.fullmatch(note):
+            return ReplaceLines(path, int(match[1]), int(match[1]) - 1, text, at=line)
+        return "no range of lines: write (lines 3-7) or (before line 3) behind the path"
+
+
+def _note(first: int, last: int) -> str:
+    if last < first:
+        return f"before line {first}"
+    return f"line {first}" if first == last else f"lines {first}-{last}"
+
+
+_SPAN = re.compile(r"([0-9]{1,9}):([0-9]{1,9}) ?[-\u2013] ?([0-9]{1,9}):([0-9]{1,9})")
+
+
+class Infill(Sectioned):
+    """Format `infill`."""
+
+    name = "infill"
+
+    def render(self, before: Files, after: Files) -> str:
+        """One section for each file that differs: from its first to its last change, if it names no hole."""
+        moved, changed = compare(before, after)
+        alone = len(before) == 1 and not moved
+        out = moves(moved, "new")
+        for path, old, new in changed:
+            prefix, suffix, notes = _hole(old, new)
+            middle = new[len(prefix) : len(new) - len(suffix)]
+            if not keeps_end(prefix, suffix):
+                middle += "\n"
+            out.append(section("" if alone else path, middle, *notes))
+        return "\n".join(out)
+
+    def parse(self, text: str) -> Parsed:
+        """The sections; without any, the text itself."""
+        parsed = super().parse(text)
+        if parsed.changes or not text or any(fault.code != "no-edit" for fault in parsed.faults):
+            return parsed
+        fault = EditFault("no-fence", "the text stands in no fence and is taken as it is", 1)
+        return Parsed((Fill("", text, literal=True, at=1),), (fault,))
+
+    def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
+        """What fills the hole."""
+        if not notes:
+            return Fill(path, text, at=line)
+        match = _SPAN.fullmatch(notes[0])
+        if match is None or len(notes) > 1:
+            return "no hole: write (2:5-2:9), lines and columns from 1, behind the path"
+        first, column, last, end = map(int, match.groups())
+        return Fill(path, text, (first, column, last, end), at=line)
+
+
+def _hole(old: str, new: str) -> tuple[str, str, tuple[str, ...]]:
+    """What stands before and behind the hole, and the notes that say where it is; none if the file does."""
+    if old.count(HOLE) == 1:
+        before, _, behind = old.partition(HOLE)
+        if len(new) >= len(before) + len(behind) and new.startswith(before) and new.endswith(behind):
+            return before, behind, ()
+    start = _shared(old, new)
+    end = _shared(old[start:][::-1], new[start:][::-1])
+    behind = old[len(old) - end :] if end else ""
+    span = "-".join(_place(old, offset) for offset in (start, len(old) - end))
+    return old[:start], behind, (span,)
+
+
+def _place(text: str, offset: int) -> str:
+    line_start = text.rfind("\n", 0, offset) + 1
+    return f"{text.count(chr(10), 0, offset) + 1}:{offset - line_start + 1}"
+
+
+def _shared(a: str, b: str) -> int:
+    """How many characters two texts share at the front."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
+    return low

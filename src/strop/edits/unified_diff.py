@@ -9,9 +9,8 @@ rejects such hunks; the tests compare the two.
 import re
 from dataclasses import dataclass, field
 
-from strop.edits.apply import apply_changes
+from strop.edits.apply import Format
 from strop.edits.changes import (
-    EXACT,
     MOST_CHANGES,
     Change,
     Create,
@@ -21,12 +20,11 @@ from strop.edits.changes import (
     Parsed,
     Rename,
     Replace,
-    Tolerance,
     too_many,
 )
-from strop.edits.diff_names import NOWHERE, git_names, prefixed, stripped, unquoted
 from strop.edits.diff_writer import write_diff
 from strop.edits.lines import split
+from strop.edits.paths import NOWHERE, git_names, prefixed, stripped, unquoted
 
 _HUNK = re.compile(r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@")
 _BODY = " +-\\"
@@ -59,8 +57,8 @@ class _File:
     hunks: list[_Hunk] = field(default_factory=list)
 
 
-class UnifiedDiff:
-    """Format `unified-diff`."""
+class UnifiedDiff(Format):
+    """Format `unified-diff`. Without a tolerance a hunk applies only at the line that it names."""
 
     name = "unified-diff"
 
@@ -71,10 +69,6 @@ class UnifiedDiff:
     def parse(self, text: str) -> Parsed:
         """The hunks and file headers; what stands around them is prose."""
         return _DiffParser(text).parse()
-
-    def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-        """The files after the edit; see `apply_changes`. Exact means: at the line that the hunk says."""
-        return apply_changes(parsed, files, tolerance)
 
 
 class _DiffParser:

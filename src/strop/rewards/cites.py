@@ -1,7 +1,8 @@
 """`cites_fix`: whether the lines that an answer cites are where the fix of a vulnerability is.
 
 For label tasks whose metadata has `lines` (where the pair differs, see `strop.tasks.adapters.vulnerability`),
-`code_lines` (how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does not differ.
+`code_lines` (how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does
+not differ.
 
 An answer cites on one line that begins with `Lines:`: numbers and ranges with commas between them, or `none`. C are the
 cited lines, U the changes: every line that the fix changes or removes, and for lines that only the fix has one place

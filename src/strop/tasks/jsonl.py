@@ -3,16 +3,20 @@
 A name that ends in `.json` may also hold one JSON array of rows.
 """
 
+import gzip
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
+import zstandard
+
+from strop.core import files
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.bounded import MAX_DEPTH, MAX_ROW, check_value, parse_json, size, unique_keys
 from strop.tasks.lines import Report, fail, read_lines
-from strop.tasks.output import whole_file
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
 """Endings of names, each alone or with .gz or .zst."""
@@ -118,3 +122,25 @@ def _array(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path}:[{number}]", row
         else:
             report(f"{path}:[{number}]: bad item: a task is a JSON object, this is {type(row).__name__}")
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A binary file that takes its name when the block ends well; otherwise nothing is left behind.
+
+    A name that ends in .gz or .zst is compressed. See `core.files.atomic` for the rest.
+    """
+    with files.atomic(path) as raw, _packed(raw, path.suffix) as file:
+        yield file
+
+
+@contextmanager
+def _packed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    with ExitStack() as stack:
+        packed: Any = raw
+        if suffix == ".gz":
+            packed = stack.enter_context(gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0))
+        elif suffix == ".zst":
+            writer = zstandard.ZstdCompressor(level=6, write_checksum=True).stream_writer(raw, closefd=False)
+            packed = stack.enter_context(writer)
+        yield cast(IO[bytes], packed)

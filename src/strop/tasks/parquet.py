@@ -14,8 +14,8 @@ from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.tasks import jsonl
 from strop.tasks.bounded import MAX_ROW, plain_row, size
+from strop.tasks.jsonl import whole_file
 from strop.tasks.lines import Report, fail
-from strop.tasks.output import whole_file
 
 BATCH = 256
 """Most rows that are unpacked at once."""

@@ -1,4 +1,8 @@
-"""Prompt styles: a task in the form in which a policy reads it."""
+"""Prompt styles: a task in the form in which a policy reads it; `edit_prompts` and `rust_prompts` have their own.
+
+The answer to a label task is one of the choices, on a line `Answer: LABEL`. Its templates are `chat-label` and, for
+style "continue", `continue-label`, whose text ends where the label begins.
+"""
 
 import string
 from collections.abc import Callable
@@ -6,8 +10,8 @@ from pathlib import Path
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import edit_prompts, label_prompts, rust_prompts, templating
-from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
+from strop.tasks import edit_prompts, rust_prompts, templating
+from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, TextPrompt, values
 from strop.tasks.rows import suggestion
 from strop.tasks.rust_prompts import AnswerForm
 
@@ -34,7 +38,7 @@ def render(
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
     text = None if template is None else templating.load(template)
     if task.check.answer == "label":
-        return label_prompts.STYLES[style](task, text)
+        return _LABEL[style](task, text)
     if task.check.answer == "edit":
         return edit_prompts.STYLES[style](task, text)
     if task.language == "rust":
@@ -51,7 +55,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
     if not task.reference.strip():
         return ""
     if task.check.answer == "label":
-        return label_prompts.solution(task, prompt)
+        return _label_solution(task, prompt)
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)
     if isinstance(prompt, ContinuePrompt | PrefilledPrompt):
@@ -134,3 +138,39 @@ _RUST: dict[str, Callable[[Task, str | None, AnswerForm], Prompt]] = {
     "chat": rust_prompts.chat,
     "chat-prefilled": rust_prompts.prefilled,
 }
+
+
+BEGUN = "Answer:"
+"""How the line with the label begins; see `strop.verification.label` for what else is read."""
+
+
+def _chat_label(task: Task, template: str | None) -> Prompt:
+    return TextPrompt(messages=templating.messages(template or _label_template(task, "chat"), values(task)))
+
+
+def _prefilled_label(task: Task, template: str | None) -> Prompt:
+    messages = templating.messages(template or _label_template(task, "chat"), values(task))
+    return PrefilledPrompt(messages=messages, prefill=BEGUN, head=BEGUN, stop=("\n",))
+
+
+def _continue_label(task: Task, template: str | None) -> Prompt:
+    question = templating.fill(template or _label_template(task, "continue"), values(task))
+    text = question if question.endswith(BEGUN) else f"{question}\n\n{BEGUN}"
+    return ContinuePrompt(text=text, head=BEGUN, stop=("\n",))
+
+
+def _label_solution(task: Task, prompt: Prompt) -> str:
+    """What the model should have answered: the reference, less what the prompt has begun."""
+    return task.reference.strip().removeprefix(prompt.head).rstrip()
+
+
+def _label_template(task: Task, style: str) -> str:
+    return templating.packaged_for(style, task.family) or templating.packaged(f"{style}-label")
+
+
+_LABEL: dict[str, Callable[[Task, str | None], Prompt]] = {
+    "continue": _continue_label,
+    "chat": _chat_label,
+    "chat-prefilled": _prefilled_label,
+}
+"""As `strop.tasks.prompts.STYLES`."""

@@ -8,8 +8,7 @@ from strop.config.tasks import WindowConfig
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.dates import InWindow, in_window
-from strop.tasks.max_tests import at_most
-from strop.tasks.rust_source import judged_by_own_tests
+from strop.tasks.rust_prompts import judged_by_own_tests
 from strop.tasks.sources import load_tasks
 
 
@@ -84,3 +83,13 @@ def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
         held_out_fraction=config.held_out_fraction,
     )
     return [judged_by_own_tests(task) for task in tasks] if (judge or config.judge) == "own" else tasks
+
+
+def at_most(task: Task, most: int) -> Task:
+    """The task with at most `most` tests, in their order: those that the prompt shows, then the longest inputs.
+
+    Shown ones count too, and stay, as the question would change without them; of more than `most` the first do. Of
+    inputs of one length the earlier is taken. `metadata["base_tests"]` becomes the number of base tests that are left.
+    """
+    kept = task.check.longest(most)
+    return task if kept is None else task.with_tests(kept)

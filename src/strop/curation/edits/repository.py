@@ -12,7 +12,7 @@ from typing import NamedTuple
 from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
 from strop.core.errors import UserError
-from strop.edits.diff_names import unquoted
+from strop.edits.paths import unquoted
 
 SECONDS = 600.0
 """That reading a history may take."""

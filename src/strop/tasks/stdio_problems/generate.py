@@ -5,16 +5,21 @@ the tests. Held-out problems have the kinds of the training ones, with other par
 learnt. With `/kinds` whole kinds of every level are held out instead, which measures whether it carries over.
 """
 
+import builtins
+import io
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
+from types import CodeType, ModuleType, SimpleNamespace
+from typing import Any
 
 from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.ids import canonical_json, content_hash, rng, unit_interval
 from strop.core.task import Split, Task
 from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
-from strop.tasks.stdio_problems.run import compiled
 
 NAME = "stdio-problems"
 DEFAULT_COUNT = 1000
@@ -158,3 +163,32 @@ def _held_out_kinds() -> frozenset[str]:
         names.sort(key=lambda name: unit_interval(NAME, "kind", name))
         away |= set(names[: max(1, round(HELD_OUT * len(names)))])
     return frozenset(away)
+
+
+def compiled(program: str, name: str = "<reference>") -> Callable[[str], str]:
+    """A function from what the program reads to what it prints.
+
+    Nothing global is touched: the program has its own `input`, `print` and `sys`, so that threads can do this side by
+    side. It must end by coming to its last line. Raises SyntaxError at once, later whatever the program raises.
+    """
+    return partial(_run, compile(program, name, "exec"))
+
+
+def _run(code: CodeType, stdin: str) -> str:
+    reader, writer = io.StringIO(stdin), io.StringIO()
+
+    def read_line(prompt: str = "") -> str:
+        line = reader.readline()
+        if not line:
+            raise EOFError
+        return line.removesuffix("\n")
+
+    def load(name: str, *rest: Any) -> ModuleType | SimpleNamespace:
+        return own_sys if name == "sys" else __import__(name, *rest)
+
+    own_sys = SimpleNamespace(
+        stdin=reader, stdout=writer, maxsize=sys.maxsize, setrecursionlimit=lambda limit: None
+    )
+    own = {"input": read_line, "print": partial(print, file=writer), "__import__": load}
+    exec(code, {"__name__": "__main__", "__builtins__": {**vars(builtins), **own}})
+    return writer.getvalue()
