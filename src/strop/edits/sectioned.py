@@ -1,7 +1,7 @@
 """Formats of fenced sections under header lines: `whole-file`, `line-range`, `infill`. Grammar: docs/edits.md."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from strop.edits.apply import Format, keeps_end
 from strop.edits.changes import (
@@ -56,6 +56,22 @@ def moves(changes: Iterable[Create | Delete | Rename], *new: str) -> list[str]:
 class Sectioned(Format):
     """A format of fenced sections; a subclass says what a section with these notes means."""
 
+    created: tuple[str, ...] = ("new",)
+    """Notes of a file that is not there yet."""
+
+    def render(self, before: Files, after: Files) -> str:
+        """The sections of each file that differs; see `parts`."""
+        moved, changed = compare(before, after)
+        alone = len(before) == 1 and not moved
+        out = moves(moved, *self.created)
+        for path, old, new in changed:
+            out += [section("" if alone else path, text, *notes) for text, *notes in self.parts(old, new)]
+        return "\n".join(out)
+
+    def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
+        """(text, notes...) of each section that turns the old text into the new one."""
+        raise NotImplementedError
+
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
         """The change of a section; or, in words, what is wrong with its header."""
         raise NotImplementedError
@@ -101,12 +117,11 @@ class WholeFile(Sectioned):
     """Format `whole-file`."""
 
     name = "whole-file"
+    created = ()
 
-    def render(self, before: Files, after: Files) -> str:
-        """One section for each file that differs."""
-        moved, changed = compare(before, after)
-        alone = len(before) == 1 and not moved
-        return "\n".join([*moves(moved), *(section("" if alone else path, new) for path, _, new in changed)])
+    def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
+        """The whole text."""
+        return [(new,)]
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
         """The file's text."""
@@ -124,17 +139,11 @@ class LineRange(Sectioned):
 
     name = "line-range"
 
-    def render(self, before: Files, after: Files) -> str:
+    def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
         """One section for each run of lines that differs."""
-        moved, changed = compare(before, after)
-        alone = len(before) == 1 and not moved
-        out = moves(moved, "new")
-        for path, old, new in changed:
-            lines = split(new)
-            for first, last, new_first, new_last in hunks(old, new, gap=_GAP):
-                note = _note(first + 1, last)
-                out.append(section("" if alone else path, "".join(lines[new_first:new_last]), note))
-        return "\n".join(out)
+        lines = split(new)
+        for first, last, new_first, new_last in hunks(old, new, gap=_GAP):
+            yield "".join(lines[new_first:new_last]), _note(first + 1, last)
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
         """The lines of the range."""
@@ -160,18 +169,11 @@ class Infill(Sectioned):
 
     name = "infill"
 
-    def render(self, before: Files, after: Files) -> str:
-        """One section for each file that differs: from its first to its last change, if it names no hole."""
-        moved, changed = compare(before, after)
-        alone = len(before) == 1 and not moved
-        out = moves(moved, "new")
-        for path, old, new in changed:
-            prefix, suffix, notes = _hole(old, new)
-            middle = new[len(prefix) : len(new) - len(suffix)]
-            if not keeps_end(prefix, suffix):
-                middle += "\n"
-            out.append(section("" if alone else path, middle, *notes))
-        return "\n".join(out)
+    def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
+        """One section, from the first to the last change if the file names no hole."""
+        prefix, suffix, notes = _hole(old, new)
+        middle = new[len(prefix) : len(new) - len(suffix)]
+        return [(middle if keeps_end(prefix, suffix) else middle + "\n", *notes)]
 
     def parse(self, text: str) -> Parsed:
         """The sections; without any, the text itself."""

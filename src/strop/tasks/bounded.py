@@ -5,6 +5,7 @@ A data set is hostile text: a few kilobytes can unpack to gigabytes, and bracket
 
 import json
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import zstandard
@@ -63,16 +64,23 @@ def parse_json(text: str | bytes, where: str, limit: int = MAX_ROW) -> Any:
     """
     if len(text) > limit:
         raise UserError(f"{where}: JSON text of {size(len(text))}, more than {size(limit)}: left out")
+    value = loads(text, where, _refuse)
+    check_value(value, where)
+    return value
+
+
+def loads(text: str | bytes, where: str, constant: Callable[[str], Any]) -> Any:
+    """The value of a JSON text; `constant` makes those of NaN and the infinities. Raises UserError for bad syntax."""
     try:
-        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=unique_keys)
+        return json.loads(text, parse_constant=constant, object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as error:
         raise UserError(f"{where}: not UTF-8: {error.reason} at byte {error.start}") from error
     except RecursionError as error:
         raise UserError(f"{where}: bad JSON: nested deeper than {MAX_DEPTH}") from error
     except ValueError as error:
-        raise UserError(f"{where}: bad JSON: {_short(error)}") from error
-    check_value(value, where)
-    return value
+        text = " ".join(str(error).split())
+        cause = text if len(text) <= 200 else f"{text[:200]}..."
+        raise UserError(f"{where}: bad JSON: {cause}") from error
 
 
 def check_value(value: Any, where: str) -> None:
@@ -105,7 +113,7 @@ def plain_row(row: dict[str, Any], where: str) -> dict[str, Any]:
     return kept
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of a JSON text. Raises ValueError when a key is there twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -130,8 +138,3 @@ def _refuse_surrogates(text: str, where: str) -> None:
 
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON value")
-
-
-def _short(error: ValueError) -> str:
-    text = " ".join(str(error).split())
-    return text if len(text) <= 200 else f"{text[:200]}..."

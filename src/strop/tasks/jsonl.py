@@ -15,7 +15,7 @@ import zstandard
 from strop.core import files
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.bounded import MAX_DEPTH, MAX_ROW, check_value, parse_json, size, unique_keys
+from strop.tasks.bounded import MAX_DEPTH, MAX_ROW, check_value, loads, parse_json, size
 from strop.tasks.lines import Report, fail, read_lines
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
@@ -54,20 +54,19 @@ def write_tasks(tasks: Iterable[Task], path: Path | str) -> int:
     A path that ends in .gz or .zst is compressed. What is no regular file, such as /dev/null or a pipe, is written to,
     never replaced. Raises UserError when the folder cannot be written to.
     """
-    count = 0
-    with whole_file(Path(path)) as file:
-        for task in tasks:
-            file.write(task.model_dump_json().encode() + b"\n")
-            count += 1
-    return count
+    return _write_lines((task.model_dump_json() for task in tasks), path)
 
 
 def write_rows(rows: Iterable[dict[str, Any]], path: Path | str) -> int:
     """The same for rows of any format. Raises UserError; ValueError for values that are not JSON."""
+    return _write_lines((json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows), path)
+
+
+def _write_lines(lines: Iterable[str], path: Path | str) -> int:
     count = 0
     with whole_file(Path(path)) as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        for line in lines:
+            file.write(line.encode() + b"\n")
             count += 1
     return count
 
@@ -79,14 +78,7 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
         unusual.append(name)
         return float(name.replace("Infinity", "inf"))
 
-    try:
-        row = json.loads(line, parse_constant=constant, object_pairs_hook=unique_keys)
-    except RecursionError as error:
-        raise UserError(f"{where}: bad JSON: nested deeper than {MAX_DEPTH}") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{where}: not UTF-8: {error.reason} at byte {error.start}") from error
-    except ValueError as error:
-        raise UserError(f"{where}: bad JSON: {' '.join(str(error).split())[:200]}") from error
+    row = loads(line, where, constant)
     if not isinstance(row, dict):
         raise UserError(f"{where}: bad line: a task is a JSON object, this is {type(row).__name__}")
     if unusual:

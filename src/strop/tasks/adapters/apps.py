@@ -70,10 +70,10 @@ def row_of(task: Task) -> dict[str, Any]:
     if task.language != "python":
         raise UserError(f"task {task.id!r}: the format holds Python, this is {task.language}")
     kept = original(task)
-    tests = io_tests.write_tests(task, io_tests.form_of(kept))
+    tests = io_tests.write_tests(task, io_tests.take_form(kept))
     answers = answers_of(task)
     starter = kept.get("starter_code", task.signature)
-    rest = {k: v for k, v in kept.items() if k not in ("lines", "text", "wrapped", "starter_code", "bare")}
+    rest = {k: v for k, v in kept.items() if k not in ("starter_code", "bare")}
     return {
         "question": task.statement,
         "solutions": json.dumps(answers, ensure_ascii=False) if answers else "",
@@ -109,15 +109,11 @@ def _write_apps(task: Task) -> dict[str, Any]:
     return {"problem_id": int(number) if number.isdecimal() else task.id, "url": "", **row_of(task)}
 
 
-def _fits_apps(row: Row) -> bool:
-    return has(row, question=str, problem_id=(int, str)) and "input_output" in row
-
-
 APPS = Adapter(
     name="apps",
     about="APPS: question, solutions, input_output (codeparrot/apps)",
     read=_read_apps,
-    fits=_fits_apps,
+    fits=lambda row: has(row, question=str, problem_id=(int, str)) and "input_output" in row,
     write=_write_apps,
 )
 
@@ -149,19 +145,15 @@ def _write_taco(task: Task) -> dict[str, Any]:
     return row
 
 
-def _fits_taco(row: Row) -> bool:
-    return (
-        has(row, question=str)
-        and "problem_id" not in row
-        and "input_output" in row
-        and any(name in row for name in _TACO_COLUMNS)
-    )
-
-
 TACO = Adapter(
     name="taco",
     about="TACO: APPS' columns with tags, limits and dates (BAAI/TACO)",
     read=_read_taco,
-    fits=_fits_taco,
+    fits=lambda row: (
+        has(row, question=str)
+        and "problem_id" not in row
+        and "input_output" in row
+        and any(name in row for name in _TACO_COLUMNS)
+    ),
     write=_write_taco,
 )

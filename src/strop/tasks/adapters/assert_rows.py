@@ -56,10 +56,6 @@ def _read_mbpp(row: Row, where: str) -> Iterator[Task]:
     yield with_original(task, row, (*_MBPP_FIELDS, *_MBPP_KEPT), **kept)
 
 
-def _fits_mbpp(row: Row) -> bool:
-    return has(row, code=str, test_list=list) and "task_id" in row and "test" not in row
-
-
 def _write_mbpp(task: Task) -> dict[str, Any]:
     kept = original(task)
     if "test_list" not in kept:
@@ -91,7 +87,7 @@ MBPP = Adapter(
     name="mbpp",
     about="MBPP (Google), full and sanitised: short functions with asserts",
     read=_read_mbpp,
-    fits=_fits_mbpp,
+    fits=lambda row: has(row, code=str, test_list=list) and "task_id" in row and "test" not in row,
     write=_write_mbpp,
 )
 
@@ -139,10 +135,6 @@ def _same(code: str, tests: list[str]) -> bool:
     return not setup and found == tests
 
 
-def _fits_acecode(row: Row) -> bool:
-    return has(row, id=str, question=str, test_cases=list)
-
-
 def _write_acecode(task: Task) -> dict[str, Any]:
     kept = original(task)
     tests = kept.pop("test_cases", None)
@@ -160,6 +152,6 @@ ACECODE = Adapter(
     name="acecode",
     about="AceCode-87K (TIGER-Lab): questions with generated asserts",
     read=_read_acecode,
-    fits=_fits_acecode,
+    fits=lambda row: has(row, id=str, question=str, test_cases=list),
     write=_write_acecode,
 )

@@ -37,6 +37,11 @@ from strop.tasks.rows import Row
 _PYTHON_EXAMPLES = (".meta/example.py", ".meta/exemplar.py")
 
 
+def _fits(row: Row, ending: str) -> bool:
+    shaped = has(row, slug=str, instructions=str, solution_stub=dict, tests=dict)
+    return shaped and any(str(name).endswith(ending) for name in row["tests"])
+
+
 def _read_python(row: Row, where: str) -> Iterator[Task]:
     refuse_unreadable(row, where)
     slug = text(row, "slug", where)
@@ -93,17 +98,11 @@ def _write_python(task: Task) -> dict[str, Any]:
     return exercise_files.row_of(task, kept, files)
 
 
-def _fits_python(row: Row) -> bool:
-    if not has(row, slug=str, instructions=str, solution_stub=dict, tests=dict):
-        return False
-    return any(str(name).endswith(".py") for name in row["tests"])
-
-
 EXERCISM_PYTHON = Adapter(
     name="exercism-python",
     about="exercises of Exercism's Python track, or a clone of it",
     read=_read_python,
-    fits=_fits_python,
+    fits=partial(_fits, ending=".py"),
     write=_write_python,
     as_json=("solution_stub", "tests", "example"),
     folder=partial(exercise_files.clone, track="python"),
@@ -176,17 +175,11 @@ def _write_rust(task: Task) -> dict[str, Any]:
     return {"dependencies": [], **exercise_files.row_of(task, kept, files)}
 
 
-def _fits_rust(row: Row) -> bool:
-    if not has(row, slug=str, instructions=str, solution_stub=dict, tests=dict):
-        return False
-    return any(str(name).endswith(".rs") for name in row["tests"])
-
-
 EXERCISM_RUST = Adapter(
     name="exercism-rust",
     about="exercises of Exercism's Rust track, or a clone of it",
     read=_read_rust,
-    fits=_fits_rust,
+    fits=partial(_fits, ending=".rs"),
     write=_write_rust,
     as_json=("solution_stub", "tests", "example"),
     folder=partial(exercise_files.clone, track="rust"),

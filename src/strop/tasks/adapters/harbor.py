@@ -129,15 +129,13 @@ def _new_files(image: str) -> dict[str, dict[str, Any]]:
     return {SETTINGS: {"text": _VERSION + place}}
 
 
-def _fits(row: Row) -> bool:
-    return has(row, name=str, files=dict) and (SETTINGS in row["files"] or INSTRUCTION in row["files"])
-
-
 HARBOR = Adapter(
     name="harbor",
     about="Harbor task folders (Terminal-Bench 2), as records",
     read=_read,
-    fits=_fits,
+    fits=lambda row: (
+        has(row, name=str, files=dict) and (SETTINGS in row["files"] or INSTRUCTION in row["files"])
+    ),
     write=_write,
     as_json=("files",),
     folder=harbor_folder.read_folder,

@@ -53,11 +53,7 @@ def _task_folders(path: Path) -> Iterator[Path]:
     if (path / SETTINGS).is_file():
         yield path.resolve() if path.name in ("", ".", "..") else path
         return
-    try:
-        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
-    for entry in entries:
+    for entry in _entries(path):
         if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
             yield from _task_folders(path / entry.name)
 
@@ -86,11 +82,7 @@ def _row(folder: Path) -> dict[str, Any]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     """Files and empty folders below a folder, in the order of their names. Raises UserError."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError as error:
-        raise UserError(f"cannot read {folder}: {error.strerror or error}") from error
-    for entry in entries:
+    for entry in _entries(folder):
         path = folder / entry.name
         if not entry.is_dir(follow_symlinks=False):
             yield path
@@ -98,6 +90,13 @@ def _walk(folder: Path) -> Iterator[Path]:
             yield from _walk(path)
         else:
             yield path
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        raise UserError(f"cannot read {folder}: {error.strerror or error}") from error
 
 
 def _relative(path: Path, folder: Path) -> str:

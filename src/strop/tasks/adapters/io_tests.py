@@ -39,9 +39,9 @@ class WrittenForm:
         return {name: True for name in ("lines", "text", "wrapped") if getattr(self, name)}
 
 
-def form_of(kept: Mapping[str, Any]) -> WrittenForm:
-    """The form out of `metadata.original`."""
-    return WrittenForm(**{name: kept.get(name) is True for name in ("lines", "text", "wrapped")})
+def take_form(kept: dict[str, Any]) -> WrittenForm:
+    """The form, taken out of `metadata.original`."""
+    return WrittenForm(**{name: kept.pop(name, None) is True for name in ("lines", "text", "wrapped")})
 
 
 def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | CasesCheck, WrittenForm]:

@@ -123,12 +123,6 @@ def _functional(tests: list[tuple[dict[str, str], bool]], about: Mapping[str, An
     return CasesCheck(entry_point=name, cases=cases)
 
 
-def _fits(row: Row) -> bool:
-    return (
-        has(row, question_content=str, question_id=str, contest_date=object) and "private_test_cases" in row
-    )
-
-
 def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
     coded, about = kept.pop("packed", True), kept.pop("metadata", None)
@@ -174,7 +168,9 @@ LIVECODEBENCH = Adapter(
     name="livecodebench",
     about="LiveCodeBench code generation: contest problems with dates, private tests packed",
     read=_read,
-    fits=_fits,
+    fits=lambda row: (
+        has(row, question_content=str, question_id=str, contest_date=object) and "private_test_cases" in row
+    ),
     write=_write,
 )
 

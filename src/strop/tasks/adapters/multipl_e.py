@@ -88,10 +88,6 @@ def _signature(prompt: str, language: str) -> str:
     return lines[-1].rstrip().removesuffix("{").rstrip() if lines else ""
 
 
-def _fits(row: Row) -> bool:
-    return has(row, name=str, language=str, prompt=str, tests=str) and "stop_tokens" in row
-
-
 def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
     if "tests" not in kept or "language" not in kept:
@@ -105,6 +101,6 @@ MULTIPL_E = Adapter(
     name="multipl-e",
     about="MultiPL-E: HumanEval and MBPP in other languages",
     read=_read,
-    fits=_fits,
+    fits=lambda row: has(row, name=str, language=str, prompt=str, tests=str) and "stop_tokens" in row,
     write=_write,
 )

@@ -79,7 +79,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
 
 def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
-    tests = io_tests.write_tests(task, io_tests.form_of(kept))
+    tests = io_tests.write_tests(task, io_tests.take_form(kept))
     name = tests.get("fn_name")
     cases = [
         {
@@ -93,8 +93,6 @@ def _write(task: Task) -> dict[str, Any]:
     code = solutions.without_imports(task.reference) if kept.pop("bare", False) else task.reference
     gold = kept.pop("gold_standard_solution", code)
     info = json.dumps({"language": task.language, "test_cases": cases}, ensure_ascii=False)
-    for flag in ("lines", "text", "wrapped"):
-        kept.pop(flag, None)
     return {
         "problem_id": task.id,
         "task_type": "verifiable_code",
@@ -105,14 +103,10 @@ def _write(task: Task) -> dict[str, Any]:
     }
 
 
-def _fits(row: Row) -> bool:
-    return has(row, prompt=str) and row.get("verification_info") is not None
-
-
 PRIME = Adapter(
     name="prime",
     about="verification_info with test_cases (PrimeIntellect SYNTHETIC-1, open-r1)",
     read=_read,
-    fits=_fits,
+    fits=lambda row: has(row, prompt=str) and row.get("verification_info") is not None,
     write=_write,
 )

@@ -26,7 +26,6 @@ from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, items, original, text, with_original
 from strop.tasks.adapters.quixbugs_suite import case_suite, classes_of, is_plain, slow_cases, suite
 from strop.tasks.rows import Row
-from strop.tasks.rust_sets import texts
 
 FIELDS = ("id", "name", "buggy", "correct", "json_cases", "pytest", "support")
 
@@ -49,7 +48,9 @@ def _task(row: Row, where: str) -> Task:
     cases = [case for case in cases if case[0] not in slow]
     if not cases and not tests.strip():
         raise UserError(f"{where}: the task has no tests: neither json_cases nor pytest")
-    support = texts({"support": row.get("support") or {}}, "support", where)
+    support = row.get("support") or {}
+    if not isinstance(support, dict) or not all(isinstance(code, str) for code in support.values()):
+        raise UserError(f"{where}: field 'support' must map paths to texts")
     above, files = classes_of(support, tests, f"python_programs.{name}")
     check: CasesCheck | PytestCheck
     if cases and is_plain(tests, name, correct):
@@ -96,10 +97,6 @@ def _statement(name: str, buggy: str) -> str:
     return "\n\n".join([*notes, asked])
 
 
-def _fits(row: Row) -> bool:
-    return has(row, name=str, buggy=str, correct=str) and ("json_cases" in row or "pytest" in row)
-
-
 def _write(task: Task) -> dict[str, Any]:
     kept, broken = original(task), task.metadata.get("broken")
     if not isinstance(broken, str) or "name" not in kept:
@@ -119,7 +116,7 @@ QUIXBUGS = Adapter(
     name="quixbugs",
     about="QuixBugs, Python part: programs with one bug each",
     read=_read,
-    fits=_fits,
+    fits=lambda row: has(row, name=str, buggy=str, correct=str) and ("json_cases" in row or "pytest" in row),
     write=_write,
     as_json=("json_cases", "support"),
 )

@@ -33,14 +33,15 @@ from strop.tasks.adapters.fields import decoded, has, original, plain, text
 from strop.tasks.adapters.swe_patch import language_of, reverse
 from strop.tasks.rows import Row
 
-TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}
+_TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}
 """Fields with test ids, and those of the check that hold them."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+"""The day at the start of `created_at`, a text or a date: `metadata["date"]`."""
 
 
-def tests_of(row: Row, where: str) -> dict[str, list[str]]:
+def _tests_of(row: Row, where: str) -> dict[str, list[str]]:
     """The check's lists of tests. Raises UserError, also where both are empty."""
-    found = {ours: _names(row, theirs, where) for theirs, ours in TESTS.items()}
+    found = {ours: _names(row, theirs, where) for theirs, ours in _TESTS.items()}
     if not any(found.values()):
         raise UserError(f"{where}: the task has no tests: FAIL_TO_PASS and PASS_TO_PASS are empty")
     return found
@@ -55,26 +56,36 @@ def _names(row: Row, name: str, where: str) -> list[str]:
     return list(value)
 
 
-def kept_of(row: Row, held: Collection[str]) -> dict[str, Any]:
+def _task(row: Row, where: str, patch: str, check: WorkspaceCheck, **metadata: Any) -> Task:
+    """The task whose answer is `patch`."""
+    name, day = text(row, "instance_id", where), _DAY.match(str(row.get("created_at") or ""))
+    return Task(
+        id=name,
+        family="swe",
+        language=language_of(patch),
+        statement=text(row, "problem_statement", where, ""),
+        reference=patch,
+        check=check,
+        topic=check.repository,
+        source=name,
+        metadata={**({"date": day[0]} if day else {}), **metadata},
+    )
+
+
+def _kept_of(row: Row, held: Collection[str]) -> dict[str, Any]:
     """What the task does not hold of a row; lists of tests that are no lists but text, as that text."""
     names = [name for name in row if name not in held and not isinstance(row.get(name), list | tuple)]
-    return {name: plain(row[name]) for name in names if name in TESTS} | {
-        str(name): plain(value) for name, value in row.items() if name not in held and name not in TESTS
+    return {name: plain(row[name]) for name in names if name in _TESTS} | {
+        str(name): plain(value) for name, value in row.items() if name not in held and name not in _TESTS
     }
 
 
-def day_of(row: Row) -> dict[str, str]:
-    """`{"date": "YYYY-MM-DD"}` from `created_at`, a text or a date; empty where it says none."""
-    match = _DAY.match(str(row.get("created_at") or ""))
-    return {"date": match[0]} if match else {}
-
-
-def row_of(task: Task, name: str) -> tuple[dict[str, Any], WorkspaceCheck]:
+def _row_of(task: Task, name: str) -> tuple[dict[str, Any], WorkspaceCheck]:
     """What was kept, with the lists of tests in their own form. Raises UserError for a task of another family."""
     check, kept = task.check.maybe(WorkspaceCheck), original(task)
     if task.family != "swe" or check is None:
         raise UserError(f"task {task.id!r} is no issue of a repository: the format {name} cannot hold it")
-    for theirs, ours in TESTS.items():
+    for theirs, ours in _TESTS.items():
         tests, before = getattr(check, ours), kept.get(theirs)
         if isinstance(before, str):
             same = (json.loads(before) if before.strip() else []) == tests
@@ -88,31 +99,22 @@ _BENCH = ("instance_id", "problem_statement", "patch", "repo", "base_commit", "t
 
 
 def _read_swe_bench(row: Row, where: str) -> Iterator[Task]:
-    name, patch = text(row, "instance_id", where), text(row, "patch", where, "")
+    patch = text(row, "patch", where, "")
     image = row.get("image_name") or row.get("docker_image") or ""
     absent = [field for field in _BENCH if row.get(field) is None]
-    kept = {**kept_of(row, _BENCH), **{field: None for field in absent if field in row}}
-    yield Task(
-        id=name,
-        family="swe",
-        language=language_of(patch),
-        statement=text(row, "problem_statement", where, ""),
-        reference=patch,
-        check=WorkspaceCheck(
-            image=image if isinstance(image, str) else "",
-            repository=text(row, "repo", where),
-            commit=text(row, "base_commit", where),
-            patch=text(row, "test_patch", where, ""),
-            **tests_of(row, where),
-        ),
-        topic=text(row, "repo", where),
-        source=name,
-        metadata={**day_of(row), "original": kept},
+    kept = {**_kept_of(row, _BENCH), **{field: None for field in absent if field in row}}
+    check = WorkspaceCheck(
+        image=image if isinstance(image, str) else "",
+        repository=text(row, "repo", where),
+        commit=text(row, "base_commit", where),
+        patch=text(row, "test_patch", where, ""),
+        **_tests_of(row, where),
     )
+    yield _task(row, where, patch, check, original=kept)
 
 
 def _write_swe_bench(task: Task) -> dict[str, Any]:
-    kept, check = row_of(task, "swe-bench")
+    kept, check = _row_of(task, "swe-bench")
     held = {
         "problem_statement": task.statement,
         "patch": task.reference,
@@ -127,17 +129,13 @@ def _write_swe_bench(task: Task) -> dict[str, Any]:
     }
 
 
-def _fits_swe_bench(row: Row) -> bool:
-    return (
-        has(row, instance_id=str, base_commit=str, patch=str, problem_statement=str) and "test_patch" in row
-    )
-
-
 SWE_BENCH = Adapter(
     name="swe-bench",
     about="SWE-bench, SWE-Gym: issues of repositories, as records",
     read=_read_swe_bench,
-    fits=_fits_swe_bench,
+    fits=lambda row: (
+        has(row, instance_id=str, base_commit=str, patch=str, problem_statement=str) and "test_patch" in row
+    ),
     write=_write_swe_bench,
 )
 
@@ -151,29 +149,20 @@ def _read_swe_smith(row: Row, where: str) -> Iterator[Task]:
         fix = reverse(bug)
     except ValueError as error:
         raise UserError(f"{where}: field 'patch' is no diff that can be reversed: {error}") from error
-    kept = kept_of(row, _SMITH)
+    kept = _kept_of(row, _SMITH)
     if "problem_statement" in row and row["problem_statement"] is None:
         kept["problem_statement"] = None
-    yield Task(
-        id=name,
-        family="swe",
-        language=language_of(bug),
-        statement=text(row, "problem_statement", where, ""),
-        reference=fix,
-        check=WorkspaceCheck(
-            image=text(row, "image_name", where),
-            repository=text(row, "repo", where),
-            commit=text(row, "base_commit", where, name),
-            **tests_of(row, where),
-        ),
-        topic=text(row, "repo", where),
-        source=name,
-        metadata={**day_of(row), "bug_patch": bug, "original": kept},
+    check = WorkspaceCheck(
+        image=text(row, "image_name", where),
+        repository=text(row, "repo", where),
+        commit=text(row, "base_commit", where, name),
+        **_tests_of(row, where),
     )
+    yield _task(row, where, fix, check, bug_patch=bug, original=kept)
 
 
 def _write_swe_smith(task: Task) -> dict[str, Any]:
-    kept, check = row_of(task, "swe-smith")
+    kept, check = _row_of(task, "swe-smith")
     bug = task.metadata.get("bug_patch")
     if not isinstance(bug, str):
         raise UserError(f"task {task.id!r} has no diff of its bug: the format swe-smith cannot hold it")
@@ -183,14 +172,12 @@ def _write_swe_smith(task: Task) -> dict[str, Any]:
     return {**kept, **held, "instance_id": task.id}
 
 
-def _fits_swe_smith(row: Row) -> bool:
-    return has(row, instance_id=str, image_name=str, patch=str, repo=str) and "test_patch" not in row
-
-
 SWE_SMITH = Adapter(
     name="swe-smith",
     about="SWE-smith: bugs put into repositories, as records",
     read=_read_swe_smith,
-    fits=_fits_swe_smith,
+    fits=lambda row: (
+        has(row, instance_id=str, image_name=str, patch=str, repo=str) and "test_patch" not in row
+    ),
     write=_write_swe_smith,
 )

@@ -20,25 +20,17 @@ from strop.tasks.adapters.fields import decoded, plain
 from strop.tasks.rows import Row, own_task
 
 
-def _read_strop(row: Row, where: str) -> Iterator[Task]:
-    yield own_task(row, where)
-
-
 def _fits_strop(row: Row) -> bool:
     check = row.get("check")
     return isinstance(check, dict) and isinstance(check.get("kind"), str)
 
 
-def _write_strop(task: Task) -> dict[str, Any]:
-    return task.model_dump(mode="json")
-
-
 STROP = Adapter(
     name="strop",
     about="Strop's own task lines",
-    read=_read_strop,
+    read=lambda row, where: iter([own_task(row, where)]),
     fits=_fits_strop,
-    write=_write_strop,
+    write=lambda task: task.model_dump(mode="json"),
     holds_all=True,
     as_json=("check", "metadata"),
 )
@@ -73,15 +65,11 @@ def _columns(task: Task) -> dict[str, Any]:
     return {**row, "completion": [{"role": "assistant", "content": answer}]} if answer else row
 
 
-def _fits_trl(row: Row) -> bool:
-    return isinstance(row.get("prompt"), str | list) and isinstance(row.get("task"), str | dict)
-
-
 TRL = Adapter(
     name="trl",
     about="TRL: prompt (text or conversation), completion, and the task line in `task`",
     read=_read_trl,
-    fits=_fits_trl,
+    fits=lambda row: isinstance(row.get("prompt"), str | list) and isinstance(row.get("task"), str | dict),
     write=_write_trl,
     holds_all=True,
 )

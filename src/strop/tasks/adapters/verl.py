@@ -125,11 +125,9 @@ def _write(task: Task) -> dict[str, Any]:
 
 def _truth(task: Task, kept: dict[str, Any]) -> Any:
     """The ground truth of a task; takes the words about its form out of `kept`."""
-    form = io_tests.form_of(kept)
+    form = io_tests.take_form(kept)
     as_cases = kept.pop("cases", False)
     code = kept.pop("functional", None)
-    for flag in ("lines", "text", "wrapped"):
-        kept.pop(flag, None)
     statements = kept.pop("statements", None)
     if asserts := task.check.maybe(AssertsCheck):
         if statements and "\n".join(statements) == asserts.code:
