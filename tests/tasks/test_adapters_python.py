@@ -21,7 +21,7 @@ from strop.tasks import render
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.evalplus import literal
 from strop.tasks.adapters.livecodebench import packed, unpacked
-from strop.tasks.adapters.multipl_e_tests import Unclear, javascript
+from strop.tasks.adapters.multipl_e import Unclear, javascript
 from strop.verification.verifier import OpenVerifier
 
 NAMES = (

@@ -36,10 +36,7 @@ class Format:
     """As in `FORMATS`."""
 
     def render(self, before: Files, after: Files) -> str:
-        """The smallest edit that turns `before` into `after`: apply(parse(it), before) == after.
-
-        Raises EditError `no-change` when they are equal and `bad-path` for a path that an edit may not name.
-        """
+        """The smallest edit with apply(parse(it), before) == after. Raises EditError `no-change` or `bad-path`."""
         raise NotImplementedError
 
     def parse(self, text: str) -> Parsed:
@@ -203,10 +200,7 @@ def _filled(path: str, text: str, change: Fill) -> str:
 
 
 def keeps_end(before: str, behind: str) -> bool:
-    """Whether the last line end of a fenced text is part of what fills a hole.
-
-    It is at the end of the file, and between whole lines; it is not where the line goes on or ends behind the hole.
-    """
+    """Whether a fenced text's last line end fills the hole too: at the end of the file and between whole lines."""
     return not behind or ((not before or before.endswith("\n")) and behind[0] not in "\n\r")
 
 

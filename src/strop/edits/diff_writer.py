@@ -17,10 +17,7 @@ _FUNCTION_BYTES = 80
 
 
 def write_diff(before: Files, after: Files, *, full: bool = False) -> str:
-    """The diff of two trees, in the order of paths. Raises EditError as `Format.render` does.
-
-    full: with the lines `index` and the text behind `@@` that `git diff` writes, for rewards that compare texts.
-    """
+    """The diff of two trees, by path; `full` adds git's `index` and the text after `@@`. Raises EditError."""
     moved, changed = compare(before, after)
     texts = {path: (old, new) for path, old, new in changed}
     parts: dict[str, str] = {}

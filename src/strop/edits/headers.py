@@ -95,10 +95,9 @@ def _indented(line: str) -> int:
 
 
 def sections(text: str) -> list[FileSection]:
-    """The fenced blocks of a text in order, each with the header above it, blank lines between them allowed.
+    """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
-    A header whose path is a plain word is one only if that is surely a path, so that headings of prose are none.
-    Reading stops when there are too many.
+    A header whose path is a plain word counts only if that is surely a path, so that headings of prose do not.
     """
     found: list[FileSection] = []
     header: Header | None = None

@@ -25,10 +25,9 @@ def starts(lines: Sequence[str]) -> list[int]:
 
 
 def opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
-    """How `before` becomes `after`, as runs of lines that are equal or not, in order and without gaps.
+    """The runs of equal and of changed lines, in order and without gaps, by a longest common subsequence.
 
-    As few lines as can be change: what stays is a longest common subsequence. Where the table for it would be
-    too large, the lines between the common head and tail are one change.
+    Where its table would be too large, the lines between the common head and tail are one change.
     """
     ids: dict[str, int] = {}
     a, b = ([ids.setdefault(line, len(ids)) for line in lines] for lines in (before, after))

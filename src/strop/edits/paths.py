@@ -108,7 +108,7 @@ def _byte(match: re.Match[bytes]) -> bytes:
 def stripped(old: str, new: str) -> tuple[str, str]:
     """The two names without git's prefixes, if both have them; "" for `/dev/null`.
 
-    `a/` and `b/` are taken off in any case; those of diff.mnemonicPrefix and `-R` only in front of the same name.
+    `a/` and `b/` always go; those of diff.mnemonicPrefix and `-R` only before the same name.
     """
     fronts = old.partition("/"), new.partition("/")
     if fronts[0][0] + fronts[1][0] in _PAIRS and fronts[0][2] == fronts[1][2]:

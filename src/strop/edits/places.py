@@ -97,10 +97,7 @@ class FileLines:
 
 
 def place(source: FileLines, change: Replace, tolerance: Tolerance) -> tuple[int, int, str]:
-    """The lines that a change replaces (from 0, the end not included), and the text that goes there.
-
-    Raises EditError `not-found`, `ambiguous` (with the line numbers) or `not-at-end`.
-    """
+    """The lines replaced (from 0, end excluded) and the new text. EditError: `not-found`, `ambiguous`, `not-at-end`."""
     wanted = split(change.search)
     for level in levels(tolerance):
         found = _candidates(source, change, wanted, level, tolerance)
@@ -120,10 +117,7 @@ def _pattern(search: str, level: Level) -> tuple[str, int]:
 def _candidates(
     source: FileLines, change: Replace, wanted: list[str], level: Level, tolerance: Tolerance
 ) -> list[int]:
-    """Where the lines stand at this level, from 0: at the line that the change says, or else anywhere if it may.
-
-    With shifted lines only places where all are shifted alike.
-    """
+    """Where the lines are at this level, from 0: at the change's line, else anywhere if it may; all shifted alike."""
     if change.line is not None and source.stands_at(change.line - 1, change.search, level):
         found = [change.line - 1]
     elif change.line is None or tolerance.offset:

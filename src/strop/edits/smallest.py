@@ -83,10 +83,7 @@ def _likeness(a: Counter[str], b: Counter[str]) -> float:
 
 
 def hunks(before: str, after: str, *, context: int = 0, gap: int = 0) -> list[Hunk]:
-    """Where two texts differ, with up to `context` lines around.
-
-    Hunks that meet, or have at most `gap` lines between them, are one.
-    """
+    """Where two texts differ, with up to `context` lines around; at most `gap` lines apart, two hunks are one."""
     a, b = split(before), split(after)
     found: list[Hunk] = []
     for equal, i, j, k, m in opcodes(a, b):
@@ -110,10 +107,10 @@ def merged(found: list[Hunk], gap: int = 0) -> list[Hunk]:
 
 
 def unique_hunks(before: str, after: str, gap: int = 0) -> list[Hunk]:
-    """The hunks, each with just so many lines around it that its old lines stand once in the old text.
+    """The hunks, grown just enough that each one's old lines are unique in the old text.
 
-    A hunk has at least one old and one new line, if there is one. As many lines come above as below; then those that
-    are not needed go again, from above first.
+    A hunk has an old and a new line, if there is one. It grows above and below alike; then lines that are not needed
+    go, from above first.
     """
     source = FileLines(before)
     found = [_grown(hunk, source) for hunk in hunks(before, after, gap=gap)]

@@ -56,10 +56,7 @@ def extract_code(response: str, language: str = "python") -> str:
 
 
 def answer_in(response: str, task: Task) -> str:
-    """What a response gives as its answer to a task: code as `extract_code` finds it, or the text that has a label.
-
-    Of an edit it is all of the text: its format says where the edit is.
-    """
+    """A response's answer to a task: its code, the text with a label, or all of it where an edit is asked for."""
     if task.check.answer == "edit":
         return response
     if task.check.answer == "label":

@@ -23,10 +23,7 @@ MAX_DEPTH = 100
 
 
 def inflate(data: bytes, where: str, limit: int = MAX_ROW) -> bytes:
-    """The unpacked bytes of a zlib or gzip stream, or a zstandard frame; which one is told by the first bytes.
-
-    Never holds more than `limit` bytes and one block. Raises UserError for more, for damage and for a torn stream.
-    """
+    """The unpacked zlib or gzip stream or zstandard frame. Raises UserError if damaged, torn or over `limit` bytes."""
     try:
         if data[:4] == b"\x28\xb5\x2f\xfd":
             whole, torn = _inflate_zstd(data, limit)
@@ -57,9 +54,9 @@ def _inflate_zstd(data: bytes, limit: int) -> tuple[bytes, bool]:
 
 
 def parse_json(text: str | bytes, where: str, limit: int = MAX_ROW) -> Any:
-    """The value of a JSON text. Raises UserError, one line, for what is no JSON value that a task can hold.
+    """The value of a JSON text. Raises UserError, one line, for what a task cannot hold.
 
-    Such as bad syntax, a key given twice, more than `limit` bytes, nesting deeper than `MAX_DEPTH`, NaN, infinities,
+    That is bad syntax, a key given twice, more than `limit` bytes, nesting deeper than `MAX_DEPTH`, NaN, infinities,
     half of a surrogate pair, not UTF-8, integers of more digits than Python converts (4300).
     """
     if len(text) > limit:
@@ -104,10 +101,7 @@ def check_value(value: Any, where: str) -> None:
 
 
 def plain_row(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """A row of a table without the columns that are null or NaN, which is how tables hold a missing value.
-
-    Raises UserError for NaN and the like inside of a column's value.
-    """
+    """A table's row without columns that are null or NaN, meaning missing. Raises UserError for NaN inside values."""
     kept = {k: v for k, v in row.items() if v is not None and not (isinstance(v, float) and v != v)}
     check_value([v for v in kept.values() if isinstance(v, list | dict)], where)
     return kept

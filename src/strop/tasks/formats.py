@@ -30,10 +30,7 @@ def adapter_named(name: str) -> Adapter:
 
 
 def guessed(rows: Iterator[tuple[str, Row]]) -> tuple[Adapter, Iterator[tuple[str, Row]]]:
-    """The format that the first row looks like, and all rows. Strop's own where no format fits.
-
-    Raises UserError when several fit.
-    """
+    """The format that the first row looks like, else Strop's own, and all rows. Raises UserError when several fit."""
     first = next(rows, None)
     if first is None:
         return ADAPTERS["strop"], rows
@@ -48,10 +45,7 @@ def guessed(rows: Iterator[tuple[str, Row]]) -> tuple[Adapter, Iterator[tuple[st
 
 
 def tasks_of(adapter: Adapter, rows: Iterable[tuple[str, Row]], report: Report = fail) -> Iterator[Task]:
-    """The tasks of rows of a format. A row that makes none is reported, in one line, and left out.
-
-    Raises UserError in its place without `report`. No task comes out that could not be written as a line of JSON.
-    """
+    """The tasks of rows, all of which JSON lines can hold. A row that makes none is reported, in one line."""
     for where, row in rows:
         try:
             read = adapter.read(_decoded(adapter, row, where), where)

@@ -118,10 +118,7 @@ def _array(path: Path, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file that takes its name when the block ends well; otherwise nothing is left behind.
-
-    A name that ends in .gz or .zst is compressed. See `core.files.atomic` for the rest.
-    """
+    """A binary file, compressed for .gz and .zst, that appears when the block ends well; see `core.files.atomic`."""
     with files.atomic(path) as raw, _packed(raw, path.suffix) as file:
         yield file
 

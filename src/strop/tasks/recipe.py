@@ -35,10 +35,9 @@ def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
 
 
 def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Task], dict[str, Any] | None]:
-    """The tasks to evaluate on, whatever their split or of one side, and what the window did, where there is one.
+    """The tasks to evaluate on, of a split or "all", and what a window did. Raises UserError when nothing is left.
 
-    The latter is {"from", "to", "undated", "other_days", "left_out"}: days, counts and a line. Raises UserError when
-    nothing is left.
+    The latter is {"from", "to", "undated", "other_days", "left_out"}: days, counts and a line.
     """
     tasks = [task for task in tasks_of(recipe) if split in ("all", task.split)]
     if not tasks:
@@ -86,10 +85,11 @@ def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
 
 
 def at_most(task: Task, most: int) -> Task:
-    """The task with at most `most` tests, in their order: those that the prompt shows, then the longest inputs.
+    """The task with at most `most` tests, in order: those that the prompt shows, then the longest inputs.
 
-    Shown ones count too, and stay, as the question would change without them; of more than `most` the first do. Of
-    inputs of one length the earlier is taken. `metadata["base_tests"]` becomes the number of base tests that are left.
+    As in DeepCoder's rewards (at most 15): long inputs hold the corner cases and the slow ones. Shown tests count too;
+    of more than `most`, and of inputs of one length, the first stay. Only tests that are data can be chosen; test code
+    stays unchanged. `metadata["base_tests"]` becomes the number of base tests left.
     """
     kept = task.check.longest(most)
     return task if kept is None else task.with_tests(kept)

@@ -52,10 +52,7 @@ def parse_type(text: str) -> RustType:
 
 
 def literal(value: Any, kind: RustType, *, plain: bool = False) -> str:
-    """An expression of that type with that value. Raises ValueError when the type has no such value.
-
-    plain  for readers: texts in quotes and lists in `vec![]` whatever their types
-    """
+    """An expression of the type; ValueError if there is none. `plain`, for readers: texts in quotes, `vec![]`."""
     name, of = kind.name, kind.of
     if name in INTEGERS and isinstance(value, int) and not isinstance(value, bool):
         return _integer(value, name)
@@ -183,10 +180,7 @@ _HEAD = re.compile(r"pub fn (\w+)\((.*?)\)(?:\s*->\s*(.*?))?\s*\{", re.S)
 
 
 def rust_tests(signature: str, cases: Sequence[Case]) -> str:
-    """Rust test code for the cases: `examples` for those that are shown, then hidden ones.
-
-    Raises ValueError when a case does not fit the types of the signature.
-    """
+    """Rust tests: `examples` for shown cases, then hidden ones. Raises ValueError for a case that does not fit."""
     name, parameters, result = parse_head(signature)
     lines = [(case.shown, _assertion(name, parameters, result, case)) for case in cases]
     hidden = [line for shown, line in lines if not shown]

@@ -75,10 +75,7 @@ def prefilled(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
 
 
 def solution(task: Task, prompt: Prompt, answer: AnswerForm) -> str:
-    """What the model should have answered to the prompt, from the task's reference; "" when it has none that fits.
-
-    For answers with tests those are the task's examples.
-    """
+    """The ideal answer to the prompt, from the task's reference, with its examples as tests if asked; else ""."""
     tests = own_tests(task) if answer == "function-and-tests" else ""
     whole = task.reference.strip() + (f"\n\n{tests}" if tests else "")
     if not prompt.head:
@@ -126,10 +123,7 @@ def opening(task: Task) -> str:
 
 
 def own_tests(task: Task) -> str:
-    """A test module for an answer to bring itself: the first test of the trusted ones, which shows the examples.
-
-    Empty where the task has no trusted tests in a module of their own.
-    """
+    """A test module for an answer to bring along: the first trusted test, which shows the examples; else ""."""
     if kept := task.metadata.get("example_tests"):
         return str(kept)
     head, _, body = task.check.test_code().partition("mod tests {\n")
@@ -140,10 +134,7 @@ def own_tests(task: Task) -> str:
 
 
 def judged_by_own_tests(task: Task) -> Task:
-    """The task with its trusted tests left out: an answer's own tests judge it, as in the published Rust recipe.
-
-    What `own_tests` says of it stays the same.
-    """
+    """The task without trusted tests: an answer's own judge it, as in the published Rust recipe."""
     check = task.check.without_tests()
     if check is task.check:
         return task

@@ -109,10 +109,7 @@ def load_tasks(
 
 
 def read_rows(source: str) -> Iterator[tuple[str, Row]]:
-    """(where, row) of each row of a source that is not a name alone, read as they are asked for.
-
-    Raises UserError, one line, for a source that is unknown; the rows raise it for one that cannot be read.
-    """
+    """(where, row) of each row of a source that is not a name alone, read lazily. Raises UserError, one line."""
     return _opened(source, fail)[1]
 
 

@@ -51,10 +51,7 @@ def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: 
 
 
 def clusters(tasks: Sequence[Task]) -> list[list[int]]:
-    """Positions of the tasks, grouped: near-duplicates of each other, directly or through others, share a group.
-
-    So do tasks with the same `metadata["pair"]`.
-    """
+    """Positions grouped: near-duplicates, also through others, and tasks of one `metadata["pair"]` are together."""
     groups: dict[int, list[int]] = defaultdict(list)
     for i, first in enumerate(joined(len(tasks), (*declared_pairs(tasks), *near_duplicates(tasks)))):
         groups[first].append(i)
@@ -137,10 +134,7 @@ def statement_shingles(statement: str) -> frozenset[str]:
 
 
 def code_shingles(source: str, language: str = "python") -> frozenset[str]:
-    """Four-node runs of the syntax tree with the author's names and constants taken out; empty when it has none.
-
-    Of Rust: four-token runs. Of other languages: empty.
-    """
+    """Four-node runs of Python's syntax tree, four-token runs of Rust, without the author's names; else empty."""
     if language == "rust":
         return _shingles(_rust_labels(source), 4)
     if language != "python":

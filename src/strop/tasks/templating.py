@@ -46,10 +46,7 @@ def _is_packaged(name: str) -> bool:
 
 
 def load(path: str | Path) -> str:
-    """The text of a user's template, or of a packaged one that is named without a folder and an ending.
-
-    Raises UserError when it cannot be read or names a placeholder that there is not.
-    """
+    """The text of a user's template, or of a packaged one by its bare name. UserError for unknown placeholders."""
     file = Path(path).expanduser()
     if str(path) == file.stem and not file.exists() and _is_packaged(file.name):
         return packaged(file.name)

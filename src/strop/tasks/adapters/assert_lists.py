@@ -19,9 +19,9 @@ _VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for
 
 
 def check_of(tests: Sequence[str], setup: str, reference: str, where: str) -> AssertsCheck | PytestCheck:
-    """The check of assert statements with test code that comes first; `reference`, if known, tells what is a class.
+    """The check of assert statements below `setup`; `reference`, if known, tells what is a class.
 
-    Raises UserError for what is no Python, asserts nothing, or calls nothing of an answer.
+    Raises UserError for what is not Python, asserts nothing, or calls nothing of an answer.
     """
     if not tests:
         raise UserError(f"{where}: the task has no tests")
@@ -50,10 +50,7 @@ def count(tests: Sequence[str]) -> int:
 
 
 def statements(code: str) -> tuple[str, list[str]]:
-    """(set-up, tests) of an *asserts* check's code: what stands before the first assert, and each assert after it.
-
-    Code between asserts goes to the assert that follows.
-    """
+    """(code before the first assert, each assert with the code above it) of an *asserts* check's code."""
     setup, tests, pending = "", [], ""
     lines = code.splitlines()
     for node in ast.parse(code).body:
@@ -103,10 +100,7 @@ def _modules(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def _called(body: Sequence[ast.stmt], modules: set[str], reference: str) -> list[str]:
-    """Names of an answer that the code calls, the most called first, of equals the first.
-
-    One like a builtin's (`sum`) is the answer's where the reference defines it.
-    """
+    """The answer's names that the code calls, most called first; of builtins, those that the reference defines."""
     known = _bound(body) | modules | (set(dir(builtins)) - set(pysource.defined(reference, ast.FunctionDef)))
     calls = (n.func.id for n in _walk(body) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
     passed = (n.id for n in _walk(body) if isinstance(n, ast.Name))  # such as map(f, values)

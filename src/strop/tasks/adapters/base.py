@@ -1,7 +1,7 @@
 """What an adapter is: a data set's schema, read into tasks and, where the schema allows it, written again.
 
-One small module a schema; it defines `ADAPTER`, and `samples/` holds made-up rows of it. The rows come from anywhere
-(see `strop.tasks.places`): an adapter only knows one row, or one folder for sets that are folders, and never runs it.
+`samples/` holds made-up rows of each. The rows come from anywhere (see `strop.tasks.places`): an adapter only knows
+one row, or one folder for sets that are folders, and never runs it.
 
 Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
 `date` the day of publication ("YYYY-MM-DD"), `base_tests` how many of the first tests are the base set, `references`

@@ -64,7 +64,7 @@ def row_of(task: Task, kept: dict[str, Any], files: Mapping[str, Mapping[str, st
 def clone(path: Path, track: str) -> Iterator[tuple[str, Row]]:
     """(folder, row) of each exercise of a clone, of its `exercises/practice`, or of one exercise.
 
-    Raises UserError for a place without exercises; one that cannot be read becomes a row that says why.
+    Raises UserError where there are none; an exercise that cannot be read becomes a row that says why.
     """
     root = next((p for p in (path / "exercises" / "practice", path / "practice", path) if p.is_dir()), path)
     if not root.is_dir():

@@ -92,10 +92,7 @@ def _wrong(row: Row, name: str, where: str, wanted: str) -> UserError:
 
 
 def with_original(task: Task, row: Row, known: Collection[str], **more: Any) -> Task:
-    """The task with the row's columns that are not `known`, and with `more`, in its metadata.
-
-    Values that JSON cannot hold (dates, bytes) are kept as their text; without anything to keep the task is unchanged.
-    """
+    """The task with the row's columns that are not `known`, and with `more`, in `metadata.original`; see `plain`."""
     kept = {str(name): plain(value) for name, value in row.items() if name not in known}
     kept |= {name: plain(value) for name, value in more.items()}
     return task.model_copy(update={"metadata": {**task.metadata, "original": kept}}) if kept else task

@@ -42,10 +42,7 @@ def _rows() -> Iterator[dict[str, Any]]:
 
 
 def task_of(row: dict[str, str]) -> Task:
-    """The task of a row with task_id, prompt, canonical_solution, test and entry_point, all of them text.
-
-    Raises ValueError, SyntaxError too, for a prompt or a test that is no Python or does not define the entry point.
-    """
+    """The task of a row of texts. Raises ValueError or SyntaxError for code that does not define the entry point."""
     prompt, entry_point = row["prompt"], row["entry_point"]
     node = pysource.find_function(ast.parse(prompt), entry_point)
     if node is None:

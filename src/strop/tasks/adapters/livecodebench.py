@@ -182,10 +182,7 @@ _ALLOWED = {
 
 
 def unpacked(packed: str, where: str) -> str:
-    """The JSON text in base64(zlib(pickle(text))). Unpacks within limits; raises UserError for anything else.
-
-    The pickle is read as a list of operations and never carried out: it may hold one text and nothing more.
-    """
+    """The JSON text in base64(zlib(pickle(text))), within limits, its pickle never carried out. Raises UserError."""
     try:
         data = base64.b64decode(packed, validate=True)
     except (binascii.Error, ValueError) as error:

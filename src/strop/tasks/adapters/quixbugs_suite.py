@@ -36,10 +36,7 @@ def load_json_testcases(algorithm):
 
 
 def is_plain(tests: str, name: str, correct: str) -> bool:
-    """Whether calls of the function, compared with `==`, are all that the suite does with the JSON cases.
-
-    Without a suite: whether the function is no generator, whose result would not be a value.
-    """
+    """Whether the suite only compares calls with `==`; without a suite, whether the function is no generator."""
     if not tests.strip():
         return not _is_generator(correct, name)
     found = _asserts(tests)
@@ -59,10 +56,7 @@ def slow_cases(tests: str) -> list[list[Any]]:
 
 
 def classes_of(support: Mapping[str, str], tests: str, module: str) -> tuple[str, dict[str, str]]:
-    """(source of the support modules that the suite imports, files that import their names from `module`).
-
-    The source ends with blank lines, or is empty. Raises SyntaxError.
-    """
+    """(source of the support modules that the suite imports, or "", files that import them from `module`)."""
     imported = {
         node.module for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.ImportFrom) and node.module
     } | {a.name for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Import) for a in node.names}

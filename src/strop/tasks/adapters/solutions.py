@@ -30,10 +30,7 @@ _GAP = "\n\n"
 
 
 def with_imports(code: str) -> str:
-    """The code below imports of the well-known names that it uses and nowhere binds; unchanged without such names.
-
-    A name that is both a module and a function of it (`bisect`) is taken as it is used: `bisect.x` means the module.
-    """
+    """The code below imports of the well-known names that it uses and nowhere binds; `bisect.x` means the module."""
     lines = _missing(code)
     return "\n".join(lines) + _GAP + code if lines else code
 

@@ -22,10 +22,7 @@ class UnreadableTests(ValueError):
 
 
 def test_ids(files: Mapping[str, str]) -> list[str]:
-    """Ids as `pytest --collect-only -q FILE...` prints them, those of a class in the order of the source.
-
-    Files without a test have none. Raises UnreadableTests.
-    """
+    """Ids as `pytest --collect-only -q FILE...` prints them, in the order of the source. Raises UnreadableTests."""
     return [name for path, text in files.items() if path.endswith(".py") for name in _of_file(path, text)]
 
 

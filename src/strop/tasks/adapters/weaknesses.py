@@ -130,11 +130,7 @@ def known_label(value: str, labels: Mapping[str, str]) -> str:
 
 
 def cited_answer(label: str, lines: Ranges, count: int, *, vulnerable: bool) -> str:
-    """The right answer: the label, and the lines of the fix where the task has some.
-
-    Lines that only the fix has are cited by the line above them. The label comes first, because prompt styles that
-    begin an answer begin it with `Answer:`.
-    """
+    """The right answer: the label first, as prompts begin it, then the lines of the fix, or the line above it."""
     if not lines:
         return f"Answer: {label}"
     return f"Answer: {label}\nLines: {_text(lines, count) if vulnerable else 'none'}"

@@ -52,11 +52,9 @@ def load(rest: str = "") -> Iterator[Task]:
 
 
 def generate(count: int, *, seed: int = 0, whole_kinds: bool = False) -> Iterator[Task]:
-    """So many different problems, every kind about equally often; fewer begin the same way.
+    """Different problems, every kind about equally often; fewer begin the same way. Raises UserError for too many.
 
     whole_kinds  hold out whole kinds, not problems
-
-    Raises UserError when the kinds have no more problems than so many.
     """
     open_kinds, made, index = list(all_kinds()), 0, 0
     away = _held_out_kinds() if whole_kinds else None
@@ -116,10 +114,9 @@ def task_of(kind: ProblemKind, problem: Problem, r: Random, split: Split | None 
 
 
 def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
-    """Shown cases, with different outputs, then hidden ones: the edges and drawn inputs; no input twice.
+    """Shown cases with different outputs, then hidden ones: the edges and drawn inputs; no input twice.
 
-    No output is that of more than half of the tests, so that a constant answer is far from passing; as far as
-    the inputs allow.
+    As far as the inputs allow no output is that of more than half of the tests: a constant answer is far from passing.
     """
     run = compiled(problem.program)
     edges = {stdin: run(stdin) for stdin in problem.edges}
