@@ -1,7 +1,7 @@
 """EvalPlus's tests: those of the Hub's rows, read as a syntax tree without being run, and the rules of comparison.
 
 A row's test code assigns lists to `inputs` and `results`, in a function `check(candidate)` or at the top, and loops
-over both; some problems bring the reference as `ref_func` instead of results. See tools/*/to_original_fmt.py of evalplus.
+over both; some problems bring the reference as `ref_func` instead of results (tools/*/to_original_fmt.py of evalplus).
 
 The rules are test code of the standard library alone, as in evalplus/eval/__init__.py of github.com/evalplus/evalplus
 (`unsafe_execute`): equal values agree. Else, with an absolute tolerance (1e-6 where the expected value is floats and
