@@ -6,13 +6,13 @@ it was is decided by the compiler's first error, or by the tests for the kinds w
 kinds.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar, get_args
 
-from strop.code.mutate.edits import Edit
+from strop.code.mutate.edits import Edit, replace
 from strop.code.python.routines import Routine
-from strop.code.trees import Source
+from strop.code.trees import Node, Source, having
 
 Kind = Literal[
     "types", "borrows", "moves", "names", "mutability", "lifetimes", "returns", "matches", "off-by-one", "logic"
@@ -41,6 +41,7 @@ BEHAVIOUR: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in CODES)
 class _Parsed(Protocol):
     @property
     def data(self) -> bytes: ...
+    def all(self, *kinds: str) -> list[Node]: ...
 
 
 Text = TypeVar("Text", bound=_Parsed)
@@ -97,6 +98,25 @@ class OperatorTable(dict[str, Operator[Text]]):
             return find
 
         return register
+
+    def each(
+        self, name: str, *kinds: Kind, at: str, of: tuple[str, ...] = (), edit: Callable[..., Edit]
+    ) -> None:
+        """Registers an operator with one fault a node of type `at`: `edit(text, node, *its fields)`.
+
+        Nodes that lack one of the fields `of` have none.
+        """
+        self.add(name, *kinds)(lambda text: (edit(text, *found) for found in having(text.all(at), *of)))
+
+    def signs(self, name: str, at: str, field: str, others: Mapping[str, tuple[str, ...]]) -> None:
+        """Registers an operator that writes other signs for those in a field of nodes of type `at`."""
+
+        @self.add(name)
+        def _find(text: Text) -> Iterator[Edit]:
+            for node in text.all(at):
+                for sign in node.children_by_field_name(field):
+                    for other in others.get(sign.type, ()):
+                        yield replace(sign, other)
 
 
 PYTHON: OperatorTable[Routine] = OperatorTable()

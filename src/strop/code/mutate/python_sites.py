@@ -23,6 +23,7 @@ _UNTOUCHED = (
     "decorator", "type", "import_statement", "import_from_statement", "interpolation", "raise_statement",
     "parameters", "case_pattern", "assert_statement",
 )  # fmt: skip
+_NO_CONSTANTS = frozenset({"subscript", "expression_statement", "concatenated_string", "pair"})
 _QUIET_CALLS = frozenset({"print", "logging", "logger", "log", "warnings"})
 _SIMPLE = frozenset({"comparison_operator", "boolean_operator", "not_operator", "true", "false"})
 
@@ -51,15 +52,8 @@ class _PythonFinder(Finder):
 
     def finders(self) -> Sequence[Callable[[], Iterator[Change]]]:
         """In the order of their worth."""
-        return (
-            self._returns,
-            self._conditions,
-            self._comparisons,
-            self._binary,
-            self._ranges,
-            self._constants,
-            self._deletions,
-        )
+        first = (self._returns, self._conditions, self._comparisons, self._binary)
+        return (*first, self._ranges, self._constants, self._deletions)
 
     def _returns(self) -> Iterator[Change]:
         for node in self._nodes("return_statement"):
@@ -112,16 +106,9 @@ class _PythonFinder(Finder):
     def _constants(self) -> Iterator[Change]:
         for node in self._nodes("integer", "true", "false", "string"):
             parent = self.source.parent(node)
-            if parent is None or parent.type in (
-                "subscript",
-                "expression_statement",
-                "concatenated_string",
-                "pair",
-            ):
+            if parent is None or parent.type in _NO_CONSTANTS or self._steers_loop(node):
                 continue
             text = self.source.string(node)
-            if self._steers_loop(node):
-                continue
             if node.type == "string" and (text[:1] in "'\"" and not self._is_message(node)):
                 yield self._site("constant", node, "'x'" if len(text) == 2 else "''")
             elif node.type in ("true", "false"):

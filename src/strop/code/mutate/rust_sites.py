@@ -25,6 +25,8 @@ _UNTOUCHED = (
     "unsafe_block", "const_block",
 )  # fmt: skip
 _SHOWN = frozenset({"to_string", "format", "println", "print", "write", "assert_eq", "assert_ne"})
+_NO_NUMBERS = frozenset({"to_string", "format", "String", '"', "&", "to_owned", "as_str", "Duration", "Instant",
+                         "collect"})  # fmt: skip
 _FORMATTERS = frozenset({"Display", "Debug"})
 _QUIET_CALLS = frozenset(
     {"println", "eprintln", "print", "eprint", "dbg", "log", "debug", "info", "warn", "trace"}
@@ -129,19 +131,7 @@ class _RustFinder(Finder):
         if assigned is not None and assigned.type == "assignment_expression" and self._steers_loop(node):
             return False
         tokens = {*self.source.tokens(left), *self.source.tokens(right)}
-        text = {
-            "to_string",
-            "format",
-            "String",
-            '"',
-            "&",
-            "to_owned",
-            "as_str",
-            "Duration",
-            "Instant",
-            "collect",
-        }
-        return tokens.isdisjoint(text)
+        return tokens.isdisjoint(_NO_NUMBERS)
 
     def _ranges(self) -> Iterator[Change]:
         for node in self._nodes("range_expression"):
@@ -156,9 +146,8 @@ class _RustFinder(Finder):
             parent = self.source.parent(node)
             if parent is None or parent.type in ("field_expression", "index_expression", "array_expression"):
                 continue
-            steers = self._steers_loop(node) and parent.type in (
-                "compound_assignment_expr",
-                "loop_expression",
+            steers = parent.type in ("compound_assignment_expr", "loop_expression") and self._steers_loop(
+                node
             )
             if steers or self._ends_loop(node):
                 continue

@@ -13,14 +13,16 @@ _AUGMENTED = {
     "%=": ("//=",), "|=": ("&=", "="), "&=": ("|=",), "**=": ("*=",), "^=": ("|=",), "<<=": (">>=",), ">>=": ("<<=",),
 }  # fmt: skip
 _DROPPED = frozenset({"call", "augmented_assignment", "await", "yield"})
+_VALUES = frozenset({"list", "dictionary", "string", "integer", "identifier", "tuple"})
 
 
-@PYTHON.add("augmented")
-def _augmented(routine: Routine) -> Iterator[Edit]:
-    """`a += b` as `a -= b` or `a = b`."""
-    for _, sign in having(routine.all("augmented_assignment"), "operator"):
-        for other in _AUGMENTED.get(sign.type, ()):
-            yield replace(sign, other)
+PYTHON.signs("augmented", "augmented_assignment", "operator", _AUGMENTED)
+PYTHON.each(
+    "if-for-elif", at="elif_clause", edit=lambda _, node: (node.start_byte, node.start_byte + 4, "if")
+)
+PYTHON.each(
+    "if-for-while", at="while_statement", edit=lambda _, node: (node.start_byte, node.start_byte + 5, "if")
+)
 
 
 @PYTHON.add("not-augmented")
@@ -84,23 +86,12 @@ def _dropped_else(routine: Routine) -> Iterator[Edit]:
             yield start, end, ""
 
 
-@PYTHON.add("if-for-elif")
-def _if_for_elif(routine: Routine) -> Iterator[Edit]:
-    """`elif a:` as `if a:`."""
-    for node in routine.all("elif_clause"):
-        yield node.start_byte, node.start_byte + len("elif"), "if"
-
-
 @PYTHON.add("swapped-branches")
 def _swapped_branches(routine: Routine) -> Iterator[Edit]:
     """`if a: b else: c` as `if a: c else: b`."""
     for node, body in having(routine.all("if_statement"), "consequence"):
         others = node.children_by_field_name("alternative")
-        other = (
-            others[0].child_by_field_name("body") or others[0].child_by_field_name("consequence")
-            if others
-            else None
-        )
+        other = _body(others[0]) if others else None
         if other is not None:
             yield swapped(routine.source, body, other)
 
@@ -123,14 +114,7 @@ def _other_result(routine: Routine) -> Iterator[Edit]:
     """`return True` as `return False`, `return a` as `return None`, `return []` as `return None`."""
     for node in routine.all("return_statement"):
         value = next(iter(node.named_children), None)
-        if value is not None and value.type in (
-            "list",
-            "dictionary",
-            "string",
-            "integer",
-            "identifier",
-            "tuple",
-        ):
+        if value is not None and value.type in _VALUES:
             yield replace(value, "None")
         elif value is not None and value.type == "none":
             yield replace(value, "False")
@@ -148,7 +132,7 @@ def _break_or_continue(routine: Routine) -> Iterator[Edit]:
 def _moved_in(routine: Routine) -> Iterator[Edit]:
     """The line after a loop or branch moved into it; early returns included."""
     for node in routine.all("for_statement", "while_statement", "if_statement", "with_statement"):
-        body = node.child_by_field_name("body") or node.child_by_field_name("consequence")
+        body = _body(node)
         behind = node.next_named_sibling
         if body is None or behind is None or _rows(behind) != 1 or node.children_by_field_name("alternative"):
             continue
@@ -161,7 +145,7 @@ def _moved_in(routine: Routine) -> Iterator[Edit]:
 def _moved_out(routine: Routine) -> Iterator[Edit]:
     """The last line of a loop or branch moved out of it."""
     for node in routine.all("for_statement", "while_statement", "if_statement"):
-        body = node.child_by_field_name("body") or node.child_by_field_name("consequence")
+        body = _body(node)
         if body is None or len(body.named_children) < 2 or node.children_by_field_name("alternative"):
             continue
         last, outer = body.named_children[-1], indent_of(routine.source, node)
@@ -180,13 +164,6 @@ def _swapped_statements(routine: Routine) -> Iterator[Edit]:
                 yield swapped(routine.source, first, second)
 
 
-@PYTHON.add("if-for-while")
-def _if_for_while(routine: Routine) -> Iterator[Edit]:
-    """`while a:` as `if a:`."""
-    for node in routine.all("while_statement"):
-        yield node.start_byte, node.start_byte + len("while"), "if"
-
-
 def _without(routine: Routine, node: Node) -> Edit:
     """The statement removed; `pass` if it is the only one of its block."""
     around = routine.source.parent(node)
@@ -194,6 +171,11 @@ def _without(routine: Routine, node: Node) -> Edit:
     if len(others) < 2:
         return replace(node, "pass")
     return (*line_span(routine.source, node), "")
+
+
+def _body(node: Node) -> Node | None:
+    """The block of a loop, branch or `with`."""
+    return node.child_by_field_name("body") or node.child_by_field_name("consequence")
 
 
 def _last_of_function(routine: Routine, node: Node) -> bool:

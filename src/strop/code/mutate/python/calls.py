@@ -35,6 +35,9 @@ _AROUND = frozenset({"sorted", "reversed", "set", "list", "abs", "round", "int",
                      "iter", "frozenset", "bool", "len"})  # fmt: skip
 _BEHIND = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "copy", "casefold", "title", "capitalize",
                      "reverse", "values", "items", "keys", "split", "encode", "decode"})  # fmt: skip
+_ALONE = frozenset({"identifier", "call", "attribute", "subscript", "list", "tuple", "integer", "string"})
+_LOOSE = frozenset({"return_statement", "assignment", "argument_list", "for_statement"})
+"""Around what needs no parentheses."""
 _PLAIN = ("keyword_argument", "list_splat", "dictionary_splat")
 
 
@@ -119,22 +122,7 @@ def _same_argument(routine: Routine) -> Iterator[Edit]:
 def _kept(routine: Routine, call: Node, argument: Node) -> str:
     """A call replaced by its argument."""
     text, around = routine.string(argument), routine.source.parent(call)
-    alone = argument.type in (
-        "identifier",
-        "call",
-        "attribute",
-        "subscript",
-        "list",
-        "tuple",
-        "integer",
-        "string",
-    )
     if argument.type == "generator_expression" and not text.startswith("("):
         return f"({text})"
-    loose = around is not None and around.type in (
-        "return_statement",
-        "assignment",
-        "argument_list",
-        "for_statement",
-    )
-    return text if alone or loose or text.startswith("(") else f"({text})"
+    loose = around is not None and around.type in _LOOSE
+    return text if argument.type in _ALONE or loose or text.startswith("(") else f"({text})"

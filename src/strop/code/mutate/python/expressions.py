@@ -8,47 +8,25 @@ from strop.code.mutate.operators import PYTHON
 from strop.code.python.routines import Routine
 from strop.code.trees import Node, having
 
-_BOUNDARY = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_OTHER = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "is": "is not", "is not": "is"}
 _ARITHMETIC = {
     "+": ("-",), "-": ("+",), "*": ("+", "**"), "/": ("//", "*"), "//": ("/", "%"), "%": ("//",), "**": ("*",),
     "&": ("|",), "|": ("&",), "^": ("|",), "<<": (">>",), ">>": ("<<",),
 }  # fmt: skip
+_BOUNDARY = {"<": ("<=",), "<=": ("<",), ">": (">=",), ">=": (">",)}
+_TURNED = {"<": (">",), ">": ("<",), "<=": (">=",), ">=": ("<=",)}
+_OPPOSITE = {
+    "==": ("!=",), "!=": ("==",), "in": ("not in",), "not in": ("in",), "is": ("is not",), "is not": ("is",)
+}  # fmt: skip
 _UNORDERED = frozenset({"+", "*", "&", "|", "^"})
+_OPERATIONS = frozenset({"binary_operator", "boolean_operator", "not_operator", "unary_operator",
+                         "comparison_operator"})  # fmt: skip
 
 
-def _comparison(routine: Routine, table: dict[str, str]) -> Iterator[Edit]:
-    for node in routine.all("comparison_operator"):
-        for sign in node.children_by_field_name("operators"):
-            if sign.type in table:
-                yield replace(sign, table[sign.type])
-
-
-@PYTHON.add("boundary")
-def _boundary(routine: Routine) -> Iterator[Edit]:
-    """`a < b` as `a <= b`."""
-    return _comparison(routine, _BOUNDARY)
-
-
-@PYTHON.add("turned-comparison")
-def _turned_comparison(routine: Routine) -> Iterator[Edit]:
-    """`a < b` as `a > b`."""
-    return _comparison(routine, _TURNED)
-
-
-@PYTHON.add("opposite-comparison")
-def _opposite_comparison(routine: Routine) -> Iterator[Edit]:
-    """`a == b` as `a != b`, `a in b` as `a not in b`."""
-    return _comparison(routine, _OTHER)
-
-
-@PYTHON.add("arithmetic")
-def _arithmetic(routine: Routine) -> Iterator[Edit]:
-    """`a + b` as `a - b`."""
-    for _, sign in having(routine.all("binary_operator"), "operator"):
-        for other in _ARITHMETIC.get(sign.type, ()):
-            yield replace(sign, other)
+PYTHON.signs("boundary", "comparison_operator", "operators", _BOUNDARY)
+PYTHON.signs("turned-comparison", "comparison_operator", "operators", _TURNED)
+PYTHON.signs("opposite-comparison", "comparison_operator", "operators", _OPPOSITE)
+PYTHON.signs("arithmetic", "binary_operator", "operator", _ARITHMETIC)
+PYTHON.signs("boolean", "boolean_operator", "operator", {"and": ("or",), "or": ("and",)})
 
 
 @PYTHON.add("swapped-operands")
@@ -69,13 +47,6 @@ def _lost_operand(routine: Routine) -> Iterator[Edit]:
             yield node.start_byte, right.start_byte, ""
 
 
-@PYTHON.add("boolean")
-def _boolean(routine: Routine) -> Iterator[Edit]:
-    """`a and b` as `a or b`."""
-    for _, sign in having(routine.all("boolean_operator"), "operator"):
-        yield replace(sign, "or" if sign.type == "and" else "and")
-
-
 @PYTHON.add("negated-condition")
 def _negated_condition(routine: Routine) -> Iterator[Edit]:
     """`if a:` as `if not a:`."""
@@ -87,11 +58,13 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
             yield replace(condition, f"not {text}" if simple else f"not ({text})")
 
 
-@PYTHON.add("lost-not")
-def _lost_not(routine: Routine) -> Iterator[Edit]:
-    """`not a` as `a`."""
-    for node, argument in having(routine.all("not_operator"), "argument"):
-        yield node.start_byte, argument.start_byte, ""
+# `not a` as `a`
+PYTHON.each(
+    "lost-not",
+    at="not_operator",
+    of=("argument",),
+    edit=lambda _, node, a: (node.start_byte, a.start_byte, ""),
+)
 
 
 @PYTHON.add("lost-minus")
@@ -107,14 +80,7 @@ def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
     """`(a + b) * c` as `a + b * c`."""
     for node in routine.all("parenthesized_expression"):
         around, inner = routine.source.parent(node), node.named_children
-        operands = (
-            "binary_operator",
-            "boolean_operator",
-            "not_operator",
-            "unary_operator",
-            "comparison_operator",
-        )
-        if around is not None and around.type in operands and len(inner) == 1 and inner[0].type in operands:
+        if around is not None and len(inner) == 1 and {around.type, inner[0].type} <= _OPERATIONS:
             yield replace(node, routine.string(inner[0]))
 
 

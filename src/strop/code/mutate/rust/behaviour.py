@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from strop.code.mutate.edits import Edit, line_span, replace, swapped
 from strop.code.mutate.operators import RUST, Change, Kind
-from strop.code.mutate.rust.nodes import methods
+from strop.code.mutate.rust.nodes import other_method
 from strop.code.mutate.rust_sites import sites
 from strop.code.trees import Source, having
 
@@ -75,11 +75,7 @@ def _whole_length(source: Source) -> Iterator[Edit]:
             yield replace(node, source.string(left))
 
 
-@RUST.add("opposite-method", "logic")
-def _opposite_method(source: Source) -> Iterator[Edit]:
-    """`a.min(b)` as `a.max(b)`."""
-    for method in methods(source, *_OPPOSITE):
-        yield replace(method.name, _OPPOSITE[source.string(method.name)])
+other_method("opposite-method", "logic", _OPPOSITE)
 
 
 @RUST.add("swap-operands", "logic")

@@ -1,8 +1,10 @@
-"""What operators ask of a parse tree: method calls, tails of bodies, types of parameters."""
+"""What operators ask of a parse tree: method calls, tails of bodies, types of parameters; operators on method calls."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from strop.code.mutate.edits import Edit, replace
+from strop.code.mutate.operators import RUST, Kind
 from strop.code.trees import Node, Source, having
 
 _BLOCKS = frozenset({"if_expression", "match_expression", "block", "loop_expression", "unsafe_block"})
@@ -25,6 +27,22 @@ def methods(source: Source, *names: str) -> Iterator[Method]:
         for _, receiver, name in having(called, "value", "field"):
             if not names or source.string(name) in names:
                 yield Method(node, receiver, name, arguments.named_children)
+
+
+def other_method(operator: str, kind: Kind, others: Mapping[str, str]) -> None:
+    """Registers an operator that calls another method: `x.len()` as `x.length()`."""
+
+    @RUST.add(operator, kind)
+    def _find(source: Source) -> Iterator[Edit]:
+        return (replace(m.name, others[source.string(m.name)]) for m in methods(source, *others))
+
+
+def without_call(operator: str, *kinds: Kind, of: tuple[str, ...]) -> None:
+    """Registers an operator that leaves out calls of these methods: `x.clone()` as `x`."""
+
+    @RUST.add(operator, *kinds)
+    def _find(source: Source) -> Iterator[Edit]:
+        return ((m.receiver.end_byte, m.node.end_byte, "") for m in methods(source, *of))
 
 
 def calls(source: Source, *names: str) -> Iterator[tuple[Node, list[Node]]]:

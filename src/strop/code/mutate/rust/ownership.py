@@ -5,21 +5,13 @@ from collections.abc import Iterator
 
 from strop.code.mutate.edits import Edit, indent_of, replace
 from strop.code.mutate.operators import RUST
-from strop.code.mutate.rust.nodes import methods, parameters, statements_with
+from strop.code.mutate.rust.nodes import methods, parameters, statements_with, without_call
 from strop.code.trees import Node, Source, having
 
 _OWNED = (
-    "String",
-    "Vec<",
-    "Option<String",
-    "Option<Vec",
-    "BTreeSet<",
-    "HashSet<",
-    "Box<",
-    "HashMap<",
-    "BTreeMap<",
+    "String", "Vec<", "Option<String", "Option<Vec", "BTreeSet<", "HashSet<", "Box<", "HashMap<", "BTreeMap<",
     "VecDeque<",
-)
+)  # fmt: skip
 _MADE = re.compile(
     r"^(?:vec!|format!|(?:String|Vec|HashMap|BTreeMap|HashSet|BTreeSet|VecDeque|BinaryHeap)::)"
     r"|\.(?:collect(?:::<.*>)?|to_vec|to_string|to_owned|to_uppercase|to_lowercase|repeat|concat|join)\([^()]*\)$",
@@ -53,11 +45,7 @@ def _shared_parameter(source: Source) -> Iterator[Edit]:
                 yield child.start_byte, child.end_byte + 1, ""
 
 
-@RUST.add("drop-clone", "moves", "borrows", "types")
-def _drop_clone(source: Source) -> Iterator[Edit]:
-    """`x.clone()` as `x`."""
-    for method in methods(source, "clone", "to_vec", "cloned", "copied"):
-        yield method.receiver.end_byte, method.node.end_byte, ""
+without_call("drop-clone", "moves", "borrows", "types", of=("clone", "to_vec", "cloned", "copied"))
 
 
 @RUST.add("loop-by-value", "moves", "types")
@@ -103,8 +91,11 @@ def _move_into_function(source: Source) -> Iterator[Edit]:
 def _move_into_closure(source: Source) -> Iterator[Edit]:
     """A closure that takes `x`, in front of a use of `x`."""
     for node, name in _uses(source):
-        line = f"let _size = move || {name}.len();\n{indent_of(source, node)}"
-        yield node.start_byte, node.start_byte, line
+        yield (
+            node.start_byte,
+            node.start_byte,
+            f"let _size = move || {name}.len();\n{indent_of(source, node)}",
+        )
 
 
 @RUST.add("change-while-borrowed", "borrows")
@@ -157,10 +148,8 @@ def _uses(source: Source) -> Iterator[tuple[Node, str]]:
         block = source.parent(made)
         if block is not None and pattern.type == "identifier" and _MADE.search(source.string(value)):
             name = source.string(pattern)
-            later = (
-                node for node in statements_with(source, block, name) if node.start_byte > made.start_byte
-            )
-            yield from ((node, name) for node in later)
+            later = statements_with(source, block, name)
+            yield from ((node, name) for node in later if node.start_byte > made.start_byte)
 
 
 def _changed(source: Source) -> Iterator[tuple[Node, str, int]]:

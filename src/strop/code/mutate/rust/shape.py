@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from strop.code.mutate.edits import Edit, line_span, replace
 from strop.code.mutate.operators import RUST
-from strop.code.mutate.rust.nodes import calls, methods, tail_of, tails
-from strop.code.trees import Node, Source, having
+from strop.code.mutate.rust.nodes import calls, other_method, tail_of, tails
+from strop.code.trees import Source, having
 
 _FOREIGN = {
     "len": "length", "to_uppercase": "upper", "to_lowercase": "lower", "is_empty": "empty", "trim": "strip",
@@ -19,11 +19,7 @@ _SHORTEST = 3
 _NOT_A_USE = frozenset({"let_declaration", "parameter", "match_pattern", "macro_invocation"})
 
 
-@RUST.add("drop-use", "names")
-def _drop_use(source: Source) -> Iterator[Edit]:
-    """A `use` left out."""
-    for node in source.all("use_declaration"):
-        yield (*line_span(source, node), "")
+RUST.each("drop-use", "names", at="use_declaration", edit=lambda source, node: (*line_span(source, node), ""))
 
 
 @RUST.add("drop-let", "names")
@@ -45,11 +41,7 @@ def _misspelt_name(source: Source) -> Iterator[Edit]:
                 yield replace(node, text[:-2] + text[-1] + text[-2])
 
 
-@RUST.add("foreign-method", "names")
-def _foreign_method(source: Source) -> Iterator[Edit]:
-    """`x.len()` as `x.length()`."""
-    for method in methods(source, *_FOREIGN):
-        yield replace(method.name, _FOREIGN[source.string(method.name)])
+other_method("foreign-method", "names", _FOREIGN)
 
 
 @RUST.add("drop-path", "names")
@@ -130,11 +122,6 @@ def _drop_arm(source: Source) -> Iterator[Edit]:
 def _drop_field(source: Source) -> Iterator[Edit]:
     """A struct made or taken apart with one field less."""
     for node in source.all("field_initializer_list", "struct_pattern", "tuple_struct_pattern"):
-        fields = [c for c in node.named_children if c.id not in _heads(node)]
+        fields = [c for c in node.named_children if c != node.child_by_field_name("type")]
         if len(fields) > 1:
             yield fields[-2].end_byte, fields[-1].end_byte, ""
-
-
-def _heads(node: Node) -> set[int]:
-    kind = node.child_by_field_name("type")
-    return {kind.id} if kind is not None else set()

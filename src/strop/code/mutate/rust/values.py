@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from strop.code.mutate.edits import Edit, replace, swapped
 from strop.code.mutate.operators import RUST
-from strop.code.mutate.rust.nodes import calls, methods
+from strop.code.mutate.rust.nodes import calls, methods, without_call
 from strop.code.trees import Source, having
 
 _OTHER_TYPE = {
@@ -16,11 +16,11 @@ _OTHER_TYPE = {
 }  # fmt: skip
 
 
-@RUST.add("drop-reference", "types", "moves")
-def _drop_reference(source: Source) -> Iterator[Edit]:
-    """`f(&x)` as `f(x)`."""
-    for node, value in having(source.all("reference_expression"), "value"):
-        yield replace(node, source.string(value))
+# `f(&x)` as `f(x)`
+RUST.each(
+    "drop-reference", "types", "moves", at="reference_expression", of=("value",),
+    edit=lambda source, node, value: replace(node, source.string(value)),
+)  # fmt: skip
 
 
 @RUST.add("add-reference", "types")
@@ -48,11 +48,11 @@ def _drop_dereference(source: Source) -> Iterator[Edit]:
             yield node.start_byte, node.start_byte + 1, ""
 
 
-@RUST.add("drop-cast", "types")
-def _drop_cast(source: Source) -> Iterator[Edit]:
-    """`x as usize` as `x`."""
-    for node, value in having(source.all("type_cast_expression"), "value"):
-        yield value.end_byte, node.end_byte, ""
+# `x as usize` as `x`
+RUST.each(
+    "drop-cast", "types", at="type_cast_expression", of=("value",),
+    edit=lambda _, node, value: (value.end_byte, node.end_byte, ""),
+)  # fmt: skip
 
 
 @RUST.add("other-cast", "types")
@@ -111,26 +111,18 @@ def _assignment_as_condition(source: Source) -> Iterator[Edit]:
             yield replace(equals, "=")
 
 
-@RUST.add("drop-question-mark", "types")
-def _drop_question_mark(source: Source) -> Iterator[Edit]:
-    """`x?` as `x`."""
-    for node in source.all("try_expression"):
-        yield node.end_byte - 1, node.end_byte, ""
+# `x?` as `x`
+RUST.each(
+    "drop-question-mark",
+    "types",
+    at="try_expression",
+    edit=lambda _, node: (node.end_byte - 1, node.end_byte, ""),
+)
 
 
-@RUST.add("drop-unwrap", "types", "names")
-def _drop_unwrap(source: Source) -> Iterator[Edit]:
-    """`x.unwrap_or(0)` as `x`."""
-    names = ("unwrap", "unwrap_or", "expect", "unwrap_or_default", "unwrap_or_else", "ok", "ok_or")
-    for method in methods(source, *names):
-        yield method.receiver.end_byte, method.node.end_byte, ""
-
-
-@RUST.add("drop-collect", "types", "returns")
-def _drop_collect(source: Source) -> Iterator[Edit]:
-    """`x.map(f).collect()` as `x.map(f)`."""
-    for method in methods(source, "collect"):
-        yield method.receiver.end_byte, method.node.end_byte, ""
+without_call("drop-unwrap", "types", "names",
+             of=("unwrap", "unwrap_or", "expect", "unwrap_or_default", "unwrap_or_else", "ok", "ok_or"))  # fmt: skip
+without_call("drop-collect", "types", "returns", of=("collect",))
 
 
 @RUST.add("swap-arguments", "types")
