@@ -12,7 +12,7 @@ from strop.config.tasks import SandboxConfig
 from strop.policies.scripted import ScriptedPolicy
 from strop.repair import RepairPlan, repair
 from strop.repair.asking import Asker
-from strop.repair.project_tests import ProjectTests
+from strop.repair.testing import ProjectTests
 
 from .conftest import BREAKS, ISSUE, NEEDLESS, OLD, RIGHT, RIGHT_TOO, block
 

@@ -4,7 +4,6 @@ from strop.core.rollout import Message
 from strop.policies.scripted import ScriptedPolicy
 from strop.repair import files_stage, lines_stage
 from strop.repair.asking import Asker, prompt
-from strop.repair.lexical import bm25, words
 from strop.repair.outline import merged, numbered, pieces
 from strop.repair.reproduce import test_files as found_tests
 
@@ -16,15 +15,15 @@ def asker(limit=6000, style="chat"):
 
 
 def test_names_are_found_with_their_parts():
-    assert words("splitHTTPHeader snake_case x2")["header"] == 1
-    assert set(words("snake_case snake_case")) == {"snake_case", "snake", "case"}
+    assert files_stage.words("splitHTTPHeader snake_case x2")["header"] == 1
+    assert set(files_stage.words("snake_case snake_case")) == {"snake_case", "snake", "case"}
 
 
 def test_bm25_prefers_rare_words():
     texts = {"a.py": "the the the colour", "b.py": "the widget", "c.py": "the thing"}
-    scores = bm25("the widget", texts)
+    scores = files_stage.bm25("the widget", texts)
     assert max(scores, key=scores.get) == "b.py" and scores["a.py"] == scores["a.py"] > 0
-    assert bm25("nothing", texts) == dict.fromkeys(texts, 0.0)
+    assert files_stage.bm25("nothing", texts) == dict.fromkeys(texts, 0.0)
 
 
 def test_the_lexical_order_has_programs_first_and_no_tests(repository):

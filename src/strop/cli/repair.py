@@ -102,8 +102,8 @@ def repair(
     """
     from strop.core import files
     from strop.repair.pipeline import repair as look
-    from strop.repair.project_tests import ProjectTests
     from strop.repair.repository import read_repository
+    from strop.repair.testing import ProjectTests
 
     for path in filter(None, (output, json)):
         files.check_writable(path)

@@ -13,8 +13,7 @@ from strop.core.text import without_thinking
 from strop.edits.headers import fenced
 from strop.edits.lines import split
 from strop.repair.asking import Asker, prompt
-from strop.repair.files_stage import named
-from strop.repair.lexical import ranked
+from strop.repair.files_stage import named, ranked
 from strop.repair.outline import Piece, merged, numbered
 
 AROUND = 10

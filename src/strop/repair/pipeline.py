@@ -4,6 +4,7 @@ Every random choice comes from (seed, stage, sample). If a stage finds nothing, 
 records that in the report's notes; only if no edit applies is there no diff.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pydantic import Field
@@ -19,8 +20,7 @@ from strop.repair.record import Edit, FoundFile, RepairReport
 from strop.repair.repository import RepositoryTexts
 from strop.repair.reproduce import TestFile, test_files
 from strop.repair.rerank import rerank
-from strop.repair.testing import Bench, ProjectUnderTest
-from strop.repair.watch import RepairWatch
+from strop.repair.testing import Bench, ProjectTests, RepairWatch
 
 FORMATS = ("search-replace", "unified-diff", "whole-file", "line-range")
 """Formats in which edits are asked for; a hole to fill is not known here."""
@@ -57,7 +57,7 @@ class _Repair:
         issue: str,
         asker: Asker,
         plan: RepairPlan,
-        tests: ProjectUnderTest | None,
+        tests: ProjectTests | None,
         watch: RepairWatch,
     ) -> None:
         self.repository, self.asker, self.plan, self.tests, self.watch = repository, asker, plan, tests, watch
@@ -164,7 +164,7 @@ def repair(
     plan: RepairPlan,
     *,
     watch: RepairWatch,
-    tests: ProjectUnderTest | None = None,
+    tests: ProjectTests | None = None,
     given: Sequence[str] = (),
 ) -> RepairReport:
     """Looks for the edit that fixes an issue. Nothing of the repository is changed.
@@ -204,15 +204,9 @@ def repair(
 
 def _faults(applied: Applied) -> str:
     """How often each fault was met, most frequent first."""
-    counts: dict[str, int] = {}
-    for sample in applied.samples:
-        if sample.fault:
-            code = sample.fault.partition(":")[0]
-            counts[code] = counts.get(code, 0) + 1
-    told = ", ".join(
-        f"{n} {code}" for code, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    )
-    return f" ({told})" if told else ""
+    counts = Counter(sample.fault.partition(":")[0] for sample in applied.samples if sample.fault)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return f" ({', '.join(f'{n} {code}' for code, n in ordered)})" if ordered else ""
 
 
 def _tested(

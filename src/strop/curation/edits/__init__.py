@@ -3,6 +3,48 @@
 See docs/edit-tasks.md, "strop build edits".
 """
 
-from strop.curation.edits.wish import LAYOUT, Wish
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
-__all__ = ["LAYOUT", "Wish"]
+from strop.core.task import Task
+from strop.curation.engine.tally import Tally, TallyLayout
+
+
+def _marks(task: Task) -> Iterator[tuple[str, str]]:
+    yield "languages", task.language
+    yield "files_changed", str(len(getattr(task.check, "oracle", ())))
+
+
+LAYOUT = TallyLayout(
+    ("tasks", "considered", "left_out", "languages", "files_changed"), _marks, order={"files_changed": int}
+)
+
+
+class LeftOut(Exception):
+    """Why something makes no task: a few words, which are counted."""
+
+
+@contextmanager
+def counted(tally: Tally, done: Callable[[int], None]) -> Iterator[None]:
+    """Counts what is left out, and tells `done` that no task came of it."""
+    try:
+        yield
+    except LeftOut as reason:
+        tally.left_out[str(reason)] += 1
+        done(0)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Settings of a build."""
+
+    format: str
+    """How the edit is to be written."""
+    seed: int = 0
+    context: int = 1
+    """Files to show that the edit leaves alone, at most."""
+    max_files: int = 5
+    """Files that an edit changes, at most."""
+    max_chars: int = 60_000
+    """Of all files that are shown."""

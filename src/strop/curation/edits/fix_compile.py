@@ -13,7 +13,7 @@ from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.core.window import ahead
-from strop.curation.edits.wish import LeftOut, Wish
+from strop.curation.edits import LeftOut, Wish, counted
 from strop.curation.engine.budget import ErrorBudget
 from strop.curation.engine.tally import Tally
 from strop.tasks.edit_tasks import Unfit, as_edit
@@ -40,12 +40,8 @@ def fix_compile(
     for work in ahead(_all_begun(tasks, verifier, wish, tally, done), IN_FLIGHT):
         broken, mended = work.broken.result(), work.mended.result()
         budget.see(broken if mended.scored else mended)
-        try:
+        with counted(tally, done):
             made = _judged(work, broken, mended)
-        except LeftOut as reason:
-            tally.left_out[str(reason)] += 1
-            done(0)
-        else:
             done(1)
             yield tally.keep(made)
 
@@ -55,11 +51,8 @@ def _all_begun(
 ) -> Iterator[_Work]:
     for task in tasks:
         tally.considered += 1
-        try:
+        with counted(tally, done):
             yield _begun(task, verifier, wish)
-        except LeftOut as reason:
-            tally.left_out[str(reason)] += 1
-            done(0)
 
 
 def _begun(task: Task, verifier: Verifier, wish: Wish) -> _Work:

@@ -10,10 +10,10 @@ from strop.core.checks import EditCheck, WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.task import Task
+from strop.curation.edits import LeftOut, Wish, counted
 from strop.curation.edits.context import akin
 from strop.curation.edits.history import MOST_LINES, mended_programs, names_a_bug, only_programs, says_enough
 from strop.curation.edits.repository import Commit, Repository
-from strop.curation.edits.wish import LeftOut, Wish
 from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.tasks.adapters.swe_patch import language_of
@@ -73,14 +73,10 @@ def of_rows(tasks: Iterable[Task], clones: Path, wish: Wish, tally: Tally, done:
 
 def _one(make: Callable[[], Task], tally: Tally, done: Done) -> Iterator[Task]:
     tally.considered += 1
-    try:
+    with counted(tally, done):
         task = make()
-    except LeftOut as reason:
-        tally.left_out[str(reason)] += 1
-        done(0)
-        return
-    done(1)
-    yield tally.keep(task)
+        done(1)
+        yield tally.keep(task)
 
 
 def _of_commit(repository: Repository, commit: Commit, family: str, wish: Wish) -> Task:

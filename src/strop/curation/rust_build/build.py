@@ -15,11 +15,11 @@ from strop.core.errors import StropError, UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.window import Work, played
-from strop.curation.rust_build import answer, folder, outputs, questions, source
+from strop.curation.rust_build import answer, outputs, questions, source
 from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.checks import Unverified, check
 from strop.curation.rust_build.cost import CostEstimate
-from strop.curation.rust_build.results import Results
+from strop.curation.rust_build.outputs import Results
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.curation.rust_build.source import SourcePrompt
 from strop.policies.paid.calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped
@@ -98,7 +98,7 @@ def build(
     judge = find_installation().identity
     identity = settings.identity(questions.templates_hash())
     with opened(settings.folder, identity, say, "strop build rust") as lock:
-        results = Results(settings.folder / folder.RESULTS, judge)
+        results = Results(settings.folder / outputs.RESULTS, judge)
         try:
             return _Run(settings, expected, results, judge, say, show).whole(lock)
         finally:
@@ -138,7 +138,7 @@ class _Run:
         manifest = outputs.manifest(
             settings, tally, calls.usage, self._expected.rows, len(self._results.numbers), self._judge
         )
-        files.write_json(settings.folder / folder.MANIFEST, manifest)
+        files.write_json(settings.folder / outputs.MANIFEST, manifest)
         return Report(manifest, calls.out_of_money, self._cause)
 
     def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:

@@ -1,7 +1,8 @@
-"""The files of a finished build: tasks by part, what was dropped and why, and the manifest."""
+"""The files of a build: each prompt's result, then tasks by part, what was dropped and why, and the manifest."""
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,27 +10,74 @@ from typing import Any
 
 from strop import __version__
 from strop.core.files import HashedFile, atomic
+from strop.core.journal import Appender, JournalReader, LinePlace, scan
 from strop.core.task import Task
-from strop.curation.rust_build import folder, questions
-from strop.curation.rust_build.parts import Member, assign, duplicates
-from strop.curation.rust_build.results import Results
+from strop.curation.rust_build import questions
+from strop.curation.rust_build.answer import NotKept
+from strop.curation.rust_build.parts import PART_NAMES, Member, assign, duplicates
 from strop.curation.rust_build.settings import RustBuildSettings
+from strop.curation.rust_build.source import SourcePrompt
 from strop.policies.paid.connection import Prices, Usage
 
+RESULTS, DROPPED, MANIFEST, ALL = "results.jsonl", "dropped.jsonl", "manifest.json", "tasks.jsonl"
 STAGES = (
-    "prompt",
-    "refused",
-    "rewrite",
-    "format",
-    "build",
-    "lint",
-    "test",
-    "strength",
-    "task",
-    "source",
-    "near-duplicate",
-)
+    "prompt", "refused", "rewrite", "format", "build", "lint", "test", "strength", "task", "source", "near-duplicate"
+)  # fmt: skip
 """Where a prompt can be dropped, in order."""
+
+
+class Results:
+    """Results of this build, those of its earlier runs included. Keeps places, not texts."""
+
+    def __init__(self, path: Path, judge: str) -> None:
+        """`judge` names the compiler; results by another one are made again. Raises UserError."""
+        self._judge = judge
+        self._places: dict[int, tuple[str, LinePlace]] = {}
+        for place, line in scan(path):
+            unpaid = line.get("stage") == "refused"  # so it may be asked again
+            if line["judge"] == judge and not unpaid:
+                self._places[line["n"]] = (line["key"], place)
+        self._file = Appender(path, durable=False)
+        self._reader = JournalReader(path)
+        self.numbers: list[int] = []
+        """Of the prompts of this run that have a result."""
+
+    def known(self, prompt: SourcePrompt) -> bool:
+        """Whether this very prompt has a result; then it is one of this run."""
+        key, _ = self._places.get(prompt.number, ("", None))
+        if key != prompt.key:
+            return False
+        self.numbers.append(prompt.number)
+        return True
+
+    def kept(self, number: int) -> bool:
+        """Whether the result of that number is a task."""
+        return "task" in self.line(number)
+
+    def add(self, prompt: SourcePrompt, outcome: Task | NotKept) -> None:
+        """Writes down a result."""
+        line: dict[str, Any] = {"n": prompt.number, "key": prompt.key, "judge": self._judge, "id": prompt.id}
+        if isinstance(outcome, Task):
+            line["task"] = outcome.model_dump(mode="json")
+        else:
+            line |= {"where": prompt.where, "stage": outcome.stage, "reason": outcome.reason}
+        self._places[prompt.number] = (prompt.key, self._file.append(line))
+        self.numbers.append(prompt.number)
+
+    def line(self, number: int) -> dict[str, Any]:
+        """One result."""
+        found: dict[str, Any] = self._reader.at(self._places[number][1])
+        return found
+
+    def lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(number, result) of this run in the order of the source, read as they are asked for."""
+        for number in sorted(self.numbers):
+            yield number, self.line(number)
+
+    def close(self) -> None:
+        """Closes the files."""
+        self._file.close()
+        self._reader.close()
 
 
 @dataclass
@@ -63,20 +111,20 @@ def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int)
     sides = assign(members, clusters, shares, seed)
     position = {number: at for at, number in enumerate(numbers)}
     tally = Written()
-    names = [*(f"{name}.jsonl" for name in folder.PART_NAMES), folder.ALL, folder.DROPPED]
+    names = [*(f"{name}.jsonl" for name in PART_NAMES), ALL, DROPPED]
     with ExitStack() as stack:
         files = {name: HashedFile(stack.enter_context(atomic(path / name))) for name in names}
         for number, line in results.lines():
             at = position.get(number)
             if at is None:
-                _drop(files[folder.DROPPED], tally, line, line["stage"], line["reason"])
+                _drop(files[DROPPED], tally, line, line["stage"], line["reason"])
             elif at in doubled:
                 reason = f"nearly the same exercise as {results.line(numbers[doubled[at]])['id']}"
-                _drop(files[folder.DROPPED], tally, line, "near-duplicate", reason)
+                _drop(files[DROPPED], tally, line, "near-duplicate", reason)
             else:
                 body = _task_line(line["task"], sides[at])
                 files[f"{sides[at]}.jsonl"].write(body)
-                files[folder.ALL].write(body)
+                files[ALL].write(body)
                 tally.kept[sides[at]] += 1
     tally.hashes = {name: file.entry() for name, file in files.items()}
     return tally
@@ -94,11 +142,11 @@ def manifest(
         "format": 1,
         "build": settings.identity(questions.templates_hash()),
         "limit": settings.limit,
-        "parts": dict(zip(folder.PART_NAMES, settings.parts, strict=True)),
+        "parts": dict(zip(PART_NAMES, settings.parts, strict=True)),
         "complete": done == prompts,
         "prompts": prompts,
         "unfinished": prompts - done,
-        "kept": {"total": tally.kept.total(), **{n: tally.kept[n] for n in folder.PART_NAMES}},
+        "kept": {"total": tally.kept.total(), **{n: tally.kept[n] for n in PART_NAMES}},
         "dropped": {
             "total": tally.dropped.total(),
             "by_stage": {s: tally.dropped[s] for s in STAGES if tally.dropped[s]},
