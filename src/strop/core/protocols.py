@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Protocol, runtime_checkable
 
-from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Score
+from strop.core.rollout import Completion, Message, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 
@@ -93,10 +93,3 @@ class Environment(Protocol):
 
 Reward = Callable[[Task, Rollout, Verdict], float | None]
 """A pure function of (task, rollout, verdict); None means "not scored". The score's name is the reward's name."""
-
-
-class Rubric(Protocol):
-    """Named, weighted rewards."""
-
-    def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
-        """One score a reward, unsummed."""

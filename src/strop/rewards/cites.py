@@ -120,8 +120,7 @@ def _shown(task: Task) -> Shown | None:
 
 
 def _is_range(value: object) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and len(value) == 2
-        and all(isinstance(number, int) for number in value)
-    )
+    match value:
+        case [int(), int()]:
+            return True
+    return False

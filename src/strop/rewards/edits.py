@@ -38,6 +38,15 @@ def of_edits(score: Score, *, oracle: bool = True) -> Reward:
     return reward
 
 
+def of_text(score: Callable[[str], float]) -> Reward:
+    """The reward of every task that a score of what was said is."""
+
+    def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+        return score(said(rollout, task))
+
+    return reward
+
+
 def said(rollout: Rollout, task: Task | None = None) -> str:
     """The last turn's text, with the `<think>` that its prompt may have begun.
 
@@ -67,16 +76,6 @@ def edit_format(check: EditCheck, text: str) -> float:
     return edit_scores.format_score(text, check.format)
 
 
-def partial_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """A quarter for each tag of thought and answer that is there once and in its place."""
-    return edit_scores.partial_reasoning(said(rollout, task))
-
-
-def strict_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 for nothing but a thought and an answer, of any number of lines, in their tags."""
-    return edit_scores.strict_reasoning(said(rollout, task))
-
-
 def sr_diff_similarity(check: EditCheck, text: str) -> float:
     """CodeRepairRL's mean over search/replace blocks, which are read by the format's parser."""
     return edit_scores.blocks_similarity(text, check.files, _oracle(check))
@@ -90,16 +89,6 @@ def published_swe_rl(check: EditCheck, text: str) -> float:
 def published_swe_rl_unidiff(check: EditCheck, text: str) -> float:
     """SWE-RL's reward of unified diffs, in [0, 1]; an edit that does not apply changes nothing."""
     return swe_rl.unidiff_reward([_git_diff(check, _oracle(check))], [_made_diff(check, text)])
-
-
-def published_partial_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """CodeRepairRL's partial reasoning format."""
-    return code_repair.partial_reasoning(said(rollout, task))
-
-
-def published_strict_reasoning(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """CodeRepairRL's strict reasoning format, for answers of one line."""
-    return code_repair.strict_reasoning(said(rollout, task))
 
 
 def published_sr_diff_format(check: EditCheck, text: str) -> float:
@@ -148,30 +137,19 @@ def _git_diff(check: EditCheck, after: Mapping[str, str]) -> str:
         return ""
 
 
-EDITS: dict[str, Reward] = {
-    score.__name__: of_edits(score)
-    for score in (
-        edit_similarity,
-        sr_diff_similarity,
-        published_swe_rl,
-        published_swe_rl_unidiff,
-        published_sr_diff_similarity,
-        published_unified_diff_similarity,
-    )
-}
-BY_DIFFLIB = frozenset(EDITS) - {"edit_similarity"}
+_WITH_ORACLE = (
+    edit_similarity, sr_diff_similarity, published_swe_rl, published_swe_rl_unidiff, published_sr_diff_similarity,
+    published_unified_diff_similarity,
+)  # fmt: skip
+BY_DIFFLIB = frozenset(score.__name__ for score in _WITH_ORACLE) - {"edit_similarity"}
 """The rewards that are difflib's numbers; they need the extra `similarity`."""
-EDITS |= {
-    score.__name__: of_edits(score, oracle=False)
-    for score in (edit_applies, edit_format, published_sr_diff_format)
-}
-EDITS |= {
-    reward.__name__: reward
-    for reward in (
-        partial_reasoning,
-        strict_reasoning,
-        published_partial_reasoning,
-        published_strict_reasoning,
-    )
+_WITHOUT_ORACLE = (edit_applies, edit_format, published_sr_diff_format)
+EDITS: dict[str, Reward] = {
+    **{score.__name__: of_edits(score) for score in _WITH_ORACLE},
+    **{score.__name__: of_edits(score, oracle=False) for score in _WITHOUT_ORACLE},
+    "partial_reasoning": of_text(edit_scores.partial_reasoning),
+    "strict_reasoning": of_text(edit_scores.strict_reasoning),
+    "published_partial_reasoning": of_text(code_repair.partial_reasoning),
+    "published_strict_reasoning": of_text(code_repair.strict_reasoning),
 }
 """The rewards of this file by the names that a recipe uses."""

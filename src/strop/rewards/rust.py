@@ -29,9 +29,7 @@ REAL_LINES = 3
 _TEST_BLOCK = re.compile(r"(#\[cfg\(test\)\]\s*mod\s+tests\s*\{.*?\})", re.S)
 _RUST_FENCE = re.compile(r"```rust\n(.*?)\n```", re.S)
 _FENCE = re.compile(r"^```(\w*)", re.M)
-_MACROS = frozenset(
-    {"assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne"}
-)
+_MACROS = {f"{debug}assert{kind}" for debug in ("", "debug_") for kind in ("", "_eq", "_ne")}
 _ABSENT = frozenset({"todo", "unimplemented", "panic", "unreachable"})
 
 
@@ -146,20 +144,13 @@ def _stage(verdict: Verdict, name: str) -> float:
     return float(stage is not None and stage.passed)
 
 
-RUST: dict[str, Reward] = {
-    f.__name__: f
-    for f in (
-        clippy,
-        test,
-        non_empty,
-        code_block,
-        test_block,
-        asserts,
-        published_test,
-        published_non_empty,
-        published_code_block,
-        published_test_block,
-        published_asserts,
-    )
-}
+_OURS = (clippy, test, non_empty, code_block, test_block, asserts)
+_PUBLISHED = (
+    published_test,
+    published_non_empty,
+    published_code_block,
+    published_test_block,
+    published_asserts,
+)
+RUST: dict[str, Reward] = {f.__name__: f for f in (*_OURS, *_PUBLISHED)}
 """The rewards of this file by the names that a recipe uses; `build` is one for every language."""

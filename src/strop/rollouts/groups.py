@@ -5,10 +5,9 @@ from typing import Any
 
 from strop.config.schema import Recipe
 from strop.core.ids import rng
-from strop.core.protocols import Rubric
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.task import Task
-from strop.rewards.rubric import total
+from strop.rewards.rubric import WeightedRubric, total
 from strop.rollouts.player import Player
 
 MAX_REST = 3
@@ -71,7 +70,7 @@ class TaskStream:
         self._silent = dict(state["silent"])
 
 
-def scored(task: Task, rollout: Rollout, rubric: Rubric) -> Rollout:
+def scored(task: Task, rollout: Rollout, rubric: WeightedRubric) -> Rollout:
     """The rollout with its scores and its reward."""
     assert rollout.verdict is not None
     scores = rubric.score(task, rollout, rollout.verdict)
@@ -80,7 +79,7 @@ def scored(task: Task, rollout: Rollout, rubric: Rubric) -> Rollout:
 
 def play_groups(
     player: Player,
-    rubric: Rubric,
+    rubric: WeightedRubric,
     tasks: Sequence[Task],
     group_size: int,
     params: SamplingParams,
@@ -102,7 +101,7 @@ def play_groups(
 
 def fill_step(
     player: Player,
-    rubric: Rubric,
+    rubric: WeightedRubric,
     stream: TaskStream,
     recipe: Recipe,
     step: int,

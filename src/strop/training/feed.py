@@ -6,9 +6,9 @@ from typing import Any
 
 from strop.config.schema import Recipe
 from strop.core.errors import TooManyErrors
-from strop.core.protocols import Rubric
 from strop.core.rollout import Group, Rollout
 from strop.core.verdict import Outcome
+from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.groups import TaskStream, fill_step, rollouts_of
 from strop.rollouts.measures import contradiction, duplicates, refused
 from strop.rollouts.player import Player
@@ -18,7 +18,7 @@ class StepFeed:
     """Plays steps. Keeps the last step's groups until their advantages are known."""
 
     def __init__(
-        self, recipe: Recipe, player: Player, rubric: Rubric, stream: TaskStream, *, world: int = 1
+        self, recipe: Recipe, player: Player, rubric: WeightedRubric, stream: TaskStream, *, world: int = 1
     ) -> None:
         self._recipe = recipe
         self._player = player

@@ -1,4 +1,4 @@
-"""The kinds of checks: how an answer is judged. A kind is a file of this folder and a line of the union below."""
+"""The kinds of checks: how an answer is judged. A kind is a class of this folder and a line of the union below."""
 
 from typing import Annotated
 
@@ -10,11 +10,9 @@ from strop.core.checks.cases import Case, CasesCheck
 from strop.core.checks.command import CommandCheck, CommandStep
 from strop.core.checks.edit import EditCheck
 from strop.core.checks.label import LabelCheck
-from strop.core.checks.project import ProjectCheck
 from strop.core.checks.rust import RustCheck
 from strop.core.checks.stdio import StdioCase, StdioCheck
-from strop.core.checks.suite import PytestCheck
-from strop.core.checks.workspace import WorkspaceCheck
+from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",

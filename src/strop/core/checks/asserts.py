@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop.core.checks.base import CheckBase, SingleTest, Told
-from strop.core.checks.values import one_text, words_of
+from strop.core.checks.base import CheckBase, SingleTest, Told, one_text, words_of
 from strop.core.ids import canonical_json
 from strop.core.text import squeeze
 

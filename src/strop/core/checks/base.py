@@ -1,4 +1,4 @@
-"""The interface of every check kind. A kind is one file of this folder.
+"""The interface of every check kind, and the texts by which kinds compare values of tests.
 
 `CheckBase` has the defaults. A new kind overrides what differs and is added to the union of `strop.core.checks`.
 """
@@ -190,3 +190,27 @@ def longest_first(lengths: Sequence[tuple[bool, int]], most: int) -> Sequence[in
         return None
     rank = [(not shown, 0 if shown else -length, at) for at, (shown, length) in enumerate(lengths)]
     return sorted(at for _, _, at in sorted(rank)[:most])
+
+
+def one_text(value: Any) -> str:
+    """One text for values that count as equal: tuples and lists, floats of nine equal digits, 1.0 and 1."""
+    return repr(_settled(value))
+
+
+def words_of(text: str) -> str:
+    """The text with single spaces for all white space."""
+    return " ".join(text.split())
+
+
+def _settled(value: Any) -> Any:
+    if type(value) in (int, str, bool):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 2**53 else float(f"{value:.9g}")
+    if isinstance(value, list | tuple):
+        return [_settled(v) for v in value]
+    if isinstance(value, set | frozenset):
+        return ["set", *sorted(map(repr, value))]
+    if isinstance(value, dict):
+        return [[_settled(k), _settled(v)] for k, v in sorted(value.items(), key=repr)]
+    return value

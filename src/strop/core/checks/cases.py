@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop.core.checks.base import CheckBase, SingleTest, Told, longest_first, plain_json
-from strop.core.checks.values import one_text
+from strop.core.checks.base import CheckBase, SingleTest, Told, longest_first, one_text, plain_json
 from strop.core.records import Record
 from strop.core.text import squeeze
 

@@ -6,8 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from strop.core.checks.base import ANY, CheckBase
-from strop.core.checks.values import words_of
+from strop.core.checks.base import ANY, CheckBase, words_of
 from strop.core.records import Record
 
 

@@ -7,8 +7,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop.core.checks.base import CheckBase
-from strop.core.checks.values import words_of
+from strop.core.checks.base import CheckBase, words_of
 
 _TEST = "#[test]"
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
-from strop.core.checks.base import ANY, CheckBase, SingleTest, Told, longest_first
-from strop.core.checks.values import words_of
+from strop.core.checks.base import ANY, CheckBase, SingleTest, Told, longest_first, words_of
 from strop.core.records import Record
 
 _LONG = 6

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.core import files
-from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.core.text import printable
 
 _HERE = Path(__file__).parent
@@ -108,13 +108,8 @@ def chart_library() -> str:
 
     Raises UserError when it is not installed.
     """
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise UserError(
-            "charts need the package vl-convert-python; install it with: pip install 'strop[report]'"
-        ) from error
-    return str(vl_convert.javascript_bundle(None))  # type: ignore[arg-type]  # None: its own beginning
+    made = require("vl_convert", package="vl-convert-python", extra="report", purpose="drawing charts")
+    return str(made.javascript_bundle(None))  # None: its own beginning
 
 
 def _hashes(texts: tuple[str, ...]) -> str:

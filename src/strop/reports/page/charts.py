@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.reports.page.curves import CURVES, Curve
 
 POINTS = "points"
@@ -29,12 +29,7 @@ def charts(curves: Mapping[str, Curve] = CURVES) -> dict[str, dict[str, Any]]:
 
     Raises UserError when altair is not installed.
     """
-    try:
-        import altair as alt
-    except ImportError as error:
-        raise UserError(
-            "charts need the package altair; install it with: pip install 'strop[report]'"
-        ) from error
+    alt = require("altair", package="altair", extra="report", purpose="drawing charts")
     return {name: _spec(alt, curve) for name, curve in curves.items()}
 
 

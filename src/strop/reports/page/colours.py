@@ -7,7 +7,7 @@ characters (code points); together they are the text's length.
 from functools import cache
 from typing import Any
 
-from strop.core.errors import UserError
+from strop.core.optional import require
 
 MOST = 6_000
 """Characters of a text that are coloured; what comes after is one run of the rest."""
@@ -48,16 +48,12 @@ def _add(runs: list[list[Any]], name: str | None, length: int) -> None:
 
 @cache
 def _lexer(language: str) -> Any:
+    if not language:
+        return None
+    lexers = require("pygments.lexers", package="pygments", extra="report", purpose="colouring syntax")
     try:
-        from pygments.lexers import get_lexer_by_name
-        from pygments.util import ClassNotFound
-    except ImportError as error:
-        raise UserError(
-            "syntax colours need the package pygments; install it with: pip install 'strop[report]'"
-        ) from error
-    try:
-        return get_lexer_by_name(language) if language else None
-    except ClassNotFound:
+        return lexers.get_lexer_by_name(language)
+    except ValueError:  # a ClassNotFound: no such language
         return None
 
 

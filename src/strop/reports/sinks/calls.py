@@ -16,7 +16,6 @@ import inspect
 import re
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from strop.core.errors import UserError
@@ -99,9 +98,7 @@ class _Call:
     def __enter__(self) -> "_Call":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         seconds = time.perf_counter() - self._started
         if self._log is None or self._line is None:
             return

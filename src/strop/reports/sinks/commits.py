@@ -7,7 +7,6 @@ next commit catches up. If the run is interrupted, the running command is ended 
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from strop.config.git import GitError
 from strop.reports.sinks.data_repository import DataRepository
@@ -42,9 +41,7 @@ class DataCommits:
         if step % self._every == 0:
             self._want(f"step {step}" + (f", {note}" if note else ""))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and not issubclass(kind, Exception):
             self._end(_INTERRUPTED, stop=True)
             return

@@ -20,7 +20,6 @@ import sys
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from types import TracebackType
 from typing import IO, Any
 
 from rich.console import Group
@@ -70,9 +69,7 @@ class LiveView:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._status = ""
             self._live.update(self._render())
@@ -118,53 +115,49 @@ class LiveView:
 
     def _parts(self) -> Iterator[str]:
         """The step in words, one part after the other."""
-        yield f"step {self._metrics.get('step', 0)}/{self._total}"
+        metrics, split = self._metrics, " ".join(self._split())
+        yield f"step {metrics.get('step', 0)}/{self._total}"
         for name in self._names():
             yield f"{printable(name.removeprefix('rewards/'))} {self._with_mean(name)}"
-        if "pass_rate" in self._metrics:
-            yield f"pass rate {_percent(self._metrics['pass_rate'])}"
-        if self._metrics.get("error_rate"):
-            yield f"errors {_percent(self._metrics['error_rate'])}"
-        if "completion_tokens" in self._metrics:
-            yield f"tokens {self._metrics['completion_tokens']:.1f}"
-        if "groups_played" in self._metrics:
-            yield f"signal {self._metrics.get('groups_with_signal', '?')}/{self._metrics['groups_played']}"
-        if self._metrics.get("held_out"):
+        if "pass_rate" in metrics:
+            yield f"pass rate {_percent(metrics['pass_rate'])}"
+        yield from (f"{name} {shown}" for name, shown in self._counts("/", "").items())
+        if metrics.get("held_out"):
             yield f"held-out {self._held_out()}"
-        split = " ".join(f"{name} {seconds:.1f}" for name, seconds in self._split())
-        yield f"{self._metrics.get('seconds', 0.0):.1f} s" + (f" ({split})" if split else "")
+        yield f"{metrics.get('seconds', 0.0):.1f} s" + (f" ({split})" if split else "")
         yield f"left {self._left()}"
 
+    def _counts(self, of: str, unit: str) -> dict[str, str]:
+        """Errors, tokens and signal, where the metrics say."""
+        metrics, shown = self._metrics, {}
+        if metrics.get("error_rate"):
+            shown["errors"] = _percent(metrics["error_rate"])
+        if "completion_tokens" in metrics:
+            shown["tokens"] = f"{metrics['completion_tokens']:.1f}"
+        if "groups_played" in metrics:
+            shown["signal"] = f"{metrics.get('groups_with_signal', '?')}{of}{metrics['groups_played']}{unit}"
+        return shown
+
     def _render(self) -> Group:
+        metrics = self._metrics
         head = Text(self._title and f"{printable(self._title)}  ", style="bold")
-        head.append(f"step {self._metrics.get('step', 0)}/{self._total}")
+        head.append(f"step {metrics.get('step', 0)}/{self._total}")
         head.append(f"  left {self._left()}", style="dim")
         if self._status:
             head.append(f"  {self._status}", style="cyan")
-        if not self._metrics:
+        if not metrics:
             return Group(head)
-        table = Table.grid(padding=(0, 2))
-        for name in self._names():
-            table.add_row(Text(printable(name.removeprefix("rewards/"))), Text(self._with_mean(name)))
-        if "pass_rate" in self._metrics:
+        rows = [(printable(name.removeprefix("rewards/")), self._with_mean(name)) for name in self._names()]
+        if "pass_rate" in metrics:
             bars = _bars(self._passes, self._console.width - 24) if draws(self._console) else ""
-            table.add_row(Text("pass rate"), Text(f"{_percent(self._metrics['pass_rate'])}  {bars}".rstrip()))
-        rows = {
-            "held-out": self._held_out(),
-            "errors": _percent(self._metrics["error_rate"]) if self._metrics.get("error_rate") else "",
-            "tokens": f"{self._metrics['completion_tokens']:.1f}"
-            if "completion_tokens" in self._metrics
-            else "",
-            "signal": f"{self._metrics.get('groups_with_signal', '?')} of {self._metrics['groups_played']} groups"
-            if "groups_played" in self._metrics
-            else "",
-            "seconds": f"{self._metrics.get('seconds', 0.0):.1f}  "
-            + "  ".join(f"{name} {seconds:.1f}" for name, seconds in self._split()),
-        }
-        for name, shown in rows.items():
+            rows.append(("pass rate", f"{_percent(metrics['pass_rate'])}  {bars}".rstrip()))
+        rows += [("held-out", self._held_out()), *self._counts(" of ", " groups").items()]
+        rows.append(("seconds", "  ".join([f"{metrics.get('seconds', 0.0):.1f}", *self._split()])))
+        table = Table.grid(padding=(0, 2))
+        for name, shown in rows:
             if shown:
                 table.add_row(Text(name), Text(shown))
-        sample = printable(str(self._metrics.get("sample", ""))).splitlines()[:_SAMPLE_LINES]
+        sample = printable(str(metrics.get("sample", ""))).splitlines()[:_SAMPLE_LINES]
         return Group(head, table, *(Text(f"  | {line}", style="dim", no_wrap=True) for line in sample))
 
     def _names(self) -> list[str]:
@@ -185,12 +178,9 @@ class LiveView:
         recent = self._recent[name]
         return f"{value:.3f} (mean {sum(recent) / len(recent):.3f})"
 
-    def _split(self) -> list[tuple[str, float]]:
-        return [
-            (part, float(self._metrics[f"seconds_{part}"]))
-            for part in _PARTS
-            if f"seconds_{part}" in self._metrics
-        ]
+    def _split(self) -> list[str]:
+        parts = ((part, self._metrics.get(f"seconds_{part}")) for part in _PARTS)
+        return [f"{part} {float(seconds):.1f}" for part, seconds in parts if seconds is not None]
 
     def _left(self) -> str:
         """Estimated time to the last step, from the rolling mean of a step's seconds."""

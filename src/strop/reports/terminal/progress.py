@@ -2,7 +2,6 @@
 
 import sys
 import time
-from types import TracebackType
 
 from strop.core.text import printable
 from strop.reports.terminal.live import clock
@@ -27,9 +26,7 @@ class Progress:
     def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

@@ -18,11 +18,11 @@ from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabula
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import EVALUATION, METRICS, RECIPE, SUMMARY, VERSIONS, VOCABULARY
 from strop.reports.run_state import Metrics, RunState, check_run, read_metrics, state_of
-from strop.reports.view.blocks import Block
 from strop.reports.view.index import Index
 
 _LOOK_SECONDS = 0.3
 """Questions closer together than this are answered from the last look."""
+Stamp = tuple[str, int, int, int]
 _GROWING = ("metrics", "groups", "tasks", "total_rollouts")
 """Parts of a run's data that are sent apart."""
 
@@ -34,7 +34,6 @@ class FollowedRun:
         check_run(folder)
         self.folder = folder
         self.index = Index(folder)
-        self._details = Details(folder)
         self._id = run_id
         self._lock = threading.Lock()
         self._looked = float("-inf")
@@ -43,6 +42,8 @@ class FollowedRun:
         self._read: dict[str, Any] = {}
         self._head: dict[str, Any] = {}
         self._stamp = self._age = 0
+        self._reading = threading.Lock()
+        self._vocabulary: tuple[list[Stamp], list[str]] = ([], [])
         self.notice = ""
         """One line when the folder cannot be read now."""
 
@@ -89,7 +90,24 @@ class FollowedRun:
     def detail(self, row_id: str) -> dict[str, Any] | None:
         """One rollout, whole; None when there is no such one. Raises UserError when its file cannot be read."""
         found = self.index.find(row_id)
-        return None if found is None else self._details.of(*found)
+        if found is None:
+            return None
+        block, line = found
+        language = block.tasks.get(str(line.get("task_id")), {}).get("language", "")
+        try:
+            return detail_of(line, block.found, self._texts(), language)
+        except NO_ROLLOUT as error:
+            raise UserError(
+                f"{block.found.path} has changed: a line is no longer a rollout ({error!r})"
+            ) from error
+
+    def _texts(self) -> list[str]:
+        """The text of each token id, read again when the file is another; empty when there is none."""
+        with self._reading:
+            stamps = _stamps(self.folder, [VOCABULARY])
+            if stamps != self._vocabulary[0]:
+                self._vocabulary = stamps, load_vocabulary(self.folder)
+            return self._vocabulary[1]
 
     @property
     def _metrics(self) -> list[dict[str, Any]]:
@@ -123,7 +141,7 @@ class FollowedRun:
         self._looked = time.monotonic()
 
     def _look_at_files(self) -> None:
-        found = _stamps(self.folder)
+        found = _stamps(self.folder, _sources(self.folder))
         if found != self._files:
             lines = Metrics([])
             with contextlib.suppress(UserError):  # run_data names it
@@ -153,51 +171,21 @@ class FollowedRun:
             self._stamp += 1
 
 
-class Details:
-    """Whole rollouts: lines of one run folder joined with its vocabulary, which is read once. Used from any thread."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / VOCABULARY
-        self._lock = threading.Lock()
-        self._stamp: tuple[int, int, int] | None = None
-        self._texts: list[str] = []
-
-    def of(self, block: Block, line: dict[str, Any]) -> dict[str, Any]:
-        """The DETAIL of a line. Raises UserError for a line that is no rollout."""
-        language = block.tasks.get(str(line.get("task_id")), {}).get("language", "")
-        try:
-            return detail_of(line, block.found, self._vocabulary(), language)
-        except NO_ROLLOUT as error:
-            raise UserError(
-                f"{block.found.path} has changed: a line is no longer a rollout ({error!r})"
-            ) from error
-
-    def _vocabulary(self) -> list[str]:
-        """The text of each token id, read again when the file is another; empty when there is none."""
-        with self._lock:
-            try:
-                status = self._path.stat()
-            except OSError:
-                self._stamp, self._texts = None, []
-                return []
-            stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-            if stamp != self._stamp:
-                self._texts, self._stamp = load_vocabulary(self._path.parent), stamp
-            return self._texts
-
-
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**40
 
 
-def _stamps(folder: Path) -> list[tuple[str, int, int, int]]:
-    """Name, time of change, size and inode of what a run's data is made from. Raises OSError without a recipe."""
+def _sources(folder: Path) -> list[str]:
+    """Names of what a run's data is made from. Raises OSError without a recipe."""
     os.stat(folder / RECIPE)
-    names = [RECIPE, VERSIONS, METRICS, SUMMARY]
-    try:
-        names += sorted(f"{EVALUATION}/{name}" for name in os.listdir(folder / EVALUATION))
-    except OSError:
-        names = [*names]
+    evaluations: list[str] = []
+    with contextlib.suppress(OSError):
+        evaluations = sorted(f"{EVALUATION}/{name}" for name in os.listdir(folder / EVALUATION))
+    return [RECIPE, VERSIONS, METRICS, SUMMARY, *evaluations]
+
+
+def _stamps(folder: Path, names: list[str]) -> list[Stamp]:
+    """Name, time of change, size and inode of the files that are there."""
     stamps = []
     for name in names:
         try:

@@ -4,7 +4,6 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
-from types import TracebackType
 
 import uvicorn
 
@@ -62,9 +61,7 @@ class ViewServer(uvicorn.Server):
     def __enter__(self) -> "ViewServer":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._view.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
