@@ -31,8 +31,8 @@ from datasketch import MinHash, MinHashLSH
 
 from strop.code.near.hashes import Hashes, jaccard, shingled, shingles, words
 from strop.curation.similar import exact
+from strop.curation.similar.exact import Store
 from strop.curation.similar.minhash import near, rows_of
-from strop.curation.similar.store import Store
 from strop.tasks.splits import similar_pairs
 
 WIDTH = 3

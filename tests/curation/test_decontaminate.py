@@ -8,8 +8,8 @@ from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped
-from strop.curation.similar.leaks import statements_in
-from strop.curation.steps.decontaminate import Decontaminate, DecontaminateConfig
+from strop.curation.similar.leaks import DecontaminateConfig
+from strop.curation.steps.decontaminate import Decontaminate, statements_in
 from strop.tasks import load_tasks
 
 SWAPS = {"list": "sequence", "return": "give back", "given": "provided", "string": "text", "number": "value"}

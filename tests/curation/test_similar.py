@@ -12,13 +12,13 @@ from strop.code.near.hashes import jaccard, set_of, shingled, shingles, words
 from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.task import Task
 from strop.curation.similar import exact
-from strop.curation.similar.clusters import clusters
+from strop.curation.similar.exact import Store
 from strop.curation.similar.grams import Grams
 from strop.curation.similar.minhash import near, rows_of
-from strop.curation.similar.store import Store
 from strop.curation.similar.table import numbers_of, prose_of
 from strop.curation.similar.tests import agreement
 from strop.curation.similar.tests import tests_of as read_tests
+from strop.curation.steps.split import clusters
 from strop.tasks.splits import joined, similar_pairs
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9)
@@ -227,4 +227,4 @@ def test_clusters_hold_what_is_alike(tmp_path) -> None:
             [asked.format(5), "Something else that has words of its own.", asked.format(6)]
         )
     ]
-    assert clusters(lambda: iter(tasks), tmp_path).tolist() == [0, 1, 0]
+    assert clusters(lambda: iter(tasks), tmp_path) == [0, 1, 0]

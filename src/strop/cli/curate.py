@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def _steps(wanted: bool) -> None:
     if not wanted:
         return
-    from strop.curation.pipeline.registry import step_kind, step_names
+    from strop.curation.pipeline.read import step_kind, step_names
 
     for name in step_names():
         kind = step_kind(name)

@@ -3,11 +3,14 @@
 The schema is `Pipeline`; a step is a name, or a mapping of one name to its settings.
 """
 
+import importlib
+import inspect
 import json
+import pkgutil
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path as FilePath
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -18,10 +21,10 @@ from strop.config.section import Complaint, Section
 from strop.config.tasks import SandboxConfig, WindowConfig
 from strop.config.yaml12 import Origin, Path, YamlFault, read_yaml
 from strop.core.errors import ConfigError, UserError
-from strop.curation.pipeline.registry import Kind, step_kind, step_names
 from strop.curation.pipeline.step import Step
 
 S = TypeVar("S", bound=Section)
+_STEPS = "strop.curation.steps"
 
 
 class SourceEntry(Section):
@@ -62,6 +65,39 @@ class Pipeline(Section):
         given = [source.name for source in self.source if source.name]
         for name in sorted({name for name in given if given.count(name) > 1}):
             yield "source", f"two sources are named {name!r}; name them differently"
+
+
+class Kind(NamedTuple):
+    """One kind of step."""
+
+    name: str
+    config: type[Section]
+    step: type[Step[Any]]
+
+    @property
+    def about(self) -> str:
+        """What it does, in one line."""
+        return (inspect.getdoc(self.step) or "").partition("\n")[0]
+
+
+def step_names() -> list[str]:
+    """The names of all steps, sorted."""
+    package = importlib.import_module(_STEPS)
+    modules = (module.name for module in pkgutil.iter_modules(package.__path__))
+    return sorted(name.replace("_", "-") for name in modules if not name.startswith("_"))
+
+
+def step_kind(name: str) -> Kind:
+    """The step of that name, one of `step_names`: a class such as MinTests, whose settings are MinTestsConfig."""
+    module = importlib.import_module(f"{_STEPS}.{name.replace('-', '_')}")
+    own = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Step) and value.__module__ == module.__name__
+    ]
+    if len(own) != 1:
+        raise TypeError(f"{module.__name__} must define one Step, it has {len(own)}")
+    return Kind(name, getattr(module, f"{own[0].__name__}Config"), own[0])
 
 
 class Planned:

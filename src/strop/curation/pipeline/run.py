@@ -18,10 +18,9 @@ from strop.core.text import printable
 from strop.curation.pipeline import sources
 from strop.curation.pipeline.folder import CHANGES, DROPPED, FORMAT, MANIFEST, TASKS, Folder, opened
 from strop.curation.pipeline.lines import read_lines, read_tasks
-from strop.curation.pipeline.parts import part_of
 from strop.curation.pipeline.read import Planned
 from strop.curation.pipeline.stage import Books, Index, StageCounts, StageFiles, copied, index_of
-from strop.curation.pipeline.step import Context
+from strop.curation.pipeline.step import Context, part_of
 from strop.verification.verifier import OpenVerifier
 
 

@@ -8,16 +8,17 @@ step never changes an id. Memory: a step holds numbers and ids of all tasks, nev
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from strop.config.section import Section
 from strop.config.tasks import SandboxConfig
+from strop.core.journal import Appender, JournalReader, LinePlace, scan
 from strop.core.task import Task
 
 if TYPE_CHECKING:
-    from strop.curation.pipeline.memory import Memory
     from strop.verification.verifier import OpenVerifier
 
 Read = Callable[[], Iterator[Task]]
@@ -41,12 +42,54 @@ def drop(task: Task, reason: str, detail: str = "") -> Dropped:
     return Dropped(task.id, task.source, reason, detail)
 
 
+def part_of(task: Task) -> str:
+    """The name of the task's part; empty for none."""
+    return str(task.metadata.get("split") or task.split or "")
+
+
 def _nothing(*_: Any) -> None:
     return None
 
 
 def _no_verifier(*_: Any) -> "OpenVerifier":
     raise RuntimeError("this context has no verifier")
+
+
+class Memory(Mapping[str, Any]):
+    """What a costly step found for each task, on disk: id to a small JSON value, append-only; ids and places in memory.
+
+    A context manager. A value counts once its whole line is in the file; a torn last line is cut off on opening.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens or creates the file. Raises UserError where that fails or a line in its middle is damaged."""
+        self._places: dict[str, LinePlace] = {line["id"]: place for place, line in scan(path)}
+        self._writer = Appender(path, durable=False)
+        self._reader = JournalReader(path)
+
+    def __contains__(self, task_id: object) -> bool:
+        return task_id in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __getitem__(self, task_id: str) -> Any:
+        return self._reader.at(self._places[task_id])["value"]
+
+    def __setitem__(self, task_id: str, value: Any) -> None:
+        self._places[task_id] = self._writer.append({"id": task_id, "value": value})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._writer.close()
+        with suppress(OSError):
+            self._reader.close()
 
 
 @dataclass
@@ -76,10 +119,8 @@ class Context:
     totals: Counter[str] = field(default_factory=Counter)
     """Further counts for the step's entry in the manifest, by name."""
 
-    def memory(self, name: str = "memory") -> "Memory":
+    def memory(self, name: str = "memory") -> Memory:
         """What a costly step found so far, by task id: on disk, and still there when a killed run goes on."""
-        from strop.curation.pipeline.memory import Memory
-
         return Memory(self.folder / f"{name}.jsonl")
 
 

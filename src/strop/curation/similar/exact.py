@@ -7,11 +7,12 @@ bits; they count by 40 of them when pairs are proposed, which proposes a few mor
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from strop.code.near.hashes import Hashes
+from strop.code.near.hashes import Hashes, Sizes
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 _CHUNK = 4096
@@ -20,16 +21,57 @@ _MOST_COUNTERS = 1 << 21
 _TWELVE = np.uint64(12)
 
 
-class Sets(Protocol):
-    """Sets end to end in one array, on disk or not."""
+class Store:
+    """Many arrays of hashes in one file: written once, in order, then read by number.
 
-    @property
-    def flat(self) -> Hashes:
-        """All elements."""
+    In memory are 8 bytes an array and what the system keeps of the file. The file goes with its folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("wb")
+        self._ends: list[int] = [0]
+        self._flat: Hashes | None = None
+        self._offsets: Numbers | None = None
+
+    def extend(self, flat: Hashes, sizes: Sizes) -> None:
+        """Adds the next arrays, given end to end. Raises OSError when the disk is full."""
+        self._file.write(flat.tobytes())
+        self._ends.extend((self._ends[-1] + np.cumsum(sizes)).tolist())
+
+    def append(self, values: Hashes) -> None:
+        """Adds the next array. Raises OSError when the disk is full."""
+        self._file.write(values.tobytes())
+        self._ends.append(self._ends[-1] + len(values))
+
+    def seal(self) -> "Store":
+        """Ends writing; reading begins. Returns itself."""
+        self._file.close()
+        self._offsets = np.array(self._ends, np.int64)
+        self._ends = []
+        size = int(self._offsets[-1])
+        self._flat = np.memmap(self._path, np.uint64, "r", shape=(size,)) if size else np.empty(0, np.uint64)
+        return self
 
     @property
     def offsets(self) -> Numbers:
-        """Where each set begins, and the end of the last: shape (sets + 1,)."""
+        """Where each array begins, and the end of the last: shape (len + 1,). Only when sealed."""
+        assert self._offsets is not None, "the store is still being written"
+        return self._offsets
+
+    @property
+    def flat(self) -> Hashes:
+        """All arrays end to end, on disk. Only when sealed."""
+        assert self._flat is not None, "the store is still being written"
+        return self._flat
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, number: int) -> Hashes:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return np.asarray(self.flat[self.offsets[number] : self.offsets[number + 1]])
 
 
 class Listed:
@@ -38,6 +80,10 @@ class Listed:
     def __init__(self, sets: Sequence[Hashes]) -> None:
         self.flat: Hashes = np.concatenate([*sets, np.empty(0, np.uint64)])
         self.offsets: Numbers = np.concatenate(([0], np.cumsum([len(s) for s in sets]))).astype(np.int64)
+
+
+Sets = Store | Listed
+"""Sets end to end in one array, on disk or in memory."""
 
 
 def pairs(sets: Sequence[Hashes], threshold: float) -> Iterator[tuple[int, int]]:

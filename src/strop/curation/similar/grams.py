@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from strop.code.near.hashes import Hashes
-from strop.curation.similar.store import Store
+from strop.curation.similar.exact import Store
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 COPY = 0.5

@@ -6,15 +6,16 @@ which small edits leave standing; the same solution but for names and layout, or
 Against: tests that contradict the item's, a solution that differs in a constant only, other numbers in the statement.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from strop.code.near import form as code
 from strop.code.near.hashes import Hashes, hash_text, set_of, shared, shingles, words
+from strop.config.section import Complaint, Section
 from strop.core.task import Task
 from strop.curation.similar.grams import Grams, Overlap
 from strop.curation.similar.table import numbers_of, prose_of, statement_of
@@ -46,16 +47,39 @@ class Item(NamedTuple):
     tests: Tests
 
 
-class LeakLimits(NamedTuple):
-    """From where on what is shared counts; see the settings of the step `decontaminate`."""
+class DecontaminateConfig(Section):
+    """Settings of the step `decontaminate`."""
 
-    n: int = 10
-    share: float = 0.3
-    edited: float = 0.5
-    code: float = 0.8
-    short: int = 6
-    small: int = 24
-    bits: float = 8.0
+    against: str | tuple[str, ...] = ("humaneval",)
+    """Benchmarks: any source of tasks (humaneval, livecodebench:PATH, mbpp:PATH, a file), or a .txt file of statements
+    that are separated by lines of dashes or else by empty lines."""
+    n: int = Field(default=10, ge=4, le=50)
+    """Words in a run: 13 in the paper of GPT-3, 10 in that of Llama 2."""
+    share: float = Field(default=0.3, gt=0, le=1)
+    """Share of an item's runs of n words from which the task is a copy."""
+    edited: float = Field(default=0.5, gt=0, le=1)
+    """Share of an item's runs of three words from which the task is an edited copy; six tenths of it are enough where
+    the function's name or tests are the item's."""
+    code: float = Field(default=0.8, gt=0, le=1)
+    """Share of the runs of four labels of an item's solution that the task's solution must hold."""
+    common: int = Field(default=20, ge=1)
+    """Runs that more tasks than this have, which are not copies otherwise, are not counted."""
+    short: int = Field(default=6, ge=1)
+    """Statements with fewer words than this are not enough by themselves."""
+    small: int = Field(default=24, ge=1)
+    """Solutions with fewer labels than this are not enough by themselves."""
+    bits: float = Field(default=8.0, ge=0)
+    """How much information equal outputs of tests must hold to be enough by themselves."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """At least one benchmark."""
+        if not self.against:
+            yield "against", "no benchmark is named: write against: [humaneval]"
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """`against`, always several."""
+        return (self.against,) if isinstance(self.against, str) else self.against
 
 
 class Leak(NamedTuple):
@@ -107,7 +131,7 @@ def _union(sets: list[Hashes]) -> Hashes:
 class Benchmark:
     """The items of all benchmarks and what the tasks share with them. First `see` every task, then `settle`."""
 
-    def __init__(self, items: Sequence[Item], folder: Path, limits: LeakLimits) -> None:
+    def __init__(self, items: Sequence[Item], folder: Path, limits: DecontaminateConfig) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.items = items
         self.limits = limits
@@ -140,11 +164,11 @@ class Benchmark:
             or any(o.of_item >= limits.code for o in self.code.overlaps(number))
         )
 
-    def settle(self, common: int) -> None:
-        """Ends seeing. Runs that more than `common` tasks have without being copies are not counted."""
+    def settle(self) -> None:
+        """Ends seeing. Runs that more than `limits.common` tasks have without being copies are not counted."""
         items = max(4, len(self.items) // 50)
         for grams in (self.long, self.short, self.code):
-            grams.settle(common, items)
+            grams.settle(self.limits.common, items)
 
     def leak(self, number: int, task: Item) -> Leak | None:
         """What the task, the `number`-th that was seen, comes from; None when it comes from nothing."""
@@ -218,11 +242,3 @@ def _index(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     for key, number in pairs:
         found.setdefault(key, []).append(number)
     return found
-
-
-def statements_in(text: str) -> list[str]:
-    """The statements of a text file, separated by lines of dashes or, if there are none, empty lines."""
-    parts = re.split(r"^-{3,}[ \t]*$", text, flags=re.MULTILINE)
-    if len(parts) == 1:
-        parts = re.split(r"\n[ \t]*\n", text)
-    return [part.strip() for part in parts if part.strip()]

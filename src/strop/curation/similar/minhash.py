@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from strop.code.near.hashes import Hashes
-from strop.curation.similar.exact import Numbers, confirmed, gathered
-from strop.curation.similar.store import Store
+from strop.curation.similar.exact import Numbers, Store, confirmed, gathered
 
 Signatures = np.ndarray[Any, np.dtype[np.uint32]]
 """Shape (sets, permutations)."""

@@ -7,11 +7,13 @@ so likeness that is not equality counts only together with the tests, or where t
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from strop.code.near.hashes import jaccard
+from strop.config.section import Complaint, Section
 from strop.curation.similar.minhash import near
 from strop.curation.similar.table import ComparedTask, TaskTable
 from strop.curation.similar.tests import Agreement, agreement
@@ -20,17 +22,42 @@ LEADERS = 8
 """Different tasks that one text, solution or set of tests may have before further ones are compared with those only."""
 
 
-class LikenessLimits(NamedTuple):
-    """From where on likeness counts; see the settings of the step `dedupe`."""
+Kind = Literal["statement", "code", "tests", "near"]
 
-    statement: float = 0.8
-    sure: float = 0.95
-    code: float = 0.85
-    tests: float = 0.6
-    short: int = 6
-    small: int = 45
-    bits: float = 8.0
-    permutations: int = 128
+
+class DedupeConfig(Section):
+    """Settings of the step `dedupe`."""
+
+    by: tuple[Kind, ...] = ("statement", "code", "tests", "near")
+    """What to compare: equal statements, equal solutions, equal tests, near-duplicates of statements and solutions."""
+    threshold: float = Field(default=0.8, gt=0, le=1)
+    """Jaccard index of two statements' word runs from which they are near-duplicates, if nothing else differs."""
+    sure: float = Field(default=0.95, gt=0, le=1)
+    """The same, where the solutions differ and no tests are shared."""
+    code: float = Field(default=0.85, gt=0, le=1)
+    """Jaccard index of two solutions' runs of four labels from which they are near-duplicates, if tests agree."""
+    tests: float = Field(default=0.6, gt=0, le=1)
+    """Share of the tests of the task that has fewer that the other must have too."""
+    words: int = Field(default=3, ge=1, le=20)
+    """Words in a run."""
+    short: int = Field(default=6, ge=1)
+    """Statements with fewer words than this are not enough by themselves."""
+    small: int = Field(default=45, ge=1)
+    """Solutions with fewer labels (nodes of the syntax tree, tokens) than this are not enough by themselves."""
+    bits: float = Field(default=8.0, ge=0)
+    """How much information equal outputs must hold to be enough by themselves: eight tests with two outputs, evenly,
+    have 8, five with five have 11.6."""
+    keep: Literal["most-tests", "first"] = "most-tests"
+    """Which task stays; of equal ones the first."""
+    permutations: int = Field(default=128, ge=16, le=1024)
+    """Length of the MinHash signatures, 4 bytes each a task; a power of two has the most ways to be cut into bands."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """`sure` is the stricter one."""
+        if self.sure < self.threshold:
+            yield "sure", f"{self.sure} is below threshold={self.threshold}: raise it"
+        if not self.by:
+            yield "by", "nothing to compare: name one or more of statement, code, tests, near"
 
 
 class Same(NamedTuple):
@@ -43,23 +70,23 @@ class Same(NamedTuple):
     similarity: float
 
 
-def same_tasks(table: TaskTable, limits: LikenessLimits, what: frozenset[str]) -> Iterator[Same]:
-    """Pairs that are one task, by the kinds of evidence in `what`: "statement", "code", "tests" and "near".
+def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[Same]:
+    """Pairs that are one task, by the kinds of evidence in `limits.by`.
 
     Every task that is the same as others is in a pair with one of them; not all pairs of three alike are given.
     """
     judge = Judge(table, limits)
-    if "statement" in what:
+    if "statement" in limits.by:
         yield from judge.equals("same statement", table.columns["text"], judge.by_text)
-    if "code" in what:
+    if "code" in limits.by:
         yield from judge.equals("same code", table.columns["exact"], judge.by_code)
-    if "tests" in what:
+    if "tests" in limits.by:
         yield from judge.equals("same tests", _whole(table), judge.by_tests)
         for pair in near(table.pairs, limits.tests / (2 - limits.tests), limits.permutations):
             if judge.by_tests(pair.a, pair.b):
                 yield Same(pair.a, pair.b, "same tests", judge.agreement(pair.a, pair.b).share)
-    if "near" in what:
-        for pair in near(table.statements, limits.statement, limits.permutations):
+    if "near" in limits.by:
+        for pair in near(table.statements, limits.threshold, limits.permutations):
             if judge.by_near_text(pair.a, pair.b, pair.similarity):
                 yield Same(pair.a, pair.b, "near statement", pair.similarity)
         for pair in near(table.codes, limits.code, limits.permutations):
@@ -70,7 +97,7 @@ def same_tasks(table: TaskTable, limits: LikenessLimits, what: frozenset[str]) -
 class Judge:
     """The rules, on one table."""
 
-    def __init__(self, table: TaskTable, limits: LikenessLimits) -> None:
+    def __init__(self, table: TaskTable, limits: DedupeConfig) -> None:
         self.table = table
         self.limits = limits
 

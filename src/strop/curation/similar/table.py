@@ -10,7 +10,7 @@ import numpy as np
 from strop.code.near import form as code
 from strop.code.near.hashes import hash_text, hash_tokens, shingled, words
 from strop.core.task import Task
-from strop.curation.similar.store import Store
+from strop.curation.similar.exact import Store
 from strop.curation.similar.tests import Tests, tests_of
 
 _NUMBER_WORDS = {

@@ -7,8 +7,7 @@ from pydantic import Field
 from strop.config.section import Section
 from strop.core.task import Task
 from strop.curation.audit import AuditSettings, Code, TaskAudit, audit_tasks
-from strop.curation.pipeline.memory import Memory
-from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
+from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
 
 _DEFAULT = AuditSettings()
 

@@ -7,54 +7,14 @@ near-duplicates, of one source or of several. What counts for and against is in 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field
-
-from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop.curation.similar.same import Judge, LikenessLimits, Same, same_tasks
+from strop.curation.similar.same import DedupeConfig, Judge, Same, same_tasks
 from strop.curation.similar.table import TaskTable, table_of
 from strop.tasks.splits import joined
-
-Kind = Literal["statement", "code", "tests", "near"]
-
-
-class DedupeConfig(Section):
-    """Settings of `dedupe`."""
-
-    by: tuple[Kind, ...] = ("statement", "code", "tests", "near")
-    """What to compare: equal statements, equal solutions, equal tests, near-duplicates of statements and solutions."""
-    threshold: float = Field(default=0.8, gt=0, le=1)
-    """Jaccard index of two statements' word runs from which they are near-duplicates, if nothing else differs."""
-    sure: float = Field(default=0.95, gt=0, le=1)
-    """The same, where the solutions differ and no tests are shared."""
-    code: float = Field(default=0.85, gt=0, le=1)
-    """Jaccard index of two solutions' runs of four labels from which they are near-duplicates, if tests agree."""
-    tests: float = Field(default=0.6, gt=0, le=1)
-    """Share of the tests of the task that has fewer that the other must have too."""
-    words: int = Field(default=3, ge=1, le=20)
-    """Words in a run."""
-    short: int = Field(default=6, ge=1)
-    """Statements with fewer words than this are not enough by themselves."""
-    small: int = Field(default=45, ge=1)
-    """Solutions with fewer labels (nodes of the syntax tree, tokens) than this are not enough by themselves."""
-    bits: float = Field(default=8.0, ge=0)
-    """How much information equal outputs must hold to be enough by themselves: eight tests with two outputs, evenly,
-    have 8, five with five have 11.6."""
-    keep: Literal["most-tests", "first"] = "most-tests"
-    """Which task stays; of equal ones the first."""
-    permutations: int = Field(default=128, ge=16, le=1024)
-    """Length of the MinHash signatures, 4 bytes each a task; a power of two has the most ways to be cut into bands."""
-
-    def complaints(self) -> Iterator[Complaint]:
-        """`sure` is the stricter one."""
-        if self.sure < self.threshold:
-            yield "sure", f"{self.sure} is below threshold={self.threshold}: raise it"
-        if not self.by:
-            yield "by", "nothing to compare: name one or more of statement, code, tests, near"
 
 
 class Kept(NamedTuple):
@@ -82,12 +42,8 @@ class Dedupe(Step[DedupeConfig]):
         table = table_of(
             read, context.folder / "table", config.words, lambda done: context.progress(done, context.size)
         )
-        limits = LikenessLimits(
-            config.threshold, config.sure, config.code, config.tests, config.short, config.small, config.bits,
-            config.permutations,
-        )  # fmt: skip
-        found = list(same_tasks(table, limits, frozenset(config.by)))
-        gone = duplicates(table, found, Judge(table, limits), most_tests=config.keep == "most-tests")
+        found = list(same_tasks(table, config))
+        gone = duplicates(table, found, Judge(table, config), most_tests=config.keep == "most-tests")
         for number, task in enumerate(read()):
             kept = gone.get(number)
             if kept is None:

@@ -18,9 +18,8 @@ from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.engine.budget import ErrorBudget
-from strop.curation.pipeline.memory import Memory
 from strop.curation.pipeline.scores import Scores, pass_rate
-from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
+from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
 from strop.curation.pipeline.verdicts import VerdictJob, error_budget, verdicts
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.audit.record import AuditSettings
-from strop.curation.pipeline.memory import Memory
-from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
+from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
 from strop.curation.pipeline.verdicts import VerdictJob, error_budget, verdicts, why
 
 _SURE = (Outcome.PASSED, Outcome.FAILED)

@@ -1,6 +1,6 @@
 """split: parts of named sizes, by content, so that near-duplicates are in one part.
 
-What is alike, directly or through others, is a cluster (`strop.curation.similar.clusters`), and a cluster goes whole
+What is alike, directly or through others, is a cluster , and a cluster goes whole
 into the part that lacks most. Parts come as near to their sizes as the clusters allow; largest clusters are placed
 first.
 """
@@ -8,16 +8,21 @@ first.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 from pydantic import Field
 
 from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed
+from strop.core.task import Split as Side
 from strop.core.task import Task
 from strop.curation.pipeline.folder import RESERVED
-from strop.curation.pipeline.parts import in_part, part_of
-from strop.curation.pipeline.step import Context, Dropped, Read, Step
+from strop.curation.pipeline.step import Context, Dropped, Read, Step, part_of
+from strop.curation.similar.minhash import near
+from strop.curation.similar.same import DedupeConfig, same_tasks
+from strop.curation.similar.table import TaskTable, table_of
+from strop.tasks.splits import joined
 
 
 class SplitConfig(Section):
@@ -65,9 +70,7 @@ class Split(Step[SplitConfig]):
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """See `Step.run`."""
-        from strop.curation.similar.clusters import clusters
-
-        numbers = clusters(read, context.folder, self.config.statement, self.config.code).tolist()
+        numbers = clusters(read, context.folder, self.config.statement, self.config.code)
         numbers = with_pairs(numbers, (task.metadata.get("pair") for task in read()))
         ranks: list[int] = []
         fixed: dict[int, str] = {}
@@ -89,17 +92,40 @@ class Split(Step[SplitConfig]):
             yield in_part(task, chosen[numbers[place]])
 
 
+def clusters(
+    read: Read, folder: Path, statement: float = 0.7, code: float = 0.85, small: int = 45
+) -> list[int]:
+    """For each task that `read` gives, in order, the position of the first task of its cluster.
+
+    Wider than being the same task: likeness in words or in code is enough, and nothing counts against it.
+
+    statement, code  least Jaccard index of three-word runs, and of four-label runs of the solutions
+    small            solutions with fewer labels than this are alike only when their tasks are the same
+    folder           scratch: some kilobytes a task; the caller removes it
+    """
+    table = table_of(read, folder)
+    return joined(len(table), _alike(table, statement, code, small))
+
+
+def _alike(table: TaskTable, statement: float, code: float, small: int) -> Iterator[tuple[int, int]]:
+    for same in same_tasks(table, DedupeConfig(by=("statement", "code", "tests"), small=small)):
+        yield same.a, same.b
+    for pair in near(table.statements, statement):
+        yield pair.a, pair.b
+    sizes = table.columns["size"]
+    for pair in near(table.codes, code):
+        if min(int(sizes[pair.a]), int(sizes[pair.b])) >= small:
+            yield pair.a, pair.b
+
+
 def with_pairs(numbers: list[int], pairs: Iterable[object]) -> list[int]:
     """The clusters, those joined that hold members of one pair; `pairs`: of each task the name of its pair, or None."""
-    from strop.tasks.splits import joined
-
     first: dict[str, int] = {}
     links = list(enumerate(numbers))
     links += [
         (place, first.setdefault(pair, place)) for place, pair in enumerate(pairs) if isinstance(pair, str)
     ]
-    found: list[int] = joined(len(numbers), links)
-    return found
+    return joined(len(numbers), links)
 
 
 def place_clusters(
@@ -130,3 +156,12 @@ def _sizes(numbers: list[int]) -> dict[int, int]:
     for number in numbers:
         sizes[number] += 1
     return sizes
+
+
+def in_part(task: Task, part: str) -> Task:
+    """The task in that part. Whatever is not called train is held out: no training reads it."""
+    side: Side = "train" if part == "train" else "held-out"
+    metadata = {key: value for key, value in task.metadata.items() if key != "split"}
+    if part != side:
+        metadata["split"] = part
+    return task.model_copy(update={"split": side, "metadata": metadata})

@@ -10,8 +10,7 @@ from pydantic import Field
 from strop.config.section import Section
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.curation.pipeline.memory import Memory
-from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
+from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
 from strop.curation.pipeline.verdicts import VerdictJob, again, error_budget, known_answers, verdicts, why
 
 
