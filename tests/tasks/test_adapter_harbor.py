@@ -89,7 +89,7 @@ def test_what_a_task_shows(tmp_path: Path) -> None:
 
 
 def test_samples_come_back_and_new_tasks_become_folders(tmp_path: Path) -> None:
-    assert ADAPTER.write is not None and ADAPTER.write_folder is not None
+    assert ADAPTER.write_folder is not None
     for row in ADAPTER.sample():
         (task,) = ADAPTER.read(row, "x:1")
         assert ADAPTER.write(task) == row and ADAPTER.fits(row)

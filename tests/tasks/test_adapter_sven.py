@@ -33,7 +33,6 @@ def tasks_of(rows: list[dict[str, Any]]) -> list[Task]:
 
 
 def test_a_row_makes_two_tasks_and_comes_back_from_each() -> None:
-    assert ADAPTER.write is not None
     for row in (*sample(), *real()):
         pair = tasks_of([row])
         assert [task.id.rpartition("/")[2] for task in pair] == ["vulnerable", "fixed"] and ADAPTER.fits(row)
@@ -129,7 +128,6 @@ def test_bad_rows_are_one_line(change: dict[str, Any], message: str) -> None:
 
 
 def test_other_tasks_cannot_be_written() -> None:
-    assert ADAPTER.write is not None
     with pytest.raises(UserError, match="no member of a pair"):
         ADAPTER.write(Task(statement="", check=LabelCheck(choices=["a", "b"], expected="a")))
 

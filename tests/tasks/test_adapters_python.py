@@ -58,7 +58,6 @@ def passed(verdict: Verdict) -> list[bool]:
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_come_back_as_they_were_and_fit_one_format_alone(name: str) -> None:
     adapter = ADAPTERS[name]
-    assert adapter.write is not None
     for row in adapter.sample():
         task = read(name, row)
         assert adapter.write(task) == row

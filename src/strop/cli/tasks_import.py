@@ -79,8 +79,7 @@ def formats_command() -> None:
     from strop.tasks.adapters import ADAPTERS
 
     for adapter in ADAPTERS.values():
-        writes = "read, write" if adapter.write or adapter.write_folder else "read"
-        echo(f"{adapter.name}\t{writes}\t{adapter.about}")
+        echo(f"{adapter.name}\tread, write\t{adapter.about}")
 
 
 def tell(line: str) -> None:

@@ -8,19 +8,14 @@ from strop.edits.changes import (
     EXACT,
     HOLE,
     LENIENT,
-    Change,
     Create,
     Delete,
     EditError,
-    EditFault,
     Files,
-    Fill,
     Parsed,
     Rename,
     Replace,
-    ReplaceLines,
     Tolerance,
-    Whole,
 )  # fmt: skip
 from strop.edits.search_replace import SearchReplace
 from strop.edits.sectioned import Infill, LineRange, WholeFile
@@ -73,7 +68,6 @@ def convert(text: str, files: Files, from_format: str, to_format: str, tolerance
 
 
 __all__ = [
-    "EXACT", "FORMATS", "HOLE", "LENIENT", "Change", "Create", "Delete", "EditError", "EditFault", "Files", "Fill",
-    "Format", "Parsed", "Rename", "Replace", "ReplaceLines", "Tolerance", "Whole", "apply_answer", "convert", "edit_in",
-    "format_of",
+    "EXACT", "FORMATS", "HOLE", "LENIENT", "Create", "Delete", "EditError", "Files", "Parsed", "Rename", "Replace",
+    "Tolerance", "apply_answer", "convert", "edit_in", "format_of",
 ]  # fmt: skip

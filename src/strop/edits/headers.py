@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from strop.edits.changes import MOST_CHANGES, Change, Delete, EditFault, Rename
+from strop.edits.changes import MOST_CHANGES, Change, Delete, Rename
 from strop.edits.lines import split
 from strop.edits.paths import looks_like_path, read_path, write_path
 
@@ -83,15 +83,10 @@ def fence_of(line: str) -> str:
 
 def fenced(text: str) -> str:
     """The text, whose lines all have ends, between fences that are longer than any that it holds."""
-    longest = max((len(line) - len(line.lstrip("`")) for line in split(text) if line[:1] == "`"), default=0)
-    longest = max(longest, max((_indented(line) for line in split(text) if line[:1] == " "), default=0))
+    inner = [line.lstrip(" ") for line in split(text)]
+    longest = max((len(line) - len(line.lstrip("`")) for line in inner), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text}{fence}\n"
-
-
-def _indented(line: str) -> int:
-    inner = line.lstrip(" ")
-    return len(inner) - len(inner.lstrip("`"))
 
 
 def sections(text: str) -> list[FileSection]:
@@ -162,8 +157,3 @@ def without_end(text: str, header: Header | None) -> tuple[str, tuple[str, ...]]
     if "no newline" in notes:
         return text.removesuffix("\n"), tuple(note for note in notes if note != "no newline")
     return text, notes
-
-
-def unclosed(line: int) -> EditFault:
-    """The fault of a block that the answer's end cut off."""
-    return EditFault("unclosed", "the fence is not closed, so the text may be cut off", line, fatal=True)

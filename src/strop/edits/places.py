@@ -7,6 +7,7 @@ one, and its replacement has none either.
 
 from bisect import bisect_left
 from collections.abc import Callable
+from typing import NamedTuple
 
 from strop.edits.changes import EditError, Replace, Tolerance
 from strop.edits.lines import opcodes, split, starts
@@ -17,11 +18,12 @@ _MOST_SHIFTED = 100
 """Places whose indentation is looked at; with more, the search says too little."""
 
 
-class Level:
+class Level(NamedTuple):
     """What does not count when lines are compared."""
 
-    def __init__(self, *, ends: bool = False, trailing: bool = False, indent: bool = False) -> None:
-        self.ends, self.trailing, self.indent = ends, trailing, indent
+    ends: bool = False
+    trailing: bool = False
+    indent: bool = False
 
     def key(self, line: str) -> str:
         """The line as it is compared, without its line end."""
@@ -55,7 +57,7 @@ class FileLines:
         self.lines = split(text)
         self.open_end = bool(text) and not text.endswith("\n")
         """Whether the last line has no line end."""
-        self._joined: dict[int, tuple[str, list[int]]] = {}
+        self._joined: dict[Level, tuple[str, list[int]]] = {}
 
     def find(self, search: str, level: Level, most: int) -> list[int]:
         """Where the lines of `search` start, from 0; up to `most` places."""
@@ -89,11 +91,10 @@ class FileLines:
         return search.endswith("\n") or (self.open_end and end == len(self.lines))
 
     def _at(self, level: Level) -> tuple[str, list[int]]:
-        name = level.ends + 2 * level.trailing + 4 * level.indent
-        if name not in self._joined:
+        if level not in self._joined:
             keys = [level.key(line) + "\n" for line in self.lines]
-            self._joined[name] = "\n" + "".join(keys), starts(keys)
-        return self._joined[name]
+            self._joined[level] = "\n" + "".join(keys), starts(keys)
+        return self._joined[level]
 
 
 def place(source: FileLines, change: Replace, tolerance: Tolerance) -> tuple[int, int, str]:

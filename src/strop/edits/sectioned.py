@@ -25,7 +25,6 @@ from strop.edits.headers import (
     moved,
     renamed_to,
     sections,
-    unclosed,
     without_end,
     write_header,
 )
@@ -101,7 +100,8 @@ class Sectioned(Format):
         if found.header is not None and (move := moved(found.header, found.line)):
             return move
         if not found.closed:
-            faults.append(unclosed(found.line))
+            text = "the fence is not closed, so the text may be cut off"
+            faults.append(EditFault("unclosed", text, found.line, fatal=True))
         text, notes = without_end(found.text or "", found.header)
         path = found.header.path if found.header else ""
         if notes == ("new",):

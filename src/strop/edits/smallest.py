@@ -127,7 +127,9 @@ def _grown(hunk: Hunk, source: FileLines) -> Hunk:
         return Hunk(hunk.first - above, hunk.last + below, hunk.new_first - above, hunk.new_last + below)
 
     def enough(above: int, below: int) -> bool:
-        return _is_enough(around(above, below), source)
+        wider = around(above, below)
+        filled = wider.first < wider.last and wider.new_first < wider.new_last
+        return filled and source.is_unique(wider.first, wider.last)
 
     if not count:
         return hunk
@@ -150,8 +152,3 @@ def _least(most: int, enough: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _is_enough(hunk: Hunk, source: FileLines) -> bool:
-    filled = hunk.first < hunk.last and hunk.new_first < hunk.new_last
-    return filled and source.is_unique(hunk.first, hunk.last)

@@ -64,18 +64,14 @@ def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Re
 
     A name that ends in .parquet becomes parquet, a name without an ending a folder where the format has folders,
     anything else JSON lines. A task that the format cannot hold is reported and left out; without `report` that raises
-    UserError, as does a format that is only read, and when no task is left.
+    UserError, as it does when no task is left.
     """
-    if adapter.write_folder and (adapter.write is None or not path.suffix):
-        kept = [_untagged(task, adapter) for task in tasks if _holds(adapter, task, report)]
+    if adapter.write_folder and not path.suffix:
+        kept = [_untagged(task, adapter) for task in tasks if _row(adapter, task, report)]
         if not kept:
             raise _none(adapter)
         adapter.write_folder(kept, path)
         return len(kept)
-    if adapter.write is None:
-        raise UserError(
-            f"the format {adapter.name!r} is only read: choose one that `strop tasks formats` marks"
-        )
     rows = _written(adapter, tasks, report)
     if path.suffix != ".parquet":
         return jsonl.write_rows(rows, path)
@@ -85,14 +81,11 @@ def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Re
 
 def _written(adapter: Adapter, tasks: Iterable[Task], report: Report) -> Iterator[dict[str, Any]]:
     """The rows of the tasks. Where several tasks come from one row (`metadata.pair`) it is written once."""
-    assert adapter.write is not None
     pairs: set[str] = set()
     empty = True
     for task in tasks:
-        try:
-            row = adapter.write(_untagged(task, adapter))
-        except UserError as error:
-            report(str(error))
+        row = _row(adapter, task, report)
+        if row is None:
             continue
         if "pair" in task.metadata and not adapter.holds_all:
             key = content_hash([task.metadata["pair"], row])
@@ -109,15 +102,13 @@ def _none(adapter: Adapter) -> UserError:
     return UserError(f"no task that the format {adapter.name!r} holds: nothing is written")
 
 
-def _holds(adapter: Adapter, task: Task, report: Report) -> bool:
-    """Whether the format's rows, where it has some, can hold the task; reports where they cannot."""
+def _row(adapter: Adapter, task: Task, report: Report) -> dict[str, Any] | None:
+    """The row of a task; None, and a report, where the format cannot hold it."""
     try:
-        if adapter.write:
-            adapter.write(_untagged(task, adapter))
+        return adapter.write(_untagged(task, adapter))
     except UserError as error:
         report(str(error))
-        return False
-    return True
+        return None
 
 
 def _tagged(task: Task, adapter: Adapter) -> Task:

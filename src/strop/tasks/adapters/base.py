@@ -30,7 +30,7 @@ class Adapter:
     """The tasks of one row, mostly one; the text says where the row stands. Raises UserError for a bad row."""
     fits: Callable[[Row], bool]
     """Whether a row looks like one of this schema: cheap, and never raises."""
-    write: Callable[[Task], dict[str, Any]] | None = None
+    write: Callable[[Task], dict[str, Any]]
     """The row of a task, JSON values only. Raises UserError for a task that the schema cannot hold."""
     folder: Callable[[Path], Iterator[tuple[str, Row]]] | None = None
     """(where, row) of each task of a set that is a folder. Raises UserError."""

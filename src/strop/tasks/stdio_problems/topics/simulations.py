@@ -2,8 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.inputs import lines, one_each
-from strop.tasks.stdio_problems.kind import Problem, kind
+from strop.tasks.stdio_problems.kind import Problem, kind, lines, one_each
 
 
 @kind(2)

@@ -2,8 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.inputs import letters, lines, one_each, words
-from strop.tasks.stdio_problems.kind import Problem, kind
+from strop.tasks.stdio_problems.kind import Problem, kind, letters, lines, one_each, words
 
 _ANSWERS = (
     ("yes", "no"), ("true", "false"), ("same", "different"), ("palindrome", "other"), ("ok", "bad"),
