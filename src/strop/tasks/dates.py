@@ -38,10 +38,7 @@ def date_of(task: Task) -> str:
 
 
 def in_window(tasks: Iterable[Task], first: str | None, last: str | None) -> InWindow:
-    """The tasks of the days `first` to `last`, both YYYY-MM-DD and in the window; None leaves that end open.
-
-    Without either every task is in, dated or not.
-    """
+    """The tasks of the days `first` to `last`, YYYY-MM-DD and included; None is open, and without either all are in."""
     listed = list(tasks)
     if first is None and last is None:
         return InWindow(listed, 0, 0)

@@ -29,8 +29,7 @@ MAX_FILES = 10_000
 def read_folder(path: Path) -> Iterator[tuple[str, Row]]:
     """(folder, row) of each task folder: `path` itself, or those below it at any depth, by their names.
 
-    Raises UserError for a place without task folders. A folder that no row can hold becomes a row that says why, for
-    `strop.tasks.adapters.unreadable`, and the others go through.
+    Raises UserError for a place without task folders. A folder that no row can hold becomes an `unreadable` row.
     """
     if not path.is_dir():
         raise UserError(f"no such folder: {path}")
@@ -152,11 +151,7 @@ def _safe(name: str, where: str) -> str:
 
 
 def write_folder(rows: Iterable[dict[str, Any]], path: Path) -> None:
-    """Writes a folder with a task folder for each row; it appears whole or not at all.
-
-    Raises UserError for a place that exists and is not an empty folder, two tasks of one name, and names that would
-    lead out of the folder.
-    """
+    """Writes a task folder for each row into a new or empty folder, whole or not at all. Raises UserError."""
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UserError(f"cannot write {path}: it exists already and is not an empty folder")
     try:
