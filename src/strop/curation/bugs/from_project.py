@@ -12,7 +12,7 @@ take turns. What is tried depends on verdicts, never on when they come: the same
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from strop.code.mutate.draw import Fault
@@ -81,29 +81,24 @@ class _Waiting:
     repaired: Future[Verdict]
 
 
+@dataclass
 class Factory:
-    """Makes the bugs of one project. Used once.
+    """Makes the bugs of one project. Used once."""
 
-    ahead  bugs that are looked at before they are judged: more where a model writes some
-    done   told after each bug that was judged how many tasks there are
-    """
+    project: "Project"
+    place: ProjectPlace
+    targets: list[Target]
+    verifier: Verifier
+    tally: Tally
+    _: KW_ONLY
+    format: str = "search-replace"
+    per_function: int | None = None
+    ahead: int = 1
+    """Bugs that are looked at before they are judged: more where a model writes some."""
+    done: Callable[[int], None] = lambda kept: None
+    """Called after each bug that was judged, with the number of tasks so far."""
 
-    def __init__(
-        self,
-        project: "Project",
-        place: ProjectPlace,
-        targets: list[Target],
-        verifier: Verifier,
-        tally: Tally,
-        *,
-        format: str = "search-replace",
-        per_function: int | None = None,
-        ahead: int = 1,
-        done: Callable[[int], None] = lambda kept: None,
-    ) -> None:
-        self.project, self.place, self.targets = project, place, targets
-        self.verifier, self.tally, self.format, self.per_function = verifier, tally, format, per_function
-        self.ahead, self.done = ahead, done
+    def __post_init__(self) -> None:
         self.budget = ErrorBudget(what="runs could not be judged")
         self._names: Counter[str] = Counter()
 

@@ -13,7 +13,7 @@ from strop.code.mutate.fit import NoFault, fitted, shown
 from strop.code.mutate.rust.draw import RustFunction
 from strop.code.python.functions import UNPARSABLE
 from strop.code.python.routines import Routine, parsed, routines, shape
-from strop.code.trees import Source
+from strop.code.trees import Node, Source
 from strop.core.ids import rng
 from strop.curation.bugs.server import Server
 from strop.tasks.answers import extract_code
@@ -130,16 +130,13 @@ def python_subject(routine: Routine) -> Subject | None:
     node = routine.node
 
     def placed(response: str) -> Fault:
-        start, end, body = fitted(routine.source, node, _code(response, "python"))
-        old = routine.source.data
-        data = old[:start] + body.encode("utf-8", "surrogatepass") + old[end:]
+        data, first, last = _rewritten(routine.source, node, response)
         try:
             spelt = shape(parsed(data.decode("utf-8", "surrogatepass")))
         except UNPARSABLE:
             raise NoFault("the answer does not compile") from None
         if spelt == shape(routine.tree):
             raise NoFault("the answer changes nothing")
-        first, last = _changed(old, data)
         lines = routine.line(first), routine.line(last)
         return Fault((OPERATOR,), routine.name, lines, routine.changed(data), spelt)
 
@@ -162,33 +159,28 @@ def rust_subject(text: str, function: RustFunction) -> Subject | None:
         return None
 
     def placed(response: str) -> Fault:
-        first, last, body = fitted(source, found[0], _code(response, "rust"))
-        old = source.data
-        data = old[:first] + body.encode("utf-8", "surrogatepass") + old[last:]
+        data, first, last = _rewritten(source, found[0], response)
         text = data.decode("utf-8", "surrogatepass")
         changed = Source(text, "rust")
         if changed.root.has_error:
             raise NoFault("the answer does not parse")
         if changed.tokens(changed.root) == source.tokens(source.root):
             raise NoFault("the answer changes nothing")
-        begin, until = _changed(old, data)
-        lines = source.line(begin), source.line(until)
-        inner = data[start : end + len(data) - len(old)].decode("utf-8", "surrogatepass")
+        lines = source.line(first), source.line(last)
+        inner = data[start : end + len(data) - len(source.data)].decode("utf-8", "surrogatepass")
         return Fault((OPERATOR,), function.name, lines, text, "".join(inner.split()))
 
     return Subject(function.name, "rust", shown(source, found[0]), placed)
 
 
-def _code(response: str, language: str) -> str:
-    """The code of a response. Raises NoFault for one that is too long."""
+def _rewritten(source: Source, node: Node, response: str) -> tuple[bytes, int, int]:
+    """(the text with a response's body in a function, the byte span of the old text that differs). Raises NoFault."""
     if len(response) > MOST_ANSWER:
         raise NoFault("the answer is too long")
-    return extract_code(response, language)
-
-
-def _changed(old: bytes, new: bytes) -> tuple[int, int]:
-    """The byte span of the old text that differs from the new one."""
+    start, end, body = fitted(source, node, extract_code(response, source.language))
+    old = source.data
+    new = old[:start] + body.encode("utf-8", "surrogatepass") + old[end:]
     same = min(len(old), len(new))
     first = next((n for n in range(same) if old[n] != new[n]), same)
     behind = next((n for n in range(same - first) if old[-1 - n] != new[-1 - n]), same - first)
-    return first, max(first, len(old) - behind - 1)
+    return new, first, max(first, len(old) - behind - 1)

@@ -1,17 +1,18 @@
 """The functions of a project that its tests reach, and the tests to judge each by."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
 from strop.code.mutate.draw import Fault
 from strop.code.mutate.python.draw import Draw
-from strop.code.mutate.rust.draw import RustFunction, rust_faults, rust_functions
+from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.code.python.routines import Routine, routines
 from strop.core.ids import rng
-from strop.curation.bugs.rewrites import Offer, Rewriter, python_subject, rust_subject
+from strop.curation.bugs.rewrites import Offer, Rewriter, Subject, python_subject, rust_subject
 
 if TYPE_CHECKING:
     from strop.verification.project import Project
@@ -93,22 +94,24 @@ def _python(
             ranked = sorted(tests, key=lambda test: (width[test], test))
             chosen = _affordable(ranked, {test: project.baseline[test].seconds for test in ranked})
             if chosen and routine.usable:
-                drawn = _faults(routine, path, seed=seed, at_once=at_once)
-                order = drawn if rewriter is None else _rewritten(routine, path, drawn, rewriter)
+                parts = path, routine.name, routine.first
+                drawn = partial(_drawn, routine, rng("bugs", seed, *parts), at_once)
+                order = _order(drawn, ":".join(map(str, parts)), partial(python_subject, routine), rewriter)
                 yield Target(path, routine.name, text, chosen, order)
 
 
-def _faults(routine: Routine, path: str, *, seed: int, at_once: tuple[int, int]) -> Iterator[Fault]:
+def _drawn(routine: Routine, random: Random, at_once: tuple[int, int]) -> Iterator[Fault]:
+    return Draw(routine, random, at_once).faults()
+
+
+def _order(
+    drawn: Callable[[], Iterator[Fault]],
+    key: str,
+    subject: Callable[[], Subject | None],
+    rewriter: Rewriter | None,
+) -> Iterator[Offer]:
     """Drawn when the first is asked for: a large project has thousands of functions."""
-    yield from Draw(routine, _random(seed, path, routine), at_once).faults()
-
-
-def _rewritten(routine: Routine, path: str, drawn: Iterator[Fault], rewriter: Rewriter) -> Iterator[Offer]:
-    yield from rewriter.offers(python_subject(routine), f"{path}:{routine.name}:{routine.first}", drawn)
-
-
-def _random(seed: int, path: str, routine: Routine) -> Random:
-    return rng("bugs", seed, path, routine.name, routine.first)
+    yield from drawn() if rewriter is None else rewriter.offers(subject(), key, drawn())
 
 
 def _body(routine: Routine) -> int:
@@ -134,13 +137,7 @@ def _affordable(ranked: list[str], seconds: dict[str, float]) -> list[str]:
 def _rust(files: dict[str, str], tests: list[str], seed: int, rewriter: Rewriter | None) -> Iterator[Target]:
     for path, text in files.items():
         for function in rust_functions(text):
-            drawn = rust_faults(text, function, seed=seed, key=path)
-            order = drawn if rewriter is None else _rust_rewritten(text, function, path, drawn, rewriter)
+            drawn = partial(rust_faults, text, function, seed=seed, key=path)
+            key = f"{path}:{function.name}:{function.first}"
+            order = _order(drawn, key, partial(rust_subject, text, function), rewriter)
             yield Target(path, function.name, text, tests, order)
-
-
-def _rust_rewritten(
-    text: str, function: RustFunction, path: str, drawn: Iterator[Fault], rewriter: Rewriter
-) -> Iterator[Offer]:
-    key = f"{path}:{function.name}:{function.first}"
-    yield from rewriter.offers(rust_subject(text, function), key, drawn)

@@ -105,27 +105,29 @@ def build(
             results.close()
 
 
+@dataclass
 class _Run:
     """One process's part of a build."""
 
-    def __init__(
-        self,
-        settings: RustBuildSettings,
-        expected: CostEstimate,
-        results: Results,
-        judge: str,
-        say: Callable[[str], None],
-        show: Callable[[BuildProgress], None],
-    ) -> None:
-        self._settings, self._expected, self._results = settings, expected, results
-        self._judge, self._say, self._show = judge, say, show
-        self._prices = Prices(settings.price_in, settings.price_out)
-        self._kept = self._unverified = 0
-        self._cause = ""
+    settings: RustBuildSettings
+    expected: CostEstimate
+    results: Results
+    judge: str
+    say: Callable[[str], None]
+    show: Callable[[BuildProgress], None]
+    kept: int = 0
+    unverified: int = 0
+    cause: str = ""
+    """Why the first one could not be verified."""
+
+    @property
+    def prices(self) -> Prices:
+        """Of the server, as given."""
+        return Prices(self.settings.price_in, self.settings.price_out)
 
     def whole(self, lock: int) -> Report:
         """The build and its files."""
-        settings = self._settings
+        settings = self.settings
         with open_verifier(
             workers=settings.workers, jail=settings.jail, allow_unsafe=settings.allow_unsafe
         ) as verifier:
@@ -133,25 +135,25 @@ class _Run:
         if calls.failure is not None:
             raise calls.failure
         tally = outputs.write(
-            settings.folder, self._results, settings.parts, derive_seed("rust-build", settings.seed)
+            settings.folder, self.results, settings.parts, derive_seed("rust-build", settings.seed)
         )
         manifest = outputs.manifest(
-            settings, tally, calls.usage, self._expected.rows, len(self._results.numbers), self._judge
+            settings, tally, calls.usage, self.expected.rows, len(self.results.numbers), self.judge
         )
         files.write_json(settings.folder / outputs.MANIFEST, manifest)
-        return Report(manifest, calls.out_of_money, self._cause)
+        return Report(manifest, calls.out_of_money, self.cause)
 
     def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
-        calls = Calls(self._settings, self._settings.folder, lock)
-        for line in self._expected.lines(calls.usage, self._prices):
-            self._say(line)
+        calls = Calls(self.settings, self.settings.folder, lock)
+        for line in self.expected.lines(calls.usage, self.prices):
+            self.say(line)
         with calls:
             works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
             try:
-                for _ in played(works, self._settings.concurrency + VERIFYING, ordered=False):
-                    self._show(self._progress(calls))
+                for _ in played(works, self.settings.concurrency + VERIFYING, ordered=False):
+                    self.show(self._progress(calls))
             except KeyboardInterrupt:
-                self._say(
+                self.say(
                     f"interrupted: {calls.under_way} calls under way are finished and kept, up to {FINISH_SECONDS:g} s"
                 )
                 raise KeyboardInterrupt("continue with the same command") from None
@@ -160,13 +162,13 @@ class _Run:
     def _prompts(self) -> Iterator[SourcePrompt]:
         """The prompts that have no result yet; those that are not asked get theirs here."""
         seen: set[int] = set()
-        settings = self._settings
+        settings = self.settings
         for prompt in source.read(settings.source, settings.columns, settings.limit):
             unfit = _askable(prompt, seen)
-            if self._results.known(prompt):
-                self._kept += self._results.kept(prompt.number)
+            if self.results.known(prompt):
+                self.kept += self.results.kept(prompt.number)
             elif unfit is not None:
-                self._results.add(prompt, unfit)
+                self.results.add(prompt, unfit)
             else:
                 yield prompt
 
@@ -179,11 +181,11 @@ class _Run:
         except Unverified as error:
             self._could_not_tell(str(error))
             return
-        self._results.add(prompt, outcome)
-        self._kept += isinstance(outcome, Task)
+        self.results.add(prompt, outcome)
+        self.kept += isinstance(outcome, Task)
 
     def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[Task | NotKept]:
-        settings = self._settings
+        settings = self.settings
         try:
             yield [asked := calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))]
             response = asked.result()
@@ -208,21 +210,21 @@ class _Run:
                     return unfit
 
     def _could_not_tell(self, cause: str) -> None:
-        self._unverified += 1
-        self._cause = self._cause or cause
-        seen = self._unverified + len(self._results.numbers)
-        if self._unverified >= FEW_UNVERIFIED and self._unverified > MOST_UNVERIFIED * seen:
-            raise StropError(f"{self._unverified} answers could not be verified; first cause: {self._cause}")
+        self.unverified += 1
+        self.cause = self.cause or cause
+        seen = self.unverified + len(self.results.numbers)
+        if self.unverified >= FEW_UNVERIFIED and self.unverified > MOST_UNVERIFIED * seen:
+            raise StropError(f"{self.unverified} answers could not be verified; first cause: {self.cause}")
 
     def _progress(self, calls: Calls) -> BuildProgress:
-        known = self._prices.known
+        known = self.prices.known
         return BuildProgress(
-            total=self._expected.rows,
-            done=len(self._results.numbers),
-            kept=self._kept,
+            total=self.expected.rows,
+            done=len(self.results.numbers),
+            kept=self.kept,
             usage=calls.usage,
-            cost=calls.usage.cost(self._prices) if known else None,
-            estimate=self._expected.refined(calls.usage, self._prices) if known else None,
+            cost=calls.usage.cost(self.prices) if known else None,
+            estimate=self.expected.refined(calls.usage, self.prices) if known else None,
         )
 
 

@@ -6,10 +6,9 @@ and a trusted test fails. Which faults are tried depends on verdicts, never on w
 give the same tasks again.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from strop.code.mutate.operators import KINDS, Change, Kind, Operator
@@ -71,22 +70,18 @@ def fixes(
         yield from kept
 
 
+@dataclass
 class _FaultMaker:
     """Has programs judged and makes tasks of those that fail as they should."""
 
-    def __init__(
-        self,
-        verifier: Verifier,
-        compiler: Verifier,
-        tally: Tally,
-        seed: int,
-        per_task: int,
-        kinds: frozenset[Kind],
-    ) -> None:
-        self.verifier, self.compiler, self.tally = verifier, compiler, tally
-        self.seed, self.per_task, self.kinds = seed, per_task, kinds
-        self.seen: set[str] = set()
-        self.budget = ErrorBudget()
+    verifier: Verifier
+    compiler: Verifier
+    tally: Tally
+    seed: int
+    per_task: int
+    kinds: frozenset[Kind]
+    seen: set[str] = field(default_factory=set)
+    budget: ErrorBudget = field(default_factory=ErrorBudget)
 
     def made(self, task: Task) -> Work[list[Task]]:
         """The programs to repair that one original makes; none where it has no use."""
@@ -183,7 +178,7 @@ def _unusable(task: Task) -> str:
 
 def _task(original: Task, others: list[Task], trial: _Trial, kind: Kind, code: str, message: str) -> Task:
     operator, program = trial.operator.name, trial.program
-    count = Counter(task.metadata["operator"] for task in others)[operator]
+    count = sum(task.metadata["operator"] == operator for task in others)
     statement = f"{(original.statement or original.prompt or '').strip()}\n\n{REPAIR}"
     identity = [FAMILY, statement, original.signature, original.check.model_dump(), program]
     metadata = {name: value for name, value in original.metadata.items() if name == "examples"}
