@@ -9,9 +9,7 @@ def always_true(tokens: list[str]) -> bool:
     if not tokens or len(tokens) > 400:
         return False
     if len(parts := split(tokens, ("||", "or"))) > 1:
-        negated = {("!", *part) for part in map(tuple, parts)} | {
-            ("not", *part) for part in map(tuple, parts)
-        }
+        negated = {(word, *part) for part in parts for word in ("!", "not")}
         return any(map(always_true, parts)) or any(tuple(part) in negated for part in parts)
     if len(parts := split(tokens, ("&&", "and"))) > 1:
         return all(map(always_true, parts))

@@ -44,7 +44,8 @@ def mutants(code: str, language: str, *, seed: int, limit: int = 8) -> list[Muta
     source = Source(code, language)
     if source.too_long:
         return []
-    sites = _sites(source)
+    find = rust_sites.sites if language == "rust" else python_sites.sites
+    sites = list(dict.fromkeys(find(source)))
     whole = not source.root.has_error
     chosen: list[Mutant] = []
     seen = {source.data}
@@ -57,11 +58,6 @@ def mutants(code: str, language: str, *, seed: int, limit: int = 8) -> list[Muta
         seen.add(data)
         chosen.append(_mutant(site, source, data))
     return sorted(chosen, key=lambda m: (m.span, m.after))
-
-
-def _sites(source: Source) -> list[Change]:
-    find = rust_sites.sites if source.language == "rust" else python_sites.sites
-    return list(dict.fromkeys(find(source)))
 
 
 def _ranked(sites: list[Change], source: Source, seed: int) -> Iterator[Change]:

@@ -3,9 +3,11 @@
 from strop.code.tokens import split
 from strop.code.trees import Node, Source
 
-_INTEGERS = frozenset(
-    {"i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"}
-)
+_INTEGERS = ("i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize")
+_PLAIN = dict.fromkeys(_INTEGERS, ("0", "1")) | {
+    "f32": ("0.0", "1.0"), "f64": ("0.0", "1.0"), "bool": ("false", "true"), "char": ("'x'",),
+    "String": ("String::new()",), "()": ("()",),
+}  # fmt: skip
 _EMPTY = frozenset({"Vec", "String", "HashMap", "HashSet", "BTreeMap", "BTreeSet", "VecDeque", "BinaryHeap"})
 _DEEPEST = 4
 _MESSAGES = frozenset({"expect", "expect_err", "Err", "ok_or", "map_err", "ok_or_else", "bail", "context"})
@@ -17,7 +19,7 @@ def default_value(tokens: list[str], depth: int = 0) -> tuple[str, ...]:
     if not tokens or depth > _DEEPEST:
         return ()
     if len(tokens) == 1:
-        return _plain(tokens[0])
+        return _PLAIN.get(tokens[0], ())
     if tokens[0] == "&" and tokens[-1] == "str":
         return ('""', '"x"')
     if tokens[0] == "(" and tokens[-1] == ")":
@@ -33,19 +35,6 @@ def default_value(tokens: list[str], depth: int = 0) -> tuple[str, ...]:
         good = default_value(_first(inner), depth + 1)
         return (f"Ok({good[0]})",) if good else ()
     return ("Default::default()",) if head in _EMPTY else ()
-
-
-def _plain(name: str) -> tuple[str, ...]:
-    if name in _INTEGERS:
-        return ("0", "1")
-    if name in ("f32", "f64"):
-        return ("0.0", "1.0")
-    return {
-        "bool": ("false", "true"),
-        "char": ("'x'",),
-        "String": ("String::new()",),
-        "()": ("()",),
-    }.get(name, ())
 
 
 def _first(tokens: list[str]) -> list[str]:

@@ -15,6 +15,8 @@ _BINDINGS = {
 _LEAVING = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 _BROAD = frozenset({"Exception", "BaseException", "AssertionError"})
 _LOUD = frozenset({"raise", "assert", "fail"})
+_UNSURE = frozenset({"or", "==", "is", "("})
+"""Tokens with which a condition that holds `False` may be true."""
 _SELF = frozenset({"self", "cls"})
 
 
@@ -58,15 +60,9 @@ def dead_spans(source: Source, body: Node) -> list[Span]:
     for node in source.inner(body, "if_statement", "while_statement"):
         condition = source.tokens(node.child_by_field_name("condition"))
         part = node.child_by_field_name("consequence") or node.child_by_field_name("body")
-        if part is not None and (
-            condition in (["False"], ["0"], ["None"], ["not", "True"]) or "False" in condition
-        ):
-            if (
-                "or" not in condition
-                and "==" not in condition
-                and "is" not in condition
-                and "(" not in condition
-            ):
+        never = condition in (["0"], ["None"], ["not", "True"]) or "False" in condition
+        if part is not None and never:
+            if _UNSURE.isdisjoint(condition):
                 found.append(span(part))
         elif always_true(condition) and node.type == "if_statement":
             found += [span(n) for n in node.children_by_field_name("alternative")]

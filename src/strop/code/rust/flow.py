@@ -98,11 +98,7 @@ def _empty(tokens: list[str]) -> bool:
 
 def _after_leaving(source: Source, block: Node) -> list[Span]:
     for child in block.named_children:
-        inner = (
-            child.named_children[0]
-            if child.type == "expression_statement" and child.named_children
-            else child
-        )
+        inner = next(iter(child.named_children), child) if child.type == "expression_statement" else child
         never = inner.type == "macro_invocation" and source.tokens(inner)[0] in _NEVER
         if inner.type in _LEAVING or never:
             return [(child.end_byte, block.end_byte)]

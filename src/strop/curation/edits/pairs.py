@@ -19,12 +19,7 @@ def pairs(tasks: Iterable[Task], tally: Tally, done: Callable[[int], None]) -> I
         tally.considered += 1
         code, vulnerable = _code(task), task.metadata.get("vulnerable")
         if waiting is not None and _belong(waiting, task):
-            sides = (
-                {"vulnerable": task, "fixed": waiting}
-                if vulnerable
-                else {"vulnerable": waiting, "fixed": task}
-            )
-            made = list(_pair(sides["vulnerable"], sides["fixed"]))
+            made = list(_pair(task, waiting) if vulnerable else _pair(waiting, task))
             waiting = None
             done(1)
             yield from map(tally.keep, made)

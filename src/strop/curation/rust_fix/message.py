@@ -62,13 +62,11 @@ def first_failure(task: Task, verdict: Verdict) -> str:
     # Each failing test leaves one record, in the order of their names; more or fewer say nothing.
     record = records[failed.index(EXAMPLES)] if len(records) == len(failed) else ""
     if record.startswith("line "):
-        said = _example(task, task.check.test_code(), int(record.removeprefix("line ")))
-        return (
-            f"It builds. This example does not hold:\n\n{said}"
-            if said
-            else "It builds. An example does not hold."
-        )
-    return f"It builds. An example panics at {record}" if record else "It builds. An example does not hold."
+        if said := _example(task, task.check.test_code(), int(record.removeprefix("line "))):
+            return f"It builds. This example does not hold:\n\n{said}"
+    elif record:
+        return f"It builds. An example panics at {record}"
+    return "It builds. An example does not hold."
 
 
 def _records(output: str) -> list[str]:

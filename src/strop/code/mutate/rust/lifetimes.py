@@ -29,11 +29,8 @@ def _short_lived_temporary(source: Source) -> Iterator[Edit]:
 def _borrow_of_inner(source: Source) -> Iterator[Edit]:
     """`let v = make();` as `let v = { let inner = make(); &inner };`."""
     for node, value, name in having(source.all("let_declaration"), "value", "pattern"):
-        typed, mutable = (
-            node.child_by_field_name("type"),
-            any(c.type == "mutable_specifier" for c in node.children),
-        )
-        if typed is not None or mutable or name.type != "identifier":
+        mutable = any(c.type == "mutable_specifier" for c in node.children)
+        if node.child_by_field_name("type") is not None or mutable or name.type != "identifier":
             continue
         if value.type in ("call_expression", "macro_invocation"):
             margin = indent_of(source, node)
@@ -69,12 +66,7 @@ def _reference_to_local(source: Source) -> Iterator[Edit]:
     """A function that returns a reference returns one to a local value."""
     for function, tail in tails(source):
         kind = source.string(function.child_by_field_name("return_type"))
-        if not kind.startswith("&"):
-            continue
-        text = source.string(tail)
-        if kind.endswith("str"):
-            margin = indent_of(source, tail)
-            yield replace(tail, f"let found = {text}.to_string();\n{margin}&found")
-        elif kind.endswith("]"):
-            margin = indent_of(source, tail)
-            yield replace(tail, f"let found = {text}.to_vec();\n{margin}&found")
+        if kind.startswith("&") and kind.endswith(("str", "]")):
+            own = "to_vec" if kind.endswith("]") else "to_string"
+            line = f"let found = {source.string(tail)}.{own}();"
+            yield replace(tail, f"{line}\n{indent_of(source, tail)}&found")
