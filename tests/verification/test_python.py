@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck, StdioCase, StdioCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
@@ -89,6 +89,17 @@ def test_stages(verifier: VerifierPool) -> None:
     assert broken.stage("test") is None and len(broken.tests) == 3
     good = verifier.verify(DOUBLE, "def f(x): return x*2")
     assert [s.passed for s in good.stages] == [True, True]
+
+
+def test_a_pass_says_how_far_the_tests_were_apart(verifier: VerifierPool) -> None:
+    suite = PytestCheck(
+        files={"test_f.py": "from solution import f\ndef test_f(): assert f(2) == 4\n"},
+        tests=["test_f.py::test_f"],
+    )
+    for check, trust in ((DOUBLE.check, "value"), (suite, "typed")):
+        task = Task(statement="s", check=check)
+        assert verifier.verify(task, "def f(x): return x*2").trust == trust
+        assert verifier.verify(task, "def f(x): return x*3").trust is None
 
 
 def test_other_language_and_closed_are_errors() -> None:

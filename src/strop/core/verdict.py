@@ -34,7 +34,7 @@ Trust = Literal["value", "typed", "same-process"]
 """How far a pass is separate from what was judged.
 
 value         the tests ran in another process and saw only values of the language's own types
-typed         one process; types of the answer took part, held to those of the reference
+typed         types of the answer took part: in another process as proxies, in one process held to the reference's
 same-process  one process
 """
 

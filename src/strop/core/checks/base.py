@@ -12,6 +12,7 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from strop.core.errors import VerificationError
 from strop.core.records import Record
+from strop.core.verdict import Trust
 
 Answer = Literal["function", "program", "module", "crate", "file", "label", "edit", "patch"]
 """What a check wants: a function that it calls, a program with input and output, a Python module with functions of any
@@ -55,6 +56,8 @@ class CheckBase(Record):
     """Language to name of the toolchain that judges it; empty: such tasks are carried, not played yet."""
     judges_edits: ClassVar[bool] = True
     """Whether it can judge the file, or the files, that an edit makes."""
+    trust: ClassVar[Trust] = "value"
+    """How far a pass is separate from the answer, where the toolchain does not know it better."""
     kind: str
 
     @model_serializer(mode="wrap")

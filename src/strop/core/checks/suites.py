@@ -14,6 +14,7 @@ class PytestCheck(CheckBase):
 
     answer = "module"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
+    trust = "typed"
     kind: Literal["pytest"] = "pytest"
     path: str = "solution.py"
     files: dict[str, str]

@@ -151,6 +151,8 @@ class VerifierPool(OpenVerifier):
     def _settle(self, job: Job, verdict: Verdict, toolchain: Toolchain) -> None:
         try:
             if verdict.scored:
+                if verdict.passed and verdict.trust is None:
+                    verdict = verdict.model_copy(update={"trust": job.task.check.judged().trust})
                 self._ledger.finish(job, verdict)
             else:
                 self._broke(job, verdict, toolchain)
