@@ -26,7 +26,7 @@ from strop.curation.edits.make import of_history
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
-from strop.rewards.builtin import BUILTIN
+from strop.rewards.rubric import BUILTIN
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.prompts import render, solution

@@ -6,7 +6,7 @@ from strop.core.checks import RustCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
-from strop.rewards.builtin import BUILTIN
+from strop.rewards.rubric import BUILTIN
 
 CODE = "/// Adds.\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n"
 TASK = Task(language="rust", statement="Add.", check=RustCheck())

@@ -28,7 +28,7 @@ def test_the_names_are_those_that_use_difflib() -> None:
 
 def test_other_rewards_need_nothing(tmp_path: Path) -> None:
     code = (
-        "from strop.rewards.builtin import BUILTIN\nfrom strop.rewards.edits import BY_DIFFLIB\n"
+        "from strop.rewards.rubric import BUILTIN\nfrom strop.rewards.edits import BY_DIFFLIB\n"
         "from strop.rewards.rubric import WeightedRubric\nimport strop.curation.edits.make\n"
         "WeightedRubric.from_names([(n, 1.0) for n in BUILTIN if n not in BY_DIFFLIB])\n"
         "from strop.rewards.edit_scores import similarity\n"

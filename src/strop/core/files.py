@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -109,20 +109,12 @@ def remove_parts(folder: Path, name: str = "*") -> None:
 
 def json_line(value: Any) -> bytes:
     """One line of strict JSON. Numbers that are not finite become null; numpy and torch scalars become numbers."""
-    return (
-        json.dumps(_finite(value), ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")
-        + b"\n"
-    )
+    return _json_text(value, None)
 
 
 def json_text(value: Any) -> bytes:
     """The same over several lines, for people."""
-    return (
-        json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=2).encode(
-            "utf-8", "backslashreplace"
-        )
-        + b"\n"
-    )
+    return _json_text(value, 2)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -149,7 +141,8 @@ def append_line(path: Path, line: bytes) -> None:
                 rest = rest[os.write(handle, rest) :]
             os.fsync(handle)
         except OSError:
-            _cut(handle, length)
+            with suppress(OSError):  # a reader leaves a torn line out
+                os.ftruncate(handle, length)
             raise
         finally:
             os.close(handle)
@@ -204,11 +197,9 @@ def lines(path: Path) -> Iterator[bytes]:
         raise UserError(f"cannot read {path}: {error}") from error
 
 
-def _cut(handle: int, length: int) -> None:
-    try:
-        os.ftruncate(handle, length)
-    except OSError:
-        return  # a reader leaves a torn line out
+def _json_text(value: Any, indent: int | None) -> bytes:
+    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, indent=indent)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _finite(value: Any) -> Any:

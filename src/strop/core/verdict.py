@@ -39,10 +39,6 @@ same-process  one process
 """
 
 
-def _unsaid(value: object) -> bool:
-    return value is None
-
-
 class Stage(Record):
     """One stage of a verdict: did it run, did it pass, what did it print."""
 
@@ -70,7 +66,7 @@ class Verdict(Record):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
-    trust: Trust | None = Field(default=None, exclude_if=_unsaid)
+    trust: Trust | None = Field(default=None, exclude_if=lambda value: value is None)
     """Left out where nothing is said."""
 
     @property

@@ -89,9 +89,7 @@ class RunFolder:
         run = cls(folder, _locked(folder))
         try:
             with files.writing(folder):
-                for name in reversed(
-                    _OURS
-                ):  # the recipe last, so that an interrupted removal can be repeated
+                for name in reversed(_OURS):  # the recipe last: an interrupted removal can be repeated
                     _remove(folder / name)
                 for name in (ROLLOUTS, EVALUATION, CHECKPOINTS):
                     (folder / name).mkdir()

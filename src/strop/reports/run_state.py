@@ -169,9 +169,7 @@ def _said(folder: Path, running: bool, metrics: Metrics, planned: int | None) ->
     if running:
         return "running", f"running: {where} is done" if step else "running: no step is done yet"
     if step and planned and step >= planned:
-        if (
-            "steps" in metrics.lines[-1] and (folder / _FINAL).is_dir()
-        ):  # of `strop sft`, which has no summary
+        if "steps" in metrics.lines[-1] and (folder / _FINAL).is_dir():  # `strop sft` writes no summary
             return "finished", f"finished after {where}"
         return "stopped", f"stopped after {where}: training is done, what follows it is not"
     if step:

@@ -151,9 +151,7 @@ def _file_patches(patch: str) -> dict[str, str]:
     read = library("unidiff", "SWE-RL's reward of unified diffs").PatchSet
     try:
         return dict(_file_patch(file) for file in read(patch) if not file.is_binary_file)
-    except (
-        Exception
-    ):  # on hostile text unidiff raises more than its own errors; the published form reads no patch
+    except Exception:  # on hostile text unidiff raises more than its own; the published form reads no patch
         return {}
 
 

@@ -35,13 +35,13 @@ class AssertsCheck(CheckBase):
         return len({ast.dump(node) for node in self._asserts()})
 
     def assertions(self) -> int:
-        return sum(map(_weight, _nodes(self.code)))
+        return sum(map(_weight, ast.walk(_tree(self.code))))
 
     def single_tests(self) -> list[SingleTest]:
         """The top-level assert statements; empty where the code has another form, such as HumanEval's function
         that holds them all.
         """
-        body = _body(self.code)
+        body = _tree(self.code).body
         others = (node for node in body if not isinstance(node, ast.Assert))
         if any(isinstance(inner, ast.Assert) for node in others for inner in ast.walk(node)):
             return []
@@ -91,12 +91,12 @@ class AssertsCheck(CheckBase):
         return self.code
 
     def _asserts(self) -> list[ast.Assert]:
-        return [node for node in _nodes(self.code) if isinstance(node, ast.Assert)]
+        return [node for node in ast.walk(_tree(self.code)) if isinstance(node, ast.Assert)]
 
 
 def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
     """Arguments of the calls in test code that are all literals of JSON types."""
-    nodes = _nodes(code)
+    nodes = list(ast.walk(_tree(code)))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     names = {entry_point} | {a.arg for f in functions for a in f.args.args}
     for node in nodes:
@@ -112,19 +112,12 @@ def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
         yield args
 
 
-def _body(code: str) -> list[ast.stmt]:
+def _tree(code: str) -> ast.Module:
+    """The code's tree; an empty one for code that cannot be parsed."""
     try:
-        return ast.parse(code).body
+        return ast.parse(code)
     except UNREADABLE:
-        return []
-
-
-def _nodes(code: str) -> list[ast.AST]:
-    """Every node; none for code that cannot be parsed."""
-    try:
-        return list(ast.walk(ast.parse(code)))
-    except UNREADABLE:
-        return []
+        return ast.Module([], [])
 
 
 def _weight(node: ast.AST) -> int:

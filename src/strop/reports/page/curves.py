@@ -1,6 +1,7 @@
 """Which curves a run has: the numbers of metrics.jsonl that are drawn, their order, and their captions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 
@@ -10,9 +11,9 @@ class Curve:
 
     title: str
     description: str
-    section: str
-    value: tuple[str, ...]
-    """Where the numbers stand in a line of metrics, dotted; `NAME.*` stands for every name below NAME."""
+    section: str = ""
+    value: tuple[str, ...] = ()
+    """Where a line of metrics has the numbers, dotted; `NAME.*`: every name below NAME; empty: the curve's own name."""
     over: str = ""
     """The number that it is a share of; empty: none."""
     complement: bool = False
@@ -24,111 +25,81 @@ class Curve:
     """The axis holds zero."""
 
 
-CURVES: dict[str, Curve] = {
-    "held_out": Curve(
-        "{name}",
-        "Circle: before training, triangle: after the warm start, square: during, diamond: after.",
-        "Evaluations",
-        ("held_out",),
-        kind="evaluation",
-        format="percent",
-    ),
-    "reward": Curve(
-        "Reward", "Weighted sum of the scores, mean over the step.", "Rewards", ("reward",), zero=False
-    ),
-    "scores": Curve(
-        "Score: {name}", "Mean score, unweighted.", "Rewards", ("rewards.*",), kind="each", zero=False
-    ),
-    "pass_rate": Curve(
-        "Pass rate",
-        "Share of scored answers that passed, on training tasks.",
-        "Answers",
-        ("pass_rate",),
-        format="percent",
-    ),
-    "stages": Curve(
-        "Rates by stage",
-        "Share of scored answers that came through build, lint and test.",
-        "Answers",
-        ("stages.*",),
-        kind="together",
-        format="percent",
-    ),
-    "length": Curve(
-        "Completion length",
-        "Sampled tokens of an answer, mean.",
-        "Answers",
-        ("completion_tokens",),
-        zero=False,
-    ),
-    "truncated": Curve(
-        "Truncated",
-        "Share of answers that ran into the token limit.",
-        "Answers",
-        ("truncated",),
-        format="percent",
-    ),
-    "duplicates": Curve(
-        "Duplicates",
-        "Share of answers that repeat another one of their group.",
-        "Answers",
-        ("duplicates",),
-        format="percent",
-    ),
-    "refused": Curve(
-        "Refused",
-        "Share of scored answers that came through every stage and did not pass.",
-        "Answers",
-        ("refused",),
-        format="percent",
-    ),
-    "error_rate": Curve(
-        "Error rate",
-        "Share of verdicts that are errors of the grader; they carry no reward.",
-        "Answers",
-        ("error_rate",),
-        format="percent",
-    ),
-    "no_signal": Curve(
-        "Groups without signal",
-        "Share of groups whose rewards are all equal: nothing is learnt from them.",
-        "Learning",
-        ("groups_with_signal",),
-        over="groups_played",
-        complement=True,
-        format="percent",
-    ),
-    "entropy": Curve(
-        "Entropy", "Of the next token's distribution, mean over tokens, nats.", "Learning", ("entropy",)
-    ),
-    "surprise": Curve(
-        "Sampling surprise",
-        "Minus the log-probability of the sampled tokens, mean, nats.",
-        "Learning",
-        ("sampling_surprise",),
-    ),
-    "loss": Curve("Loss", "Of the policy update.", "Learning", ("loss",), zero=False),
-    "grad_norm": Curve(
-        "Gradient norm", "Norm of the gradient, as the trainer reports it.", "Learning", ("grad_norm",)
-    ),
-    "clip": Curve(
-        "Clip fraction",
-        "Share of tokens whose probability ratio was clipped.",
-        "Learning",
-        ("clip_ratio",),
-        format="percent",
-    ),
-    "kl": Curve("KL", "Divergence from the reference model, nats a token.", "Learning", ("kl",)),
-    "learning_rate": Curve("Learning rate", "Of the optimiser.", "Learning", ("learning_rate",)),
-    "seconds": Curve("Seconds a step", "Wall time of a step.", "Time", ("seconds",), format="seconds"),
-    "time_split": Curve(
-        "Time of a step: {name}",
-        "Wall seconds of a step by what they were spent on.",
-        "Time",
-        ("seconds_sampling", "seconds_verifying", "seconds_update"),
-        over="seconds",
-        kind="parts",
-        format="seconds",
-    ),
+_share = partial(Curve, format="percent")
+_SECTIONS: dict[str, dict[str, Curve]] = {
+    "Evaluations": {
+        "held_out": _share(
+            "{name}",
+            "Circle: before training, triangle: after the warm start, square: during, diamond: after.",
+            kind="evaluation",
+        ),
+    },
+    "Rewards": {
+        "reward": Curve("Reward", "Weighted sum of the scores, mean over the step.", zero=False),
+        "scores": Curve(
+            "Score: {name}", "Mean score, unweighted.", value=("rewards.*",), kind="each", zero=False
+        ),
+    },
+    "Answers": {
+        "pass_rate": _share("Pass rate", "Share of scored answers that passed, on training tasks."),
+        "stages": _share(
+            "Rates by stage",
+            "Share of scored answers that came through build, lint and test.",
+            value=("stages.*",),
+            kind="together",
+        ),
+        "length": Curve(
+            "Completion length",
+            "Sampled tokens of an answer, mean.",
+            value=("completion_tokens",),
+            zero=False,
+        ),
+        "truncated": _share("Truncated", "Share of answers that ran into the token limit."),
+        "duplicates": _share("Duplicates", "Share of answers that repeat another one of their group."),
+        "refused": _share(
+            "Refused", "Share of scored answers that came through every stage and did not pass."
+        ),
+        "error_rate": _share(
+            "Error rate", "Share of verdicts that are errors of the grader; they carry no reward."
+        ),
+    },
+    "Learning": {
+        "no_signal": _share(
+            "Groups without signal",
+            "Share of groups whose rewards are all equal: nothing is learnt from them.",
+            value=("groups_with_signal",),
+            over="groups_played",
+            complement=True,
+        ),
+        "entropy": Curve("Entropy", "Of the next token's distribution, mean over tokens, nats."),
+        "surprise": Curve(
+            "Sampling surprise",
+            "Minus the log-probability of the sampled tokens, mean, nats.",
+            value=("sampling_surprise",),
+        ),
+        "loss": Curve("Loss", "Of the policy update.", zero=False),
+        "grad_norm": Curve("Gradient norm", "Norm of the gradient, as the trainer reports it."),
+        "clip": _share(
+            "Clip fraction", "Share of tokens whose probability ratio was clipped.", value=("clip_ratio",)
+        ),
+        "kl": Curve("KL", "Divergence from the reference model, nats a token."),
+        "learning_rate": Curve("Learning rate", "Of the optimiser."),
+    },
+    "Time": {
+        "seconds": Curve("Seconds a step", "Wall time of a step.", format="seconds"),
+        "time_split": Curve(
+            "Time of a step: {name}",
+            "Wall seconds of a step by what they were spent on.",
+            value=("seconds_sampling", "seconds_verifying", "seconds_update"),
+            over="seconds",
+            kind="parts",
+            format="seconds",
+        ),
+    },
+}
+CURVES = {
+    name: replace(curve, section=section, value=curve.value or (name,))
+    for section, curves in _SECTIONS.items()
+    for name, curve in curves.items()
 }
 """Every chart that the page knows, in its order. One without data is not shown."""

@@ -28,6 +28,7 @@ from strop.reports.static.drawing import Shelf, quotas, rank
 
 EVALUATED = 0.4
 _EPSILON = 1e-9
+_SIZE, _GROUPS = "grpo.group_size", "grpo.tasks_per_step"
 Seen = Callable[[int], None]
 """Hears how many rollouts were read so far."""
 
@@ -120,7 +121,9 @@ def _training(
 ) -> Iterator[list[Picked]]:
     """Units of one group each; one of each end of the run comes first."""
     steps, found = run["steps"], reader.found
-    quota = quotas(steps, max(1, room // _group_size(run)) if plan.rollouts else 0, _groups_a_step(run))
+    quota = quotas(
+        steps, max(1, room // _setting(run, _SIZE)) if plan.rollouts else 0, _setting(run, _GROUPS)
+    )
     units: list[tuple[tuple[bool, bytes], list[Picked]]] = []
     for step in steps:
 
@@ -206,22 +209,15 @@ class _RolloutReader:
         return Picked(row_of(line, source), detail, tokens)
 
 
-def _group_size(run: Mapping[str, Any]) -> int:
-    return _positive(run["settings"].get("grpo.group_size"))
-
-
-def _groups_a_step(run: Mapping[str, Any]) -> int:
-    return _positive(run["settings"].get("grpo.tasks_per_step"))
-
-
-def _positive(value: Any) -> int:
-    """The number; a likely one where a recipe does not say."""
+def _setting(run: Mapping[str, Any], name: str) -> int:
+    """A positive number of the recipe; a likely one where it does not say."""
+    value = run["settings"].get(name)
     return value if isinstance(value, int) and value > 0 else 8
 
 
 def _rollouts_of(run: Mapping[str, Any]) -> int:
     """About how many rollouts training has on disk."""
-    return len(run["steps"]) * _group_size(run) * _groups_a_step(run)
+    return len(run["steps"]) * _setting(run, _SIZE) * _setting(run, _GROUPS)
 
 
 def _answers(result: Mapping[str, Any]) -> int:

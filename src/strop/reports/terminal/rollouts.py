@@ -57,7 +57,7 @@ def rollout(
             full,
         )
     yield Text("answer (the prompt and its continuation)" if goes_on else "answer", style="dim")
-    yield code(answer or _last_text(turns), str(detail["language"]))
+    yield code(answer or (str(turns[-1]["text"]) if turns else ""), str(detail["language"]))
     yield from _verdict(detail["verdict"], full)
     yield _scores(detail)
 
@@ -137,10 +137,6 @@ def _block(label: str, text: str, most: int, full: bool) -> Iterator[RenderableT
     yield Text("\n".join(f"    {line}" for line in lines[: len(lines) - left]))
     if left:
         yield Text(f"    ... {left} more lines", style="dim")
-
-
-def _last_text(turns: list[Mapping[str, Any]]) -> str:
-    return str(turns[-1]["text"]) if turns else ""
 
 
 def history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:

@@ -115,7 +115,8 @@ class Index:
 
     def search(self, filters: Filters, limit: int) -> dict[str, Any]:
         """The first `limit` rows that match, newest step first, their tasks, how many match, and the progress."""
-        labels = self._labels()
+        with self._lock:
+            labels = dict(self._tasks)
         rows: list[dict[str, Any]] = []
         matched = 0
         for row in self._in_order():
@@ -136,20 +137,14 @@ class Index:
 
     def find(self, row_id: str) -> tuple[Block, dict[str, Any]] | None:
         """The whole rollout of an id and its block, None when there is none. Raises UserError for a file that broke."""
-        for name in self._names_of(row_id):
+        with self._lock:
+            names = [name for name in self._found if row_id.startswith(f"{name}.")]
+        for name in names:
             block = self._block(name)
             line = line_of(block, row_id) if block else None
             if block is not None and line is not None:
                 return block, line
         return None
-
-    def _names_of(self, row_id: str) -> list[str]:
-        with self._lock:
-            return [name for name in self._found if row_id.startswith(f"{name}.")]
-
-    def _labels(self) -> dict[str, dict[str, str]]:
-        with self._lock:
-            return dict(self._tasks)
 
     def _in_order(self) -> Iterator[Row]:
         with self._lock:
