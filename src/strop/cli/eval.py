@@ -240,7 +240,7 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
     from contextlib import ExitStack
 
     from strop.environments.single_turn import played_by
-    from strop.evaluation.evaluate import evaluate as measure
+    from strop.evaluation.evaluate import evaluate_player
     from strop.policies.open import open_policy
     from strop.reports.terminal.progress import Progress
     from strop.rollouts.player import Player
@@ -259,20 +259,10 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
         player.check_prompts(tasks)
         answers = len(tasks) * (config.samples + config.greedy)
         progress = stack.enter_context(Progress(f"evaluating {name}", answers))
-        return measure(
-            lambda some, each, params, tag: player.play(
-                some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
-            ),
+        return evaluate_player(
+            recipe,
+            player,
             tasks,
-            samples=config.samples,
-            temperature=config.temperature,
-            k=config.k,
-            greedy=config.greedy,
-            max_tokens=recipe.sampling.max_tokens,
-            stop=recipe.sampling.stop or (),
-            resamples=config.bootstrap,
-            confidence=config.confidence,
-            max_error_rate=recipe.limits.max_error_rate,
             contamination=seen,
             on_rollout=lambda rollout: progress.step(bool(rollout.verdict and rollout.verdict.passed)),
         )

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from strop.config.schema import Recipe
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
@@ -11,6 +12,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.contamination import Contamination
 from strop.evaluation.result import Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
+from strop.rollouts.player import Player
 from strop.tasks.dates import date_of
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
@@ -74,6 +76,35 @@ def evaluate(
             f"limits.max_error_rate={max_error_rate:g}; the first cause: {sampled.cause or best.cause}"
         )
     return result
+
+
+def evaluate_player(
+    recipe: Recipe,
+    player: Player,
+    tasks: Sequence[Task],
+    *,
+    contamination: Contamination | None,
+    on_rollout: Callable[[Rollout], None],
+) -> Evaluation:
+    """`evaluate` with a recipe's settings."""
+    config = recipe.evaluation
+    return evaluate(
+        lambda some, each, params, tag: player.play(
+            some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
+        ),
+        tasks,
+        samples=config.samples,
+        temperature=config.temperature,
+        k=config.k,
+        greedy=config.greedy,
+        max_tokens=recipe.sampling.max_tokens,
+        stop=recipe.sampling.stop or (),
+        resamples=config.bootstrap,
+        confidence=config.confidence,
+        max_error_rate=recipe.limits.max_error_rate,
+        contamination=contamination,
+        on_rollout=on_rollout,
+    )
 
 
 def _counts(tasks: Sequence[Task], sampled: "_PlayTally", best: "_PlayTally") -> list[TaskCounts]:

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from strop.sandbox.jails import jail_names
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import JailReport, Layer, probe, require_jail
-    from strop.sandbox.result import CommandResult
-    from strop.sandbox.work import Work
+    from strop.sandbox.work import CommandResult, Work
 
 __all__ = [
     "Box",
@@ -34,7 +33,7 @@ _HOME = {
     "Work": "work",
     "open_box": "box",
     "jail_names": "jails",
-    "CommandResult": "result",
+    "CommandResult": "work",
     "run_command": "box",
     "JailReport": "report",
     "Layer": "report",

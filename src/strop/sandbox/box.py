@@ -21,8 +21,7 @@ from strop.sandbox.jails import LAUNCHER_BYTES, Jail, choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.report import require_jail
-from strop.sandbox.result import CommandResult, Profile
-from strop.sandbox.work import Work
+from strop.sandbox.work import CommandResult, Profile, Work
 
 
 def open_box(*, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[str] = ()) -> "Box":

@@ -5,7 +5,6 @@ Each is written to the run folder when it is done, and is not repeated if it is 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.environments.single_turn import played_by
 from strop.evaluation.contamination import Contamination, contamination
-from strop.evaluation.evaluate import evaluate
+from strop.evaluation.evaluate import evaluate_player
 from strop.evaluation.hack_audit import flagged
 from strop.evaluation.result import Evaluation, compare
 from strop.policies import release_memory
@@ -29,18 +28,6 @@ from strop.training.sinks import Sinks
 
 Say = Callable[[str], None]
 SIDES = ("before", "warm", "after")
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is asked of every task, as `evaluate` takes it."""
-
-    samples: int
-    temperature: float
-    k: Sequence[int]
-    greedy: bool
-    max_tokens: int
-    stop: Sequence[str]
 
 
 class Evaluations:
@@ -67,8 +54,7 @@ class Evaluations:
         parts.policy_update(self._recipe.optim.steps if name == "after" else 0)
         done: dict[str, Evaluation] = {}
         if parts.held_out:
-            plan = self._plan(config.samples, config.temperature, config.k, config.greedy)
-            done[""] = self._one(name, "held-out", parts.player, parts.held_out, plan)
+            done[""] = self._one(name, "held-out", parts.player, parts.held_out, self._recipe)
         for check in config.extra if extra else ():
             done[check.name] = self._extra(name, check)
         return done
@@ -79,36 +65,34 @@ class Evaluations:
         if not config.every or step % config.every or not parts.held_out:
             return {}
         parts.policy_update(step)
-        plan = self._plan(config.every_samples, config.temperature, (1,), config.every_samples == 0)
-        return _headline(self._one(step_name(step), "", parts.player, some(parts.held_out, config), plan))
+        asked = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
+        recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=asked)})
+        return _headline(self._one(step_name(step), "", parts.player, some(parts.held_out, config), recipe))
 
     def _extra(self, name: str, check: ExtraEvaluation) -> Evaluation:
-        parts = self._parts
-        player = Player(parts.player.policy, parts.player.verifier, played_by(self._recipe, check.style))
-        plan = self._plan(check.samples, check.temperature, check.k, check.greedy, check.max_tokens)
+        parts, recipe = self._parts, self._recipe
+        player = Player(parts.player.policy, parts.player.verifier, played_by(recipe, check.style))
+        asked = check.model_dump(include={"samples", "temperature", "k", "greedy"})
+        answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
         if check.style:
-            plan = _Plan(**{**vars(plan), "stop": ()})
+            answers["stop"] = None
+        changed = {
+            "evaluation": recipe.evaluation.model_copy(update=asked),
+            "sampling": recipe.sampling.model_copy(update=answers),
+        }
         place = f"window of evaluation.extra {check.name}"
         tasks = windowed(load_tasks(check.source), check.window, place).tasks[: check.limit]
-        return self._one(f"{name}-{check.name}", check.name, player, tasks, plan)
+        return self._one(f"{name}-{check.name}", check.name, player, tasks, recipe.model_copy(update=changed))
 
-    def _plan(
-        self, samples: int, temperature: float, k: Sequence[int], greedy: bool, max_tokens: int | None = None
-    ) -> _Plan:
-        sampling = self._recipe.sampling
-        return _Plan(
-            samples, temperature, k, greedy, max_tokens or sampling.max_tokens, tuple(sampling.stop or ())
-        )
-
-    def _one(self, name: str, what: str, player: Player, tasks: Sequence[Task], plan: _Plan) -> Evaluation:
-        """One evaluation, or the one on disk; said aloud when the set has a name."""
+    def _one(self, name: str, what: str, player: Player, tasks: Sequence[Task], recipe: Recipe) -> Evaluation:
+        """One evaluation as `recipe` asks for it, or the one on disk; said aloud when the set has a name."""
         saved = self._run.path / "evaluation" / f"{name}.record.json"
         if saved.is_file():
             return Evaluation.model_validate_json(saved.read_text())
         release_memory()
         if what:
             self._say(f"evaluating {name.partition('-')[0]} training on {len(tasks)} {what} tasks ...")
-        result, rollouts = self._play(player, tasks, plan)
+        result, rollouts = self._play(player, tasks, recipe)
         self.seconds += result.seconds
         known = {task.id: task for task in tasks}
         self._run.write_evaluation(name, result.as_json(), (flagged(rollout, known) for rollout in rollouts))
@@ -121,28 +105,19 @@ class Evaluations:
             self._say(f"{name}: {values} ({result.seconds:.0f} s)")
         return result
 
-    def _play(self, player: Player, tasks: Sequence[Task], plan: _Plan) -> tuple[Evaluation, list[Rollout]]:
+    def _play(
+        self, player: Player, tasks: Sequence[Task], recipe: Recipe
+    ) -> tuple[Evaluation, list[Rollout]]:
         """The result and the rollouts in the order of their task ids and indices."""
-        recipe = self._recipe
         rollouts: list[Rollout] = []
-        expected = len(tasks) * (plan.samples + plan.greedy)
+        expected = len(tasks) * (recipe.evaluation.samples + recipe.evaluation.greedy)
 
         def take(rollout: Rollout) -> None:
             rollouts.append(rollout)
             self._status(f"evaluating: {len(rollouts)} of {expected} answers")
 
-        result = evaluate(
-            lambda part, each, params, tag: player.play(
-                part, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
-            ),
-            tasks,
-            **vars(plan),
-            resamples=recipe.evaluation.bootstrap,
-            confidence=recipe.evaluation.confidence,
-            max_error_rate=recipe.limits.max_error_rate,
-            contamination=self._contamination(tasks),
-            on_rollout=take,
-        )
+        seen = self._contamination(tasks)
+        result = evaluate_player(recipe, player, tasks, contamination=seen, on_rollout=take)
         player.clock.take()
         self._status("")
         # They came as their verdicts did.

@@ -18,7 +18,7 @@ from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
 from strop.core.errors import UserError, VerificationError
 from strop.core.files import atomic
-from strop.sandbox.result import safe_name
+from strop.sandbox.work import safe_name
 
 MAX_BYTES = 48 * 2**20
 """All files of a project together, in bytes: they have to fit into the jail's work directory."""

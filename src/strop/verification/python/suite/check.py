@@ -21,7 +21,7 @@ from strop.sandbox.jailed import JailedProcess, WorkFolder
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
-from strop.sandbox.result import safe_name
+from strop.sandbox.work import safe_name
 from strop.verification.python.asserts import TesterReport, let_finish, stopped
 from strop.verification.python.child import Findings, fork, reap, worse
 from strop.verification.python.far_end import GONE
