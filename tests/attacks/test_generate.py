@@ -1,18 +1,17 @@
 """Attacks composed by a grammar: the same for a seed, shrunk when they succeed, and none of them does."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.scale import full, most, seed
 
-from strop.attacks.bench import run
 from strop.attacks.canary import Canaries
-from strop.attacks.generate import LANGUAGES, Payload, generate, keep, shrunk
-from strop.attacks.grader import Grade
+from strop.attacks.generate import LANGUAGES, Payload, generate, shrunk
 from strop.attacks.suite import FAMILIES, load_answers
 from strop.attacks.tasks import build
-from strop.core.task import Task
 from strop.sandbox import jail_names
 
 
@@ -57,34 +56,45 @@ def test_an_act_that_is_not_needed_goes() -> None:
     assert shrunk(made, lambda less: False) == made
 
 
+CARELESS = """
+import sys
+from pathlib import Path
+from strop.attacks.bench import run
+from strop.attacks.canary import Canaries
+from strop.attacks.generate import generate, keep
+from strop.attacks.grader import Grade
+from strop.attacks.tasks import build
+
 class Careless:
-    """A grader that lets every answer pass which raises something."""
-
     name = "careless"
-
-    def grade(self, task: Task, answer: str) -> Grade:
-        passed = "raise " in answer
+    def grade(self, task, answer):
+        passed = "raise " in answer  # it lets every answer pass that raises something
         return Grade("passed" if passed else "failed", passed, "", "", 0.0)
+    def deadline(self, task): return 60.0
+    def close(self): pass
 
-    def deadline(self, task: Task) -> float:
-        return 60.0
-
-    def close(self) -> None:
-        pass
+with Canaries() as canaries:
+    drawn = list(generate(150, 5, build(canaries.secret), canaries.facts, "python"))
+    made = {p.name: p for _, p in drawn}
+    rows = run(Careless(), [t for t, _ in drawn], canaries, grace=60)
+    found = [(row, made[row.attack]) for row in rows if row.exploits]
+    keep(Path(sys.argv[1]), found, [Careless()], [t for t, _ in drawn], canaries, grace=60)
+    for row, payload in found:
+        print(row.attack, payload.place.count("raise "), len(payload.text()))
+"""
 
 
 def test_an_exploit_is_kept_and_can_be_tried_again(tmp_path: Path) -> None:
-    with Canaries() as canaries:
-        drawn = list(generate(150, 5, build(canaries.secret), canaries.facts, "python"))
-        trials, by_name = [t for t, _ in drawn], {p.name: p for _, p in drawn}
-        rows = run(Careless(), trials, canaries, grace=60)
-        found = [(row, by_name[row.attack]) for row in rows if row.exploits]
-        keep(tmp_path, found, [Careless()], trials, canaries, grace=60)
-        given = load_answers(tmp_path)
-    assert {t.name for t in given} == {row.attack for row, _ in found} and given
-    wide = [t for t in given if by_name[t.name].place.count("raise ") == 0]
-    assert wide and all(t.hostile and t.hostile.count("raise ") >= 1 for t in wide)
-    assert any(len(t.hostile or "") < len(by_name[t.name].text()) for t in wide)
+    # In a process of its own: the bench waits for every child of the process that it runs in.
+    done = subprocess.run(
+        [sys.executable, "-c", CARELESS, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    found = {name: (int(own), int(size)) for name, own, size in map(str.split, done.stdout.splitlines())}
+    given = {t.name: t.hostile or "" for t in load_answers(tmp_path)}
+    assert given.keys() == found.keys() and given
+    by_act = [name for name, (own, _) in found.items() if not own]
+    assert by_act and all("raise " in given[name] for name in by_act)
+    assert any(len(given[name]) < found[name][1] for name in by_act)
 
 
 def test_a_slice_of_python(strop, tmp_path) -> None:
