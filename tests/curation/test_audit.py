@@ -51,7 +51,9 @@ def test_sound_tasks_that_come_close_are_fit(verifier):
 
 
 def test_the_same_task_gets_the_same_audit_again(verifier):
-    tasks = [task for code, _, task in unfit() if code in ("flaky", "weak-tests", "cheat-passes")][:8:2]
+    # A reference that seldom fails is found in most audits, not in every one.
+    known = [(code, task) for code, name, task in unfit() if name != "seldom"]
+    tasks = [task for code, task in known if code in ("flaky", "weak-tests", "cheat-passes")][:8:2]
     first = [a.model_dump_json() for a in audit_tasks(tasks, verifier)]
     with open_verifier(workers=1) as other:
         assert [a.model_dump_json() for a in audit_tasks(tasks, other)] == first
