@@ -72,6 +72,7 @@ def attack(
     from strop.attacks.grader import Foreign
     from strop.attacks.suite import choose, load_suite
 
+    _refuse_mixed(wanted, listing, table_file)
     only = {"language": wanted.language, "family": wanted.family, "name": wanted.name}
     chosen = [] if wanted.answers or wanted.generate else choose(load_suite(), **only)
     if listing:
@@ -97,11 +98,21 @@ def attack(
     _report(rows, ours, verbose)
 
 
-def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
-    for what, value in (("--answers", wanted.answers), ("--grader", wanted.grader), ("--name", wanted.name),
-                        ("--family", wanted.family)):  # fmt: skip
+def _refuse_mixed(wanted: ChosenAttacks, listing: bool, table: Path | None) -> None:
+    """Options that say nothing about composed attacks, and those that say something only about them."""
+    others = {
+        "--answers": wanted.answers, "--grader": wanted.grader, "--name": wanted.name, "--family": wanted.family,
+        "--list": listing or None, "--table": table,
+    }  # fmt: skip
+    for what, value in others.items():
         if wanted.generate and value is not None:
             raise UserError(f"--generate composes its own attacks for this grader; leave {what} away")
+    for what, given in (("--seed", wanted.seed), ("--keep", wanted.keep)):
+        if given and not wanted.generate:
+            raise UserError(f"{what} belongs to --generate N; add that, or leave {what} away")
+
+
+def _refuse_early(wanted: ChosenAttacks, files: Sequence[Path]) -> None:
     for path in files:
         if not path.parent.is_dir() or path.is_dir():
             raise UserError(f"cannot write {path}: its folder does not exist, or it is a folder itself")

@@ -4,6 +4,7 @@ Renames and deletions come first, and the other changes use the new names. Nothi
 uncertain place, one that touches another change, and an edit that changes nothing are EditErrors.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,19 +30,19 @@ from strop.edits.paths import check_path
 from strop.edits.places import FileLines, levels, place
 
 
-class Format:
+class Format(ABC):
     """A way to write an edit down."""
 
     name: str
     """As in `FORMATS`."""
 
+    @abstractmethod
     def render(self, before: Files, after: Files) -> str:
         """The smallest edit with apply(parse(it), before) == after. Raises EditError `no-change` or `bad-path`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parse(self, text: str) -> Parsed:
         """What the text says, in time linear in its length. Never raises."""
-        raise NotImplementedError
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
         """The files after the edit; what is not certain of its place is never applied.

@@ -1,6 +1,7 @@
 """Formats of fenced sections under header lines: `whole-file`, `line-range`, `infill`. Grammar: docs/edits.md."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from strop.edits.apply import Format, keeps_end
@@ -67,13 +68,13 @@ class Sectioned(Format):
             out += [section("" if alone else path, text, *notes) for text, *notes in self.parts(old, new)]
         return "\n".join(out)
 
+    @abstractmethod
     def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
         """(text, notes...) of each section that turns the old text into the new one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
         """The change of a section; or, in words, what is wrong with its header."""
-        raise NotImplementedError
 
     def parse(self, text: str) -> Parsed:
         """The sections with a header; without any, the last fenced block, for the only file."""

@@ -5,6 +5,7 @@ code flowed into. Flow is followed by name within one function and ignores order
 tests notice a fault is measured in `measure`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -147,8 +148,8 @@ def _real(claims: Iterable[Claim], reached: set[str], always: set[str], given: s
     return found
 
 
-class SuiteReader:
-    """Makes scopes of functions in test code; a language fills in `_claims` and what decides a condition."""
+class SuiteReader(ABC):
+    """Makes scopes of functions in test code; a language fills in `_scope`."""
 
     definition: ClassVar[str]
     """The node of a function."""
@@ -162,8 +163,9 @@ class SuiteReader:
         """Adds the scopes of the items' test code to the suite."""
         self.suite.scopes += [self._scope(function) for function in items.functions if function.in_tests]
 
+    @abstractmethod
     def _scope(self, function: Function) -> Scope:
-        raise NotImplementedError
+        """What a function of test code claims and decides."""
 
     def _test(self, function: Function) -> Test | None:
         if not function.is_test:
