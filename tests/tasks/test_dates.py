@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from strop.core.checks import Case, CasesCheck, RustCheck, StdioCase, StdioCheck
 from strop.core.task import Task
-from strop.tasks.dates import date_of, in_window
-from strop.tasks.recipe import at_most
+from strop.tasks.recipe import at_most, date_of, in_window
 from strop.tasks.splits import similar_across, similar_pairs
 
 CHECK = CasesCheck(entry_point="f", cases=[Case(args=[1], expected=1)])

@@ -13,7 +13,7 @@ from strop.evaluation.contamination import Contamination
 from strop.evaluation.result import Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
 from strop.rollouts.player import Player
-from strop.tasks.dates import date_of
+from strop.tasks.recipe import date_of
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays

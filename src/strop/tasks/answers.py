@@ -3,11 +3,10 @@
 Responses are hostile text: everything here is linear in their length and never runs them.
 """
 
-import ast
 import re
-import warnings
 from typing import NamedTuple
 
+from strop.code.python.functions import UNPARSABLE, tree_of
 from strop.core.task import Task
 from strop.core.text import without_thinking as without_thinking
 
@@ -97,9 +96,7 @@ def _is_python_with_quotes(text: str) -> bool:
     if not ('"""' in start or "'''" in start) or len(text) > _LONGEST_PARSED:
         return False
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree_of(text)
+    except UNPARSABLE:
         return False
     return True

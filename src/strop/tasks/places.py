@@ -1,6 +1,7 @@
 """Places that rows come from: files, folders of files, and data sets of the Hub."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,17 +38,15 @@ def read_place(place: str, report: Report = fail) -> Iterator[tuple[str, Row]]:
             raise UserError(f"{place!r} names no data set: write {kind}:{'ID' if kind == 'hub' else 'PATH'}")
         if kind == "hub":
             return _read_hub(rest, report)
-        path = Path(rest).expanduser()
-        return parquet.read_rows(path, report) if kind == "parquet" else jsonl.read_rows(path, report)
+        read = parquet.read_rows if kind == "parquet" else jsonl.read_rows
+        return read(Path(rest).expanduser(), report)
     path = Path(place).expanduser()
-    if path.is_dir():
-        return _read_folder(path, report)
-    if not _is_known(path):
+    if not path.is_dir() and not _is_known(path):
         raise UserError(
             f"cannot tell what {place!r} holds: name a file that ends in {', '.join(jsonl.SUFFIXES)} (perhaps with .gz "
             "or .zst) or .parquet, a folder of such files, or hub:ID"
         )
-    return _read_file(path, report)
+    return chain.from_iterable(_read_file(Path(file).expanduser(), report) for file in parts(place))
 
 
 def has_files(folder: Path) -> bool:
@@ -72,11 +71,6 @@ def parts(place: str) -> list[str]:
     return [str(file) for file in files]
 
 
-def _read_folder(folder: Path, report: Report) -> Iterator[tuple[str, Row]]:
-    for file in parts(str(folder)):
-        yield from _read_file(Path(file), report)
-
-
 def _files(folder: Path) -> list[Path]:
     """Files of rows; `.json` alone is not one, because folders hold settings under that name."""
     try:
@@ -91,10 +85,10 @@ def _is_known(path: Path) -> bool:
 
 
 def _read_hub(name: str, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields (`name[split]:row`, row) of `ID`, `ID@SPLIT` or `ID:CONFIG@SPLIT`; ID may be a local folder.
+    """(`name[split]:row`, row) of `ID`, `ID@SPLIT` or `ID:CONFIG@SPLIT`; ID may be a local folder.
 
-    Without a split the data set's only one is read, or "train". Raises UserError when the data set or the split cannot
-    be had; the message of the `datasets` package says why. A row that cannot be read ends the set and is reported.
+    Without a split it is the only one, or "train". Raises UserError, with the cause, for a data set or split that
+    cannot be loaded. A row that cannot be read ends the set and is reported.
     """
     datasets = require("datasets", package="datasets", extra="data", purpose=f"the data set {name!r}")
     rest, _, split = name.partition("@")
@@ -116,7 +110,7 @@ def _read_hub(name: str, report: Report = fail) -> Iterator[tuple[str, dict[str,
         except StopIteration:
             return
         except Exception as error:  # as above
-            report(f"{place}: cannot be read on: {_cause(error)}")
+            report(f"{place}: cannot be read further: {_cause(error)}")
             return
         try:
             kept = plain_row(row, f"{place}:{number}")

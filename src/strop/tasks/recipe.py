@@ -1,15 +1,37 @@
-"""A recipe's tasks, split."""
+"""A recipe's tasks, split, and those of some days: `metadata["date"]`, YYYY-MM-DD; a time of day after it is ignored.
 
-from collections.abc import Sequence
+LiveCodeBench (arXiv 2403.07974, section 3) uses date windows to keep tasks that a model may have been trained on out of
+an evaluation.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from strop.config.schema import Recipe
 from strop.config.tasks import WindowConfig
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.dates import InWindow, in_window
 from strop.tasks.rust_prompts import judged_by_own_tests
 from strop.tasks.sources import load_tasks
+
+
+@dataclass(frozen=True)
+class InWindow:
+    """What a window left of some tasks."""
+
+    tasks: list[Task]
+    undated: int
+    """Tasks left out because they have no date."""
+    outside: int
+    """Tasks left out because they are of another day."""
+
+    @property
+    def left_out(self) -> str:
+        """One line: how many were left out, and why; "" when none was."""
+        found = [f"{self.outside} of other days"] if self.outside else []
+        return ", ".join([*found, f"{self.undated} without a date"] if self.undated else found)
 
 
 def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
@@ -93,3 +115,22 @@ def at_most(task: Task, most: int) -> Task:
     """
     kept = task.check.longest(most)
     return task if kept is None else task.with_tests(kept)
+
+
+def date_of(task: Task) -> str:
+    """The day on which the task was published, as YYYY-MM-DD; "" when it names none that can be read."""
+    text = task.metadata.get("date")
+    try:
+        return date.fromisoformat(text[:10]).isoformat() if isinstance(text, str) else ""
+    except ValueError:
+        return ""
+
+
+def in_window(tasks: Iterable[Task], first: str | None, last: str | None) -> InWindow:
+    """The tasks of the days `first` to `last`, YYYY-MM-DD and included; None is open, and without either all are in."""
+    listed = list(tasks)
+    if first is None and last is None:
+        return InWindow(listed, 0, 0)
+    dated = [(task, day) for task in listed if (day := date_of(task))]
+    kept = [task for task, day in dated if (first is None or first <= day) and (last is None or day <= last)]
+    return InWindow(kept, len(listed) - len(dated), len(dated) - len(kept))

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
+from strop.code.python.functions import UNPARSABLE
 from strop.core.ids import unit_interval
 from strop.core.task import Split, Task
 
@@ -146,7 +147,7 @@ def code_shingles(source: str, language: str = "python") -> frozenset[str]:
             return frozenset()
         nodes = list(ast.walk(tree))
         labels = list(_labels(tree, _own_names(nodes), keep_constants=len(nodes) < SMALL_CODE))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         return frozenset()
     return _shingles(labels, 4)
 

@@ -11,7 +11,7 @@ from strop.core.task import Task
 from strop.curation.pipeline.read import Pipeline, SourceEntry
 from strop.curation.pipeline.step import Dropped, drop
 from strop.tasks import sources
-from strop.tasks.dates import date_of
+from strop.tasks.recipe import date_of
 
 _BLOCK = 1 << 20
 

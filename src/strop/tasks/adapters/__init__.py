@@ -1,14 +1,53 @@
-"""Adapters of data sets. `ADAPTERS` maps names to adapters and imports a module when its name is asked for.
+"""Adapters of data sets: a schema, read into tasks and, where the schema allows it, written again.
 
-A module defines each of its adapters as a constant that is called like it: `SWE_BENCH` is `swe-bench`.
+`ADAPTERS` maps names to adapters and imports a module when its name is asked for. A module defines each of its adapters
+as a constant of that name: `SWE_BENCH` is `swe-bench`. `samples/` holds made-up rows of each. Rows come from anywhere
+(see `strop.tasks.places`): an adapter knows one row, or one folder for sets that are folders, and never runs it.
+
+Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
+`date` the day of publication ("YYYY-MM-DD"), `base_tests` how many of the first tests are the base set, `references`
+further answers that pass, `original` the fields of the row that a task cannot hold otherwise and that writing needs.
 """
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from strop.tasks.adapters.base import Adapter
+from strop.core.task import Task
+from strop.tasks import jsonl
+from strop.tasks.rows import Row
 
-__all__ = ["ADAPTERS", "Adapter", "Adapters"]
+
+@dataclass(frozen=True)
+class Adapter:
+    """One schema of code tasks."""
+
+    name: str
+    """As in the source `NAME:PLACE`; the module's name with `-` for `_`."""
+    about: str
+    """One line: what it is and whose format."""
+    read: Callable[[Row, str], Iterator[Task]]
+    """The tasks of one row, mostly one; the text says where the row stands. Raises UserError for a bad row."""
+    fits: Callable[[Row], bool]
+    """Whether a row looks like one of this schema: cheap, and never raises."""
+    write: Callable[[Task], dict[str, Any]]
+    """The row of a task, JSON values only. Raises UserError for a task that the schema cannot hold."""
+    folder: Callable[[Path], Iterator[tuple[str, Row]]] | None = None
+    """(where, row) of each task of a set that is a folder. Raises UserError."""
+    write_folder: Callable[[Iterable[Task], Path], None] | None = None
+    """Writes tasks as such a folder. Raises UserError."""
+    as_json: tuple[str, ...] = ()
+    """Fields that a table (parquet) holds as JSON text, because their objects differ from row to row; reading accepts
+    the text in their place anywhere."""
+    holds_all: bool = False
+    """Whether a row holds the whole task, `metadata.original` of other formats included."""
+
+    def sample(self) -> list[dict[str, Any]]:
+        """Made-up rows of the schema, every variant of it at least once: `samples/NAME.jsonl`."""
+        return [row for _, row in jsonl.read_rows(Path(__file__).parent / "samples" / f"{self.name}.jsonl")]
+
 
 _MODULES = {
     "apps": ("apps", "taco"),
@@ -16,8 +55,7 @@ _MODULES = {
     "evalplus": ("evalplus",),
     "exercism": ("exercism-python", "exercism-rust"),
     "harbor": ("harbor",),
-    "humaneval": ("humaneval", "infilling"),
-    "humaneval_rust": ("humaneval-rust",),
+    "humaneval": ("humaneval", "humaneval-rust", "infilling"),
     "livecodebench": ("livecodebench",),
     "multipl_e": ("multipl-e",),
     "prime": ("prime",),

@@ -26,8 +26,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import io_tests, solutions
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter, io_tests, solutions
 from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
 from strop.tasks.rows import Row
 

@@ -17,9 +17,8 @@ from typing import Any
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import solutions
+from strop.tasks.adapters import Adapter, solutions
 from strop.tasks.adapters.assert_lists import check_of, count, statements
-from strop.tasks.adapters.base import Adapter
 from strop.tasks.adapters.fields import has, items, name_of, original, text, texts, with_original
 from strop.tasks.answers import extract_code
 from strop.tasks.rows import Row

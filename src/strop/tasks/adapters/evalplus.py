@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from strop.code.python import source as pysource
+from strop.code.python.functions import UNPARSABLE
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.evalplus_tests import parsed_tests, preamble
 from strop.tasks.adapters.fields import has, items, name_of, original, text, with_original
 from strop.tasks.rows import Row
@@ -32,7 +33,7 @@ _RELEASE = ("task_id", "prompt", "entry_point", "canonical_solution")
 def _read(row: Row, where: str) -> Iterator[Task]:
     try:
         yield _release(row, where) if "base_input" in row else _hub(row, where)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except UNPARSABLE as error:
         raise UserError(f"{where}: solution or tests are no Python: {error}") from error
 
 

@@ -7,13 +7,13 @@ files (github exercism/docs, "building/tracks/practice-exercises").
 
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.fields import mapping, unreadable
+from strop.tasks.adapters.fields import mapping, refuse_unreadable, text, unreadable
 from strop.tasks.bounded import parse_json
 from strop.tasks.rows import Row
 
@@ -39,10 +39,23 @@ def chosen(files: Mapping[str, str], *wanted: str) -> str:
     return next(iter([name for name in wanted if name in files] or alone), "")
 
 
-def left_over(row: Row, held: Iterable[str]) -> dict[str, Any]:
+def parts_of(row: Row, where: str) -> tuple[str, dict[str, str], dict[str, str], dict[str, str]]:
+    """The slug as a module or crate is named, the stub, the tests and the example of a row. Raises UserError."""
+    refuse_unreadable(row, where)
+    module = text(row, "slug", where).replace("-", "_")
+    stub, tests, example = (paths(row, name, where) for name in ("solution_stub", "tests", "example"))
+    return module, stub, tests, example
+
+
+def task_of(row: Row, where: str, **fields: Any) -> Task:
+    """The task of a row, with the fields that its track fills. Raises UserError."""
+    name, statement = text(row, "id", where), text(row, "instructions", where)
+    return Task(id=name, family="exercise", statement=statement, topic="exercism", source=name, **fields)
+
+
+def left_over(row: Row, *held: str) -> dict[str, Any]:
     """The fields of a row that the task does not hold: `metadata["original"]`."""
-    known = set(held)
-    return {name: value for name, value in row.items() if name not in known}
+    return {name: value for name, value in row.items() if name not in held}
 
 
 def original(task: Task, adapter: str) -> dict[str, Any]:
@@ -53,9 +66,12 @@ def original(task: Task, adapter: str) -> dict[str, Any]:
     return dict(kept)
 
 
-def row_of(task: Task, kept: dict[str, Any], files: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """The row: what the task holds, on top of what was kept of the one that it came from."""
-    for name, changed in files.items():
+def row_of(
+    task: Task, kept: dict[str, Any], stub: dict[str, str], tests: dict[str, str], solved: str
+) -> dict[str, Any]:
+    """The row: what the task holds, its reference at `solved`, on top of what was kept of the row it came from."""
+    example = {solved: task.reference} if task.reference else {}
+    for name, changed in (("solution_stub", stub), ("tests", tests), ("example", example)):
         kept[name] = {**kept.get(name, {}), **changed}
     slug = task.id.rpartition("/")[2]
     return {"slug": slug, "blurb": "", **kept, "id": task.id, "instructions": task.statement}
@@ -121,10 +137,10 @@ def dependencies(stub: Mapping[str, str], where: str) -> list[str]:
     return list(manifest(stub.get("Cargo.toml", ""), where))
 
 
-def manifest(text: str, where: str) -> dict[str, Any]:
+def manifest(toml: str, where: str) -> dict[str, Any]:
     """Dependencies of a Cargo.toml, those of its tests included. Raises UserError."""
     try:
-        read = tomllib.loads(text)
+        read = tomllib.loads(toml)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UserError(f"{where}: Cargo.toml: {error}") from error
     tables = [read.get("dependencies", {}), read.get("dev-dependencies", {})]

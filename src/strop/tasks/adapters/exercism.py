@@ -20,35 +20,25 @@ Rust:
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from strop.core.checks import PytestCheck, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import exercise_files
-from strop.tasks.adapters.base import Adapter
-from strop.tasks.adapters.exercise_files import chosen, inline, manifest, paths
-from strop.tasks.adapters.fields import has, refuse_unreadable, text
+from strop.tasks.adapters import Adapter, exercise_files
+from strop.tasks.adapters.exercise_files import chosen, inline, manifest
+from strop.tasks.adapters.fields import has
 from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
 from strop.tasks.rows import Row
 
 _PYTHON_EXAMPLES = (".meta/example.py", ".meta/exemplar.py")
 
 
-def _fits(row: Row, ending: str) -> bool:
-    shaped = has(row, slug=str, instructions=str, solution_stub=dict, tests=dict)
-    return shaped and any(str(name).endswith(ending) for name in row["tests"])
-
-
 def _read_python(row: Row, where: str) -> Iterator[Task]:
-    refuse_unreadable(row, where)
-    slug = text(row, "slug", where)
-    stub, example = paths(row, "solution_stub", where), paths(row, "example", where)
-    tests = paths(row, "tests", where)
-    module = slug.replace("-", "_") + ".py"
-    path, solved = chosen(stub, module) or module, chosen(example, *_PYTHON_EXAMPLES)
+    module, stub, tests, example = exercise_files.parts_of(row, where)
+    path, solved = chosen(stub, f"{module}.py") or f"{module}.py", chosen(example, *_PYTHON_EXAMPLES)
     further = {name: code for name, code in stub.items() if name != path}
     try:
         found = test_ids(tests)
@@ -56,20 +46,17 @@ def _read_python(row: Row, where: str) -> Iterator[Task]:
         raise UserError(f"{where}: the tests cannot be told from their source: {error}") from error
     if not found:
         raise UserError(f"{where}: the task has no tests: none in {', '.join(tests) or 'no file'}")
-    kept = exercise_files.left_over(row, ("id", "instructions", "tests"))
+    kept = exercise_files.left_over(row, "id", "instructions", "tests")
     kept["solution_stub"] = further
     kept["example"] = {name: code for name, code in example.items() if name != solved or not code}
     if solved not in ("", _PYTHON_EXAMPLES[0]):
         kept["example_path"] = solved
-    yield Task(
-        id=text(row, "id", where),
-        family="exercise",
+    yield exercise_files.task_of(
+        row,
+        where,
         language="python",
-        statement=text(row, "instructions", where),
         reference=example.get(solved, ""),
         check=PytestCheck(path=path, files={**further, **tests}, tests=found),
-        topic="exercism",
-        source=text(row, "id", where),
         metadata={**({"stub": stub[path]} if path in stub else {}), "original": kept},
     )
 
@@ -90,23 +77,8 @@ def _write_python(task: Task) -> dict[str, Any]:
             f"task {task.id!r} runs some tests of its files only: the format exercism-python cannot hold it"
         )
     solved = kept.pop("example_path", _PYTHON_EXAMPLES[0])
-    files = {
-        "solution_stub": {check.path: str(task.metadata["stub"])} if "stub" in task.metadata else {},
-        "tests": tests,
-        "example": {solved: task.reference} if task.reference else {},
-    }
-    return exercise_files.row_of(task, kept, files)
-
-
-EXERCISM_PYTHON = Adapter(
-    name="exercism-python",
-    about="exercises of Exercism's Python track, or a clone of it",
-    read=_read_python,
-    fits=partial(_fits, ending=".py"),
-    write=_write_python,
-    as_json=("solution_stub", "tests", "example"),
-    folder=partial(exercise_files.clone, track="python"),
-)
+    stub = {check.path: str(task.metadata["stub"])} if "stub" in task.metadata else {}
+    return exercise_files.row_of(task, kept, stub, tests, solved)
 
 
 _IGNORE = re.compile(r"^[ \t]*#\[ignore(?:\s*=\s*\"[^\"]*\")?\][ \t]*\n", re.M)
@@ -114,40 +86,28 @@ _RUST_STUB, _RUST_EXAMPLE = "src/lib.rs", ".meta/example.rs"
 
 
 def _read_rust(row: Row, where: str) -> Iterator[Task]:
-    refuse_unreadable(row, where)
-    slug = text(row, "slug", where)
-    crate = slug.replace("-", "_")
-    tests = paths(row, "tests", where)
-    chosen = f"tests/{crate}.rs"
-    if chosen not in tests:
-        raise UserError(f"{where}: no test file {chosen}, only {', '.join(tests) or 'none'}")
-    stub, example = paths(row, "solution_stub", where), paths(row, "example", where)
-    yield Task(
-        id=text(row, "id", where),
-        family="exercise",
+    crate, stub, tests, example = exercise_files.parts_of(row, where)
+    judging = f"tests/{crate}.rs"
+    if judging not in tests:
+        raise UserError(f"{where}: no test file {judging}, only {', '.join(tests) or 'none'}")
+    kept = exercise_files.left_over(row, "id", "instructions")
+    kept["solution_stub"] = {name: code for name, code in stub.items() if name != _RUST_STUB or not code}
+    kept["example"] = {name: code for name, code in example.items() if name != _RUST_EXAMPLE or not code}
+    yield exercise_files.task_of(
+        row,
+        where,
         language="rust",
-        statement=text(row, "instructions", where),
         signature=stub.get(_RUST_STUB, ""),
         reference=example.get(_RUST_EXAMPLE, ""),
         check=RustCheck(
-            tests=_IGNORE.sub("", tests[chosen]),
+            tests=_IGNORE.sub("", tests[judging]),
             crate=crate,
             edition="2024",
             crates=_crates(row, stub, example, where),
             files={name: code for name, code in tests.items() if name.startswith("src/")},
         ),
-        topic="exercism",
-        source=text(row, "id", where),
-        metadata={"original": _original(row, stub, example)},
+        metadata={"original": kept},
     )
-
-
-def _original(row: Row, stub: dict[str, str], example: dict[str, str]) -> dict[str, Any]:
-    held = {"id", "instructions"}
-    kept = exercise_files.left_over(row, held)
-    kept["solution_stub"] = {name: code for name, code in stub.items() if name != _RUST_STUB or not code}
-    kept["example"] = {name: code for name, code in example.items() if name != _RUST_EXAMPLE or not code}
-    return kept
 
 
 def _crates(row: Row, stub: dict[str, str], example: dict[str, str], where: str) -> list[str]:
@@ -169,18 +129,31 @@ def _write_rust(task: Task) -> dict[str, Any]:
     path = f"tests/{check.crate}.rs"
     before = kept.get("tests", {}).get(path, "")
     tests = {} if before and _IGNORE.sub("", before) == check.tests else {path: check.tests}
-    files = {"solution_stub": {_RUST_STUB: task.signature} if task.signature else {}}
-    files["tests"] = {**tests, **check.files}
-    files["example"] = {_RUST_EXAMPLE: task.reference} if task.reference else {}
-    return {"dependencies": [], **exercise_files.row_of(task, kept, files)}
+    stub = {_RUST_STUB: task.signature} if task.signature else {}
+    row = exercise_files.row_of(task, kept, stub, {**tests, **check.files}, _RUST_EXAMPLE)
+    return {"dependencies": [], **row}
 
 
-EXERCISM_RUST = Adapter(
-    name="exercism-rust",
-    about="exercises of Exercism's Rust track, or a clone of it",
-    read=_read_rust,
-    fits=partial(_fits, ending=".rs"),
-    write=_write_rust,
-    as_json=("solution_stub", "tests", "example"),
-    folder=partial(exercise_files.clone, track="rust"),
-)
+def _adapter(
+    track: str,
+    ending: str,
+    read: Callable[[Row, str], Iterator[Task]],
+    write: Callable[[Task], dict[str, Any]],
+) -> Adapter:
+    def fits(row: Row) -> bool:
+        shaped = has(row, slug=str, instructions=str, solution_stub=dict, tests=dict)
+        return shaped and any(str(name).endswith(ending) for name in row["tests"])
+
+    return Adapter(
+        name=f"exercism-{track}",
+        about=f"exercises of Exercism's {track.title()} track, or a clone of it",
+        read=read,
+        fits=fits,
+        write=write,
+        as_json=("solution_stub", "tests", "example"),
+        folder=partial(exercise_files.clone, track=track),
+    )
+
+
+EXERCISM_PYTHON = _adapter("python", ".py", _read_python, _write_python)
+EXERCISM_RUST = _adapter("rust", ".rs", _read_rust, _write_rust)

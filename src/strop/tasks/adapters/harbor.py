@@ -19,8 +19,7 @@ from typing import Any
 from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import harbor_folder
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter, harbor_folder
 from strop.tasks.adapters.fields import has, mapping, refuse_unreadable, text
 from strop.tasks.adapters.harbor_folder import INSTRUCTION, SETTINGS
 from strop.tasks.bounded import check_value

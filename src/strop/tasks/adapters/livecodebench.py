@@ -27,7 +27,7 @@ from typing import Any
 from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import decoded, has, original, text, with_original
 from strop.tasks.adapters.solutions import starter_signature
 from strop.tasks.bounded import inflate, parse_json

@@ -24,7 +24,7 @@ from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, CommandCheck, CommandStep, RustCheck, WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, original, text, with_original
 from strop.tasks.rows import Row
 

@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from strop.code.python import source as pysource
+from strop.code.python.functions import UNPARSABLE
 from strop.core.checks import Case, CasesCheck, PytestCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, items, original, text, with_original
 from strop.tasks.adapters.quixbugs_suite import case_suite, classes_of, is_plain, slow_cases, suite
 from strop.tasks.rows import Row
@@ -33,7 +34,7 @@ FIELDS = ("id", "name", "buggy", "correct", "json_cases", "pytest", "support")
 def _read(row: Row, where: str) -> Iterator[Task]:
     try:
         task = _task(row, where)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except UNPARSABLE as error:
         raise UserError(f"{where}: program or tests are no Python: {error}") from error
     yield task
 

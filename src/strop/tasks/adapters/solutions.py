@@ -9,6 +9,7 @@ import re
 import warnings
 
 from strop.code.python import source as pysource
+from strop.code.python.functions import UNPARSABLE, tree_of
 
 _MODULES = {
     "typing": "Any Callable DefaultDict Deque Dict FrozenSet Iterable Iterator List Optional Sequence Set Tuple Union",
@@ -56,16 +57,15 @@ def signature(starter: str, reference: str, name: str) -> str:
     try:
         with warnings.catch_warnings(action="ignore"):
             return pysource.signature_of(reference, name)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except UNPARSABLE:
         return ""
 
 
 def _missing(code: str) -> list[str]:
     """Import lines for what the code uses without binding it; none for code that cannot be parsed."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # about escapes in the data set's code
-            nodes = list(ast.walk(ast.parse(code)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        nodes = list(ast.walk(tree_of(code)))
+    except UNPARSABLE:
         return []
     if any(isinstance(n, ast.ImportFrom) and any(a.name == "*" for a in n.names) for n in nodes):
         return []

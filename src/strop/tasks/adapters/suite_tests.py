@@ -12,6 +12,8 @@ through classes of the same file, in classes named `Test...` without `__init__`,
 import ast
 from collections.abc import Iterator, Mapping
 
+from strop.code.python.functions import UNPARSABLE
+
 _OUT = {"skip", "skipIf", "skipUnless", "skipif", "xfail", "expectedFailure"}
 _CASES = {"TestCase", "IsolatedAsyncioTestCase"}
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -32,7 +34,7 @@ test_ids.__test__ = False  # type: ignore[attr-defined]  # it is no test of Stro
 def _of_file(path: str, text: str) -> Iterator[str]:
     try:
         body = ast.parse(text, path).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except UNPARSABLE as error:
         raise UnreadableTests(f"{path}: {type(error).__name__}: {error}") from error
     classes: dict[str, ast.ClassDef] = {}
     for node in body:

@@ -28,7 +28,7 @@ from typing import Any
 from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import decoded, has, original, plain, text
 from strop.tasks.adapters.swe_patch import language_of, reverse
 from strop.tasks.rows import Row

@@ -15,7 +15,7 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import prompts
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import decoded, plain
 from strop.tasks.rows import Row, own_task
 

@@ -19,17 +19,16 @@ import ast
 import builtins
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from strop.code.python import source as pysource
+from strop.code.python.functions import UNPARSABLE, tree_of
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import prompts
-from strop.tasks.adapters import io_tests, prime, solutions
-from strop.tasks.adapters.base import Adapter
+from strop.tasks.adapters import Adapter, io_tests, prime, solutions
 from strop.tasks.adapters.fields import decoded, items, mapping, original, with_original
 from strop.tasks.rows import Row
 
@@ -170,9 +169,8 @@ def functional_check(code: str, entry_point: str, reference: str, where: str) ->
     plain = _METHOD.sub(r"\1", code)
     name = _METHOD.sub(r"\1", entry_point)
     try:
-        with warnings.catch_warnings(action="ignore"):
-            tree = ast.parse(plain)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        tree = tree_of(plain)
+    except UNPARSABLE as error:
         raise UserError(f"{where}: functional tests are no Python: {str(error)[:100]}") from error
     name = name or _checked(tree) or _only(tree, reference)
     if not name.isidentifier():
