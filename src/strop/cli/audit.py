@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Exit, Option
 
-from strop.cli.options import AllowUnsafe, CpuSeconds, Jail, MemoryMb, Workers, columns_of, limits_of, say
+from strop.cli.options import (
+    AllowUnsafe,
+    Column,
+    CpuSeconds,
+    Jail,
+    MemoryMb,
+    Workers,
+    columns_of,
+    limits_of,
+    say,
+)  # fmt: skip
 from strop.core.errors import UserError
 from strop.core.text import printable
 
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
 _WIDTH = 140
 """Columns of the table where there is no terminal."""
 _BAD_SHOWN = 20
-"""Rows that cannot be read that are named."""
+"""Most unreadable rows that are named."""
 
 
 def audit(
@@ -47,10 +57,7 @@ def audit(
     min_tests: Annotated[int, Option(min=1, help="minimum number of different tests per task")] = 5,
     mutants: Annotated[int, Option(min=0, help="maximum faulty versions of a reference; 0: none")] = 12,
     limit: Annotated[int | None, Option(min=1, help="read at most this many tasks")] = None,
-    column: Annotated[
-        list[str] | None,
-        Option("--column", "-c", help="PART=COLUMN for the columns of another data set"),
-    ] = None,
+    column: Column = None,
     show: Annotated[int, Option(min=0, help="unfit tasks to list")] = 20,
     workers: Workers = None,
     cpu_seconds: CpuSeconds = None,
@@ -80,17 +87,16 @@ def audit(
         options = {"limits": limits, "jail": jail, "allow_unsafe": allow_unsafe}
         audits = partial(_audits, settings=settings, workers=workers, options=options)
         journal = stack.enter_context(_journal(place, settings)) if place else None
-        if (
-            journal is not None
-        ):  # its lock shows that no other audit runs: what is unfinished is of a killed one
+        if journal is not None:
+            # Its lock shows that no other audit runs: an unfinished file is that of a killed one.
             for path in filter(None, (output, keep)):
                 remove_parts(path.parent, path.name)
         source = islice(_tasks(tasks, column, bad), limit)
         _go(source, audits, journal, keep, summary)
+        if journal is not None and output is not None:
+            with whole_file(output) as file:
+                file.writelines(journal.lines())
         if journal is not None:
-            if output is not None:
-                with whole_file(output) as file:
-                    file.writelines(journal.lines())
             journal.remove()
     _report(summary, bad[0], output)
     if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):

@@ -1,18 +1,93 @@
 """`strop build bugs`: repair tasks from code that has tests."""
 
-from dataclasses import asdict
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Argument
+from typer import Argument, Option
 
-from strop.cli.build_bugs_run import AskedModels, BugMaking, OfProject, OfTasks, from_project, from_tasks
-from strop.cli.build_output import File, Output, Verifying, edit_format
+from strop.cli.build_output import ChosenTasks, File, Output, Verifying, edit_format, originals_shown
 from strop.cli.options import grouped, say
 from strop.core.errors import UserError
 
+if TYPE_CHECKING:
+    from strop.core.task import Task
+    from strop.curation.bugs.models import Models
+    from strop.curation.engine.tally import Tally
+
 PER_TASK = 6
+TEST_SECONDS = 2.0
+"""CPU seconds that a test of a project may take; slower tests are not used."""
+CPU_SECONDS, WALL_SECONDS = 1.0, 12.0
+"""For the tests of one program: a bug that makes them run longer makes no task."""
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")
+
+
+@dataclass(frozen=True)
+class BugMaking:
+    """Which bugs are made."""
+
+    seed: Annotated[int, Option(help="decides which bugs are made")] = 0
+    per_task: Annotated[
+        int | None,
+        Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
+    ] = None
+    faults: Annotated[str, Option(help="faults in one bug: a number, or a range such as 1-2")] = "1"
+    format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
+
+    def at_once(self) -> tuple[int, int]:
+        """The least and the most faults of one bug. Raises UserError."""
+        least, dash, most = self.faults.partition("-")
+        numbers = [least, most if dash else least]
+        known = all(n.isdecimal() and n.isascii() for n in numbers)
+        if known and 1 <= int(numbers[0]) <= int(numbers[1]) <= 8:
+            return int(numbers[0]), int(numbers[1])
+        raise UserError(f"--faults {self.faults!r}: write a number from 1 to 8, or two such as 1-2")
+
+
+@dataclass(frozen=True)
+class OfProject:
+    """Options for a project."""
+
+    count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
+    language: Annotated[
+        Literal["python", "rust"] | None,
+        Option(help="for a project; default: rust if there is a Cargo.toml"),
+    ] = None
+    max_file_chars: Annotated[
+        int | None, Option(min=1, help="for a project: only files of at most this many characters")
+    ] = None
+
+
+@dataclass(frozen=True)
+class OfTasks(ChosenTasks):
+    """Options for tasks."""
+
+    min_passing: Annotated[int, Option(min=0, help="minimum number of tests that pass despite the bug")] = 0
+    max_lines: Annotated[int | None, Option(min=1, help="only references of at most this many lines")] = None
+
+
+@dataclass(frozen=True)
+class AskedModels:
+    """Models that are asked, and how."""
+
+    rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
+        ""
+    )
+    rewrite_model: Annotated[
+        str, Option(help="model that rewrites functions with a bug, named as on the server")
+    ] = ""
+    rewrite_share: Annotated[
+        float, Option(min=0.0, max=1.0, help="share of the tried bugs that the model writes")
+    ] = 1.0
+    issue_model: Annotated[str, Option(help="model that writes the statements, on the same server")] = ""
+    api_key_env: Annotated[str, Option(help="environment variable that holds the server's key")] = (
+        "OPENAI_API_KEY"
+    )
+    concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
+    timeout: Annotated[float, Option(min=1.0, help="seconds one call may take")] = 600.0
 
 
 @grouped
@@ -33,13 +108,13 @@ def bugs(
     the same command again pays for nothing twice. See docs/bugs.md.
     """
     from strop.curation.bugs import LAYOUT
-    from strop.curation.bugs.from_tasks import BugWish
     from strop.curation.bugs.models import Asking, open_models
     from strop.curation.engine.tally import Tally, listed
     from strop.policies.paid.connection import Connection
 
     file, tally = Output(output), Tally(LAYOUT)
-    at_once, format = making.at_once(), edit_format(making.format)
+    at_once = making.at_once()
+    edit_format(making.format)
     connection = Connection(
         models.rewrite_url, concurrency=models.concurrency, timeout_seconds=models.timeout,
         api_key_env=models.api_key_env,
@@ -55,24 +130,16 @@ def bugs(
     _refuse_others(project, of_project, of_tasks)
     with open_models(asking, output.with_name(f"{output.name}.calls"), making.seed, tally, say) as asked:
         if project:
-            from_project(source, file, making, at_once, of_project, verifying, asked, tally)
+            _from_project(source, file, making, at_once, of_project, verifying, asked, tally)
             settings |= asdict(of_project)
         else:
-            limits: dict[str, Any] = {"min_passing": of_tasks.min_passing, "max_lines": of_tasks.max_lines}
-            wish = BugWish(
-                seed=making.seed,
-                per_task=making.per_task or PER_TASK,
-                at_once=at_once,
-                format=format,
-                **limits,
-            )
-            from_tasks(source, of_tasks.filters(), file, wish, verifying, asked, tally)
-            settings |= {"per_task": wish.per_task, **limits, **of_tasks.filters()}
-    operators = sum(1 for row in tally.manifest()["operators"].values() if row["kept"])
+            settings |= _from_tasks(source, file, making, at_once, of_tasks, verifying, asked, tally)
+    counts = tally.manifest()
+    operators = sum(1 for row in counts["operators"].values() if row["kept"])
     file.finish(
-        {"settings": settings, **tally.manifest(), **asked.manifest()},
+        {"settings": settings, **counts, **asked.manifest()},
         f"{tally.tasks} repair tasks from {tally.originals} originals in {{seconds}}, by {operators} operators; "
-        f"left out: {listed(tally.manifest()['unusable']) or 'none'}",
+        f"left out: {listed(counts['unusable']) or 'none'}",
     )
 
 
@@ -91,3 +158,97 @@ def _refuse_others(project: bool, of_project: OfProject, of_tasks: OfTasks) -> N
     for name, value in asdict(given).items():
         if name != "count" and value != getattr(kind, name):
             raise UserError(f"--{name.replace('_', '-')} is {why}: leave it out")
+
+
+def _from_tasks(
+    source: str, file: Output, making: BugMaking, at_once: tuple[int, int], of_tasks: OfTasks, verifying: Verifying,
+    models: "Models", tally: "Tally",
+) -> dict[str, Any]:  # fmt: skip
+    """Writes repair tasks made from a source of tasks; what the manifest says of the options. Raises UserError."""
+    from strop.curation.bugs.from_tasks import BugWish, bugs_of_tasks
+    from strop.reports.terminal.progress import Progress
+    from strop.sandbox.limits import Limits
+    from strop.tasks import load_tasks
+    from strop.verification import open_verifier
+
+    kept: dict[str, Any] = {"min_passing": of_tasks.min_passing, "max_lines": of_tasks.max_lines}
+    per_task = making.per_task or PER_TASK
+    wish = BugWish(seed=making.seed, per_task=per_task, at_once=at_once, format=making.format, **kept)
+    tasks = load_tasks(source, **of_tasks.filters())
+    asked = {task.id: (task.statement or task.prompt or "").strip() for task in tasks}
+    limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
+    with (
+        open_verifier(limits=limits, **asdict(verifying)) as verifier,
+        Progress("tasks", len(tasks)) as progress,
+    ):
+        done = originals_shown(progress, len(tasks), tally, "repair tasks")
+        made = bugs_of_tasks(tasks, verifier, tally, wish, rewriter=models.rewriter, done=done)
+        _write(file, models.told(made, lambda task: asked[task.metadata["original"]]), source, tally)
+    return {"per_task": per_task, **kept, **of_tasks.filters()}
+
+
+def _from_project(
+    source: str, file: Output, making: BugMaking, at_once: tuple[int, int], of_project: OfProject,
+    verifying: Verifying, models: "Models", tally: "Tally",
+) -> None:  # fmt: skip
+    """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
+    from strop.core import files
+    from strop.curation.bugs.from_project import Factory, ProjectPlace
+    from strop.curation.bugs.issue_model import docstring
+    from strop.curation.bugs.targets import targets
+    from strop.reports.terminal.progress import Progress
+    from strop.verification import open_verifier
+    from strop.verification.project import open_project, pack
+    from strop.verification.settings import Settings
+
+    settings = Settings(allow_unsafe=verifying.allow_unsafe)
+    many = verifying.workers or min(16, len(os.sched_getaffinity(0)))
+    final = file.path.resolve().with_name(
+        f"{file.path.name.removesuffix('.gz').removesuffix('.jsonl')}.project.tar.gz"
+    )
+    files.check_writable(final)
+    part = final.with_name(f".{final.name}.{os.getpid()}.part")
+    try:
+        digest = pack(Path(source), part)
+        name = Path(source).resolve().name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar")
+        place = ProjectPlace(name, str(part), str(final), digest)
+        with (
+            open_project(
+                part, of_project.language or "", settings, workers=many, test_seconds=TEST_SECONDS
+            ) as project,
+            open_verifier(workers=many, allow_unsafe=verifying.allow_unsafe) as verifier,
+            Progress("tasks", of_project.count) as progress,
+        ):
+            found = targets(
+                project, seed=making.seed, at_once=at_once, max_file_chars=of_project.max_file_chars,
+                rewriter=models.rewriter,
+            )  # fmt: skip
+
+            def done(kept: int) -> None:
+                progress.at(kept, None, of_project.count, f"{len(found)} functions")
+
+            factory = Factory(
+                project, place, found, verifier, tally,
+                format=making.format, per_function=making.per_task, ahead=models.ahead, done=done,
+            )  # fmt: skip
+            told = models.told(factory.tasks(of_project.count), docstring)
+            _write(file, _then_in_place(told, part, final, tally), source, tally)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: "Tally") -> "Iterator[Task]":
+    """The tasks; after the last one the snapshot takes its name, before the file of tasks does."""
+    from strop.core import files
+
+    yield from tasks
+    if not tally.tasks:
+        return
+    with files.writing(final):
+        part.replace(final)
+        files.sync_folder(final.parent)
+
+
+def _write(file: Output, tasks: "Iterator[Task]", source: str, tally: "Tally") -> None:
+    nothing = f"no bug could be made from {source!r}"
+    file.write(tasks, tally, nothing, "no tested function has a place for one")

@@ -97,7 +97,6 @@ def implement(
 
 
 def _project(source: str, verifying: Verifying) -> "Project":
-    """The project whose tests judge."""
     from strop.verification.project import open_project
     from strop.verification.settings import Settings
 

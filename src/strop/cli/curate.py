@@ -107,7 +107,6 @@ class _Watcher(ExitStack):
 
 
 def _summarise(manifest: dict[str, Any], out: Path) -> None:
-    """The table of steps, and where the files are."""
     from rich.console import Console
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)

@@ -1,7 +1,6 @@
 """`strop eval`: one or more models of any engine on the same tasks: rates by stage, pass@k, paired differences."""
 
 import gc
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Exit, Option
 
-from strop.cli.options import EngineOptions, grouped, of_recipe
+from strop.cli.options import EngineOptions, grouped, of_recipe, say
+from strop.core.errors import StropError, UserError
+from strop.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -102,8 +103,6 @@ def evaluate(
     """
     from strop.cli.models import check_there, read_models, recipes_of, split_words
     from strop.core import files
-    from strop.core.errors import UserError
-    from strop.core.text import printable
     from strop.evaluation.evaluate import check
     from strop.evaluation.lineage import other_prompts, seen_by
     from strop.tasks.recipe import chosen_tasks
@@ -120,22 +119,22 @@ def evaluate(
     check(tasks, first.evaluation.samples, first.evaluation.k, first.evaluation.greedy)
     check_there(recipes)
 
-    def say(text: str) -> None:
-        print(f"note: {printable(text)}", file=sys.stderr)
+    def note(text: str) -> None:
+        say(f"note: {text}")
 
-    seen = seen_by(recipes, tasks, asked.trained_on, say)
+    seen = seen_by(recipes, tasks, asked.trained_on, note)
     for name, recipe in recipes.items():
         if trained := other_prompts(recipe, recipe.model.name):
-            say(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
+            note(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
     head = {"tasks": first.tasks.source, "style": first.tasks.style, "seed": first.seed}
     report = _Report({**head, **({"window": window} if window else {})}, tasks, output, chart)
     try:
         _all(recipes, tasks, seen, report)
     finally:
         report.show()
+    for name, line in report.failed.items():
+        say(f"error: {name}: {line}")
     if report.failed:
-        for name, line in report.failed.items():
-            print(f"error: {printable(name)}: {line}", file=sys.stderr)
         raise Exit(1)
 
 
@@ -216,8 +215,6 @@ def _all(
     report: _Report,
 ) -> None:
     """Evaluates the models in turn. A single model may raise; among several, a failure is a line of the report."""
-    from strop.core.errors import StropError
-    from strop.core.text import printable
     from strop.policies import release_memory
 
     for name, recipe in recipes.items():

@@ -59,9 +59,8 @@ def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list
 def recipes_of(
     models: Sequence[Model], options: Sequence[str], overrides: Sequence[str]
 ) -> dict[str, Recipe]:
-    """{word: recipe}, in their order. Every override reaches every model; policy.KEY those whose engine has KEY.
-
-    Raises ConfigError with the faults of all of them.
+    """{word: recipe}, in order. Overrides reach every model; policy.KEY those whose engine has KEY. Raises
+    ConfigError.
     """
     if any(word.startswith("policy.engine=") for word in overrides):
         raise UserError("policy.engine is set by --engine, or for one model by ENGINE:MODEL")

@@ -129,8 +129,6 @@ def repair(
 
 
 class _Watch:
-    """Reports progress on stderr."""
-
     def say(self, line: str) -> None:
         """Prints one line, of 1,000 characters at most."""
         say(" ".join(line.split("\n"))[:1000])

@@ -71,7 +71,6 @@ def _fill(table: "Table", rows: list[dict[str, Any]]) -> "Table":
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    """The cells of the row; hostile names are made safe."""
     from datetime import datetime
 
     from strop.reports.terminal.live import clock

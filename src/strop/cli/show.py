@@ -161,7 +161,6 @@ def _overview(out: "Console", finder: "RolloutFinder") -> None:
 
 
 def _numbers(run: dict[str, Any]) -> list[str]:
-    """Lines about the last step and the time."""
     from strop.reports.terminal.live import clock
 
     found = []

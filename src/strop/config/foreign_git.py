@@ -21,9 +21,9 @@ _SMALL = 64 * 2**20
 
 
 class ForeignGit:
-    """Runs reading commands on the repository of a folder. Raises GitError, also for a folder that has none.
+    """Runs reading commands on a repository: the folder's `.git`, a folder or a file that names one, or a bare folder.
 
-    The repository is the folder's `.git`, a folder or a file that names one, or the folder itself where it is bare.
+    Raises GitError, also for a folder without one.
     """
 
     def __init__(self, folder: Path) -> None:

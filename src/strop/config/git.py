@@ -43,8 +43,7 @@ class GitError(Exception):
 class Git:
     """Runs git commands one at a time; `stop` ends the one that runs, from another thread.
 
-    own     True: settings, identity and environment are ours alone (no hooks, no signing, no GIT_* of the user's);
-            False: as the user has it
+    own     whether settings, identity and environment are ours alone (no hooks, no signing, no GIT_*) or the user's
     folder  where it runs; default: the current directory
     """
 
@@ -128,7 +127,6 @@ def _cause(errors: str) -> str:
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """The command's name, without the options before it."""
     return next((word for word in arguments if not word.startswith("-")), "")
 
 

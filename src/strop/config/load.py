@@ -28,7 +28,7 @@ _DEEPEST = 16
 def load_recipe(files: Sequence[FilePath | str] = (), overrides: Sequence[str] = ()) -> Recipe:
     """The recipe from files and KEY=VALUE overrides, merged left to right over the defaults.
 
-    Raises ConfigError with one line for each fault: where it is, what is wrong, what to do.
+    Raises ConfigError with one line a fault: where it is, what is wrong, what to do.
     """
     faults: list[str] = []
     layers: list[RecipeLayer] = []

@@ -14,10 +14,8 @@ PACKAGES = (*ENGINES, "datasets", "numpy", "pydantic")
 
 
 def revision(folder: Path | None = None) -> dict[str, Any]:
-    """Code and versions, as JSON values.
-
-    git: {commit, dirty} of the checkout that holds `folder` (default: this package), or None outside of one or
-    without git. packages: version of each of PACKAGES that is installed. Also strop, python, platform.
+    """Versions of Strop, Python and installed `PACKAGES`, as JSON values, and {commit, dirty} of the checkout of
+    `folder` (default: this package), None where there is none.
     """
     return {
         "strop": __version__,

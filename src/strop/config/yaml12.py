@@ -71,10 +71,9 @@ Dumper.add_representer(str, _represent_text)
 
 
 def read_yaml(text: str, on_value: Callable[[Path, int, str | None], None]) -> Any:
-    """The data in `text`; None where it is empty.
+    """The data in `text`, None where it is empty. Raises YamlFault with the first fault.
 
     `on_value(path, line, text)` is called for every value, containers too; `text` is given for plain numbers.
-    Raises YamlFault with the first fault.
     """
     try:
         loader = _Loader(text)

@@ -43,8 +43,8 @@ _START = re.compile(
 def edit_in(answer: str) -> str:
     """The edit in a model's answer: all that follows the thinking, or the content of `<answer>` or `<solution>`.
 
-    Such a tag counts at the start of a line above the first fence, header, marker or diff; code may hold any tag. It
-    ends at the last closing tag, or with the answer.
+    Such a tag counts at the start of a line above the first fence, header, marker or diff, for code may hold any tag,
+    and ends at the last closing tag, or with the answer.
     """
     text = without_thinking(answer)
     match = _START.search(text)

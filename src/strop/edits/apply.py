@@ -45,10 +45,7 @@ class Format(ABC):
         """What the text says, in time linear in its length. Never raises."""
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-        """The files after the edit; what is not certain of its place is never applied.
-
-        Raises EditError: a fatal fault of the text, or one of applying (docs/edits.md).
-        """
+        """The files after the edit. Raises EditError: a fatal fault of the text, or one of applying (docs/edits.md)."""
         if parsed.fatal:
             raise EditError(parsed.fatal.code, parsed.fatal.text)
         if not parsed.changes:
@@ -153,7 +150,6 @@ def _is_new(change: Replace, text: str | None) -> bool:
 
 
 def _created(path: str, text: str | None, change: Create | Replace) -> str:
-    """The text of a file that was not there, or was empty."""
     if isinstance(change, Create):
         if text is not None:
             raise EditError("file-exists", f"there is a file {path!r} already")
@@ -194,7 +190,6 @@ def _joined(path: str, source: FileLines, spans: list[tuple[int, int, str, int]]
 
 
 def _filled(path: str, text: str, change: Fill) -> str:
-    """The text with its hole filled."""
     before, after = _around(path, text, change)
     literal = change.literal or keeps_end(before, after)
     return before + (change.text if literal else change.text.removesuffix("\n")) + after
@@ -206,7 +201,6 @@ def keeps_end(before: str, behind: str) -> bool:
 
 
 def _around(path: str, text: str, change: Fill) -> tuple[str, str]:
-    """What stands before and behind the hole."""
     if change.span is None:
         if text.count(HOLE) != 1:
             code = "ambiguous" if HOLE in text else "not-found"

@@ -92,7 +92,7 @@ def fenced(text: str) -> str:
 def sections(text: str) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
-    A header whose path is a plain word counts only if that is surely a path, so that headings of prose do not.
+    A header whose path is a plain word counts only if it is surely a path: headings of prose are not.
     """
     found: list[FileSection] = []
     header: Header | None = None
@@ -134,8 +134,8 @@ def sure_header(line: str) -> Header | None:
 def named_file(line: str) -> str | None:
     """The path that a heading, a label or a fence names in another way than a header does; None where none does.
 
-    `# b.py`, `File: b.py`, `**b.py**`, `// b.py`, ```` ```python b.py ````: one word that is surely a path, and nothing
-    else but marks, a label or a language.
+    `# b.py`, `File: b.py`, `**b.py**`, ```` ```python b.py ````: a word that is surely a path, and marks, label,
+    language.
     """
     words = _MARKS.sub(" ", line).replace(":", " ").replace("=", " ").split()
     paths = [word for word in words if looks_like_path(word)]

@@ -62,10 +62,9 @@ def write_path(path: str) -> str:
 
 
 def read_path(text: str) -> tuple[str, str] | None:
-    """The path at the start of a header's text, and what stands behind it; None where there is none.
+    """The path at the start of a header's text, and the rest; None where there is none.
 
-    A JSON string, or everything up to ` (` or the end. Marks of Markdown around a plain path, a colon behind it and
-    `./` in front of it are dropped.
+    A JSON string, or everything up to ` (` or the end, without Markdown's marks, a colon at its end and `./`.
     """
     if text.startswith('"'):
         try:

@@ -187,7 +187,6 @@ def _windows(source: FileLines, there: list[str]) -> bool:
 
 
 def _adapter(source: FileLines, there: list[str], wanted: list[str], level: Level) -> Callable[[str], str]:
-    """How a new line is fitted in."""
     windows = level.ends and _windows(source, there)
     take, put = (_shift(there, wanted) if level.indent else None) or ("", "")
 

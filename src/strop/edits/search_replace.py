@@ -112,7 +112,6 @@ def _width(text: str) -> int:
 
 
 def _marker(line: str, number: int) -> _Marker | None:
-    """The marker that a line, which begins like one, is."""
     kind = line[0]
     bare = line.rstrip(" \t\r\n")
     rest = bare.lstrip(kind)
@@ -191,8 +190,8 @@ class _BlockParser:
     def _take_path(self, first: int, head: int) -> None:
         """The path from the lines above a block, back to the block before; else it is that of the block before.
 
-        The first line that is neither blank nor a fence may be a header, above the fence only if it surely is one: a
-        heading of prose may stand there. Further up, between two blocks, only a line that names a file counts.
+        The first line that is neither blank nor a fence may be a header; above the fence it must surely be one, not a
+        heading of prose. Further up, between two blocks, only a line that names a file counts.
         """
         read, near = read_header, True
         for number in range(head - 1, first - 1, -1):

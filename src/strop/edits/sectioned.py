@@ -214,7 +214,6 @@ def _place(text: str, offset: int) -> str:
 
 
 def _shared(a: str, b: str) -> int:
-    """How many characters two texts share at the front."""
     low, high = 0, min(len(a), len(b))
     while low < high:
         middle = (low + high + 1) // 2

@@ -107,10 +107,8 @@ def merged(found: list[Hunk], gap: int = 0) -> list[Hunk]:
 
 
 def unique_hunks(before: str, after: str, gap: int = 0) -> list[Hunk]:
-    """The hunks, grown just enough that each one's old lines are unique in the old text.
-
-    A hunk has an old and a new line, if there is one. It grows above and below alike; then lines that are not needed
-    go, from above first.
+    """The hunks, grown above and below alike, then cut back from above first, just enough that each one's old lines are
+    unique in the old text and that it has an old and a new line, if there is one.
     """
     source = FileLines(before)
     found = [_grown(hunk, source) for hunk in hunks(before, after, gap=gap)]

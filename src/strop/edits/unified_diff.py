@@ -72,8 +72,6 @@ class UnifiedDiff(Format):
 
 
 class _DiffParser:
-    """One pass over the lines of an answer."""
-
     def __init__(self, text: str) -> None:
         self.lines = split(text if text.endswith("\n") else text + "\n")
         self.changes: list[Change] = []
@@ -133,7 +131,6 @@ class _DiffParser:
         return self.lines[number].startswith("--- ") and following.startswith("+++ ")
 
     def _file_header(self, number: int) -> int:
-        """The pair of `---` and `+++` lines."""
         file = self.file
         if file is None or file.named or file.hunks:
             self._finish()
@@ -239,7 +236,6 @@ class _DiffParser:
         return self.lines[number][0] in _BODY
 
     def _finish(self) -> None:
-        """The changes of the file that was read."""
         file, self.file = self.file, None
         if file is None:
             return

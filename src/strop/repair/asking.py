@@ -14,9 +14,8 @@ _CUT = "\n[... cut ...]\n"
 
 
 class Asker:
-    """A policy with a seed and a bound on its prompts.
-
-    style  "chat", or "continue": the messages as one text, for models without a chat template
+    """A policy with a seed and a bound on its prompts. Style "continue" sends messages as one text, without a
+    template.
     """
 
     def __init__(

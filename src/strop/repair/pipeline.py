@@ -203,7 +203,6 @@ def repair(
 
 
 def _faults(applied: Applied) -> str:
-    """How often each fault was met, most frequent first."""
     counts = Counter(sample.fault.partition(":")[0] for sample in applied.samples if sample.fault)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return f" ({', '.join(f'{n} {code}' for code, n in ordered)})" if ordered else ""
@@ -212,7 +211,6 @@ def _faults(applied: Applied) -> str:
 def _tested(
     work: _Repair, applied: Applied, ranges: lines_stage.Ranges
 ) -> tuple[list[Edit], Mapping[str, object]]:
-    """The edits with what tests say of them, and the tests."""
     if work.tests is None:
         work.note("no tests are run; the majority decides")
         return applied.edits, {}

@@ -34,9 +34,8 @@ class RepairWatch(Protocol):
 
 
 class ProjectTests:
-    """A repository's own tests, run in the jail on a fresh copy each time. Not for several threads.
-
-    say  gets a line for each run that broke our own process
+    """A repository's own tests, run in the jail on fresh copies; `say` gets a line a broken run. Not for several
+    threads.
     """
 
     def __init__(
@@ -65,10 +64,7 @@ class ProjectTests:
         return found
 
     def run(self, changes: Changes, tests: Sequence[str]) -> dict[str, bool]:
-        """Whether each test passes; no entry for one that did not run, none at all for a run that was tampered with.
-
-        A run that breaks its process twice reports nothing.
-        """
+        """Whether each test passes, where it ran; {} for a run that was tampered with, or broke its process twice."""
         files = {path: text for path, text in changes.items() if text is not None}
         removed = [path for path, text in changes.items() if text is None]
         for _ in range(2):
@@ -151,9 +147,8 @@ class Bench:
         return [test for test in tests if test in kept]
 
     def reproduction(self, edits: Sequence[Edit], files: Sequence[TestFile]) -> list[Edit]:
-        """The edits, those that break fewest tests with the reproduction tests that they pass.
-
-        Each test file runs alone: one that hangs hides no other.
+        """The edits, those that break fewest tests with the reproduction tests that they pass; each test file runs
+        alone.
         """
         if not files:
             return list(edits)

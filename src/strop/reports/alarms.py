@@ -73,9 +73,9 @@ class AlarmWatch:
 def alarms(metrics: Sequence[Line], evaluations: Sequence[Mapping[str, Any]] = ()) -> list[Alarm]:
     """Every alarm of a run, in the order in which it rang.
 
-    metrics  lines of metrics.jsonl; those without a step are left out
-    evaluations  {"name", "set", "result"} each; before, warm and after on the held-out set ("") count here, those
-        made during training are in the metrics
+    metrics      lines of metrics.jsonl; those without a step are left out
+    evaluations  {"name", "set", "result"} each; of the held-out set ("") before, warm and after count: the others are
+                 in the metrics
     """
     watch = AlarmWatch()
     results = {e["name"]: e.get("result") or {} for e in evaluations if not e.get("set")}

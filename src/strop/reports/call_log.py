@@ -30,7 +30,7 @@ _STEP = re.compile(rb'\{"step": (\d+)')
 def logging_to(folder: Path | str, *, warn: Callable[[str], None] | None = None) -> "Iterator[CallLog]":
     """Calls are logged below `folder`/calls until the block ends; the innermost block counts, for every thread.
 
-    warn  hears the one line that is said when lines cannot be written; default: stderr
+    warn  takes the one line about lines that cannot be written; default: stderr
     """
     log = CallLog(folder, warn)
     _stack.append(log)

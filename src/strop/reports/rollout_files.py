@@ -34,10 +34,7 @@ def evaluation_file(folder: Path, name: str) -> RolloutFile:
 
 
 def read_whole(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a compressed JSON-lines file, one after the other, with bounded memory.
-
-    Raises UserError as soon as it shows that the file is torn or damaged; what came before then counts for nothing.
-    """
+    """The objects of a compressed JSON-lines file. Raises UserError for a torn or damaged one: then none counts."""
     number = 0
     for number, text in enumerate(lines(path), start=1):
         try:

@@ -76,10 +76,9 @@ class RunFolder:
     def create(
         cls, path: Path | str, *, recipe: str, versions: Mapping[str, Any], overwrite: bool = False
     ) -> "RunFolder":
-        """A new run folder with its recipe and versions, locked.
+        """A new run folder with recipe and versions, locked; `overwrite` removes the files of an older run, no others.
 
-        With `overwrite` the files of an older run are removed, other files in the folder stay. Raises UserError for a
-        folder that exists, is in use, or cannot be written to; then no new folder is left behind.
+        Raises UserError for a folder that exists, is in use or cannot be written to; then it leaves no new folder.
         """
         folder = Path(path)
         cls.check_free(folder, overwrite=overwrite)

@@ -84,11 +84,8 @@ def in_use(folder: Path) -> bool:
 
 
 def read_metrics(folder: Path) -> Metrics:
-    """What can be read of metrics.jsonl; a line without a whole number `step` counts as bad.
-
-    Values that a reader could not compute with are left out.
-
-    Raises UserError when the file is there and cannot be read.
+    """What can be read of metrics.jsonl, without values that cannot be computed with; a line without a whole number
+    `step` is bad. Raises UserError for a file that cannot be read.
     """
     try:
         data = (folder / METRICS).read_bytes()
@@ -114,10 +111,7 @@ def read_metrics(folder: Path) -> Metrics:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """The resolved recipe as flat settings: {"optim.steps": 100, "rewards.0.name": "passed", ...}.
-
-    Raises UserError for a recipe that is not YAML.
-    """
+    """The recipe as {"optim.steps": 100, "rewards.0.name": "passed", ...}. Raises UserError for what is no YAML."""
     try:
         recipe = yaml.load((folder / RECIPE).read_bytes(), Loader=_Loader)
         flat: dict[str, Any] = {}
@@ -128,10 +122,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 
 def state_of(folder: Path, metrics: Metrics | None = None, planned: int | None = None) -> RunState:
-    """The state of the run in `folder`; `metrics` and `planned` steps are read where the caller has not done so.
-
-    Raises UserError when it is no run folder.
-    """
+    """The state of a run; `metrics` and `planned` steps are read if not given. Raises UserError for what is no run."""
     check_run(folder)
     problems: list[str] = []
     # Asked first: a run that ends in between is then said to be running, not stopped.

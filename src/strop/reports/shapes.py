@@ -150,7 +150,7 @@ VERSIONS = fields({"git": fields({})})
 
 
 def checked_rollout(line: dict[str, Any], *, grouped: bool) -> dict[str, Any]:
-    """A rollout's line, when what others count, sort and filter by is of the right type; `grouped`: it is of training.
+    """The line of a rollout, of training if `grouped`, whose fields to count, sort and filter by have the right types.
 
     Raises TypeError, KeyError or AttributeError for others.
     """

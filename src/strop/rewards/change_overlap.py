@@ -34,9 +34,9 @@ Files = Mapping[str, str]
 
 
 def change_overlap(before: Files, after: Files, oracle: Files) -> float:
-    """The overlap of two changes of `before`, in [0, 1]; `after` and `oracle` hold all files after each.
+    """The overlap of two changes of `before`, in [0, 1], 0 when either changes nothing; `after`, `oracle`: all files.
 
-    0 when either changes nothing. Time grows with the product of the lengths of changed files, 64 tokens at once.
+    Time grows with the product of the lengths of changed files, 64 tokens at once.
     """
     paths = sorted(
         p for p in {*before, *after, *oracle} if not before.get(p) == after.get(p) == oracle.get(p)

@@ -67,10 +67,8 @@ def score(text: str, shown: Shown) -> float:
 
 
 def cited_lines(text: str, count: int) -> set[int] | None:
-    """The lines that an answer cites, empty for `none`; None where that cannot be read or a line is not there.
-
-    text   the answer without its thinking
-    count  lines that there are
+    """The lines of `count` that an answer without its thinking cites, empty for `none`; None for what cannot be
+    read.
     """
     found = _LINES.findall(text)
     if len(found) != 1:
@@ -102,7 +100,6 @@ def _units(shown: Shown) -> list[float]:
 
 
 def _near(change: float) -> set[int]:
-    """The lines within TOLERANCE of a change."""
     around = range(int(change) - TOLERANCE, int(change) + TOLERANCE + 2)
     return {line for line in around if abs(line - change) <= TOLERANCE}
 

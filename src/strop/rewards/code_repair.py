@@ -32,7 +32,7 @@ _FILE = re.compile(r"(?=^diff --git)", re.M)
 def partial_reasoning(text: str) -> float:
     """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` on a line of its own exactly once.
 
-    A thousandth is taken off for each character in front of the first and behind the last, where these are there.
+    Each character in front of the first and behind the last, where they are there, takes off a thousandth.
     """
     score = 0.0
     if text.count("<think>\n") == 1:

@@ -54,27 +54,25 @@ def oracle_after(files: Files, oracle: Mapping[str, str | None]) -> dict[str, st
 
 
 def similarity(answer: str, files: Files, oracle: Files, format: str, tolerance: Tolerance = EXACT) -> float:
-    """How much of the oracle's change the edit makes (`change_overlap`); 0 where it does not apply.
-
-    `files` and `oracle` are all files before and after.
+    """How much of the oracle's change the edit makes (`change_overlap`), from all files before and after; 0 if it
+    fails.
     """
     after = files_after(answer, files, format, tolerance)
     return 0.0 if after is None else change_overlap(files, after, oracle)
 
 
 def blocks_similarity(answer: str, files: Files, oracle: Files) -> float:
-    """The published mean over blocks in order (`sr_similarity`), of an answer in search/replace blocks.
-
-    Blocks are read by the format's own parser, and the oracle's are its smallest edit.
+    """The published mean over blocks (`sr_similarity`), read by the format's parser; the oracle's are its smallest
+    edit.
     """
     return sr_similarity(_blocks(edit_in(answer)), _blocks(format_of("search-replace").render(files, oracle)))
 
 
 def partial_reasoning(text: str) -> float:
-    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` that is there once, behind those before it.
+    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` that is there once, after those before it.
 
-    A thousandth is taken off for each character, white space aside, in front of the first, between the middle two and
-    behind the last. `<solution>` is `<answer>` by another name.
+    Each character but white space in front of the first, between the middle two and after the last takes off a
+    thousandth. `<solution>` is `<answer>` by another name.
     """
     text = _plain(text)
     places = dict.fromkeys(_ORDER, -1)

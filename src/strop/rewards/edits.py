@@ -48,10 +48,7 @@ def of_text(score: Callable[[str], float]) -> Reward:
 
 
 def said(rollout: Rollout, task: Task | None = None) -> str:
-    """The last turn's text, with the `<think>` that its prompt may have begun.
-
-    For an edit it is the answer: all of the text, with what else of it the prompt has begun.
-    """
+    """The last turn's text, for an edit the whole answer, with the `<think>` that its prompt may have begun."""
     text = rollout.turns[-1].completion.text if rollout.turns else rollout.answer
     if task is not None and task.edit is not None:
         text = rollout.answer or text

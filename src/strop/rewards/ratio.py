@@ -69,8 +69,8 @@ def changed_lines(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, in
 def unified_diff(before: str, after: str, context: int = CONTEXT) -> str:
     """`difflib.unified_diff` of two texts without its two header lines; "" when no line differs.
 
-    Lines are what `str.splitlines` gives, joined by newlines: line ends and a missing last one do not show.
-    Results are kept, for the rollouts of a group share their oracle.
+    Lines are what `str.splitlines` gives, joined by newlines: line ends do not show. Kept, as a group shares its
+    oracle.
     """
     diff = library("cydifflib").unified_diff
     lines = diff(before.splitlines(), after.splitlines(), lineterm="", n=context)

@@ -78,9 +78,7 @@ def published_test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def published_non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 for a response with "fn " and a test module, and code with three lines that are no comment and longer than a
-    letter.
-    """
+    """1 for "fn ", a test module, and code with three lines that are no comment and longer than a letter."""
     response = _response(rollout)
     fenced = _RUST_FENCE.search(response)
     lines = [line.strip() for line in (fenced[1] if fenced and fenced[1] else response).split("\n")]
@@ -134,7 +132,6 @@ def only_gives_up(function: Node) -> bool:
 
 
 def _claims(macro: Node) -> bool:
-    """Whether an assertion mentions anything but literals."""
     name = text_of(macro.child_by_field_name("macro"))
     return name in _MACROS and any(node.type == "identifier" for node in walk(macro.children[-1]))
 

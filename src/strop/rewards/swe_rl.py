@@ -48,7 +48,7 @@ class FormatError(StropError):
 
 
 def search_replace_reward(files: Mapping[str, str], oracle: Mapping[str, str], output: str) -> float:
-    """The reward of a whole response: -1 for a bad format, else as `change_reward`.
+    """The reward of a response: -1 for a bad format, else as `change_reward`.
 
     `files` are the texts before by path, `oracle` the texts after of the files that the oracle changes.
     """
@@ -67,15 +67,15 @@ def change_reward(files: Mapping[str, str], oracle: Mapping[str, str], after: Ma
 def unidiff_reward(oracle_patches: Sequence[str], patches: Sequence[str]) -> float:
     """How alike two sets of unified diffs are, in [0, 1]: the published form for answers that are patches, never -1.
 
-    Files are told apart by their path, a renamed one by its old path, and its patch begins with a line that says so;
-    binary files are left out. A text that is no unified diff changes no file.
+    Files are told apart by path, a renamed one by its old path, which its patch begins with; binary files are left out.
+    A text that is no unified diff changes no file.
     """
     return _mean_ratio(_by_file(patches), _by_file(oracle_patches))
 
 
 def solution_of(output: str) -> str:
-    """What stands between the solution tags. Raises FormatError unless each of the four tags is there exactly once
-    and the thought is not empty. Their order is not looked at.
+    """What stands between the solution tags, whose order is not looked at. Raises FormatError unless each of the four
+    tags is there exactly once and the thought is not empty.
     """
     for tag in TAGS:
         if output.count(tag) != 1:

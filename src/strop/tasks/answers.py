@@ -36,9 +36,9 @@ class CodeBlock(NamedTuple):
 def extract_code(response: str, language: str = "python") -> str:
     """The code that a response means as its answer; "" when it only holds blocks of other languages.
 
-    A `<think>` passage in front is dropped. Without a fenced block the rest is the code, unchanged. With blocks it is
-    the last one tagged with the language; else, in this order, an unclosed one with that tag, the last one without a
-    tag, an unclosed one without a tag. Fences inside a string literal of Python source are not fences.
+    A `<think>` passage in front is dropped. Without a fenced block the rest is the code. Of blocks it is the last one
+    tagged with the language; else, in this order, an unclosed one with that tag, the last one without a tag, an
+    unclosed one without a tag. Fences inside a string literal of Python source are not fences.
     """
     text = without_thinking(response)
     if not ("```" in text or "~~~" in text) or (language == "python" and _is_python_with_quotes(text)):

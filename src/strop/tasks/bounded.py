@@ -54,10 +54,9 @@ def _inflate_zstd(data: bytes, limit: int) -> tuple[bytes, bool]:
 
 
 def parse_json(text: str | bytes, where: str, limit: int = MAX_ROW) -> Any:
-    """The value of a JSON text. Raises UserError, one line, for what a task cannot hold.
-
-    That is bad syntax, a key given twice, more than `limit` bytes, nesting deeper than `MAX_DEPTH`, NaN, infinities,
-    half of a surrogate pair, not UTF-8, integers of more digits than Python converts (4300).
+    """The value of a JSON text. Raises UserError, one line, for what a task cannot hold: bad syntax, a key given twice,
+    more than `limit` bytes, nesting deeper than `MAX_DEPTH`, NaN, infinities, half of a surrogate pair, not UTF-8,
+    integers of more digits than Python converts (4300).
     """
     if len(text) > limit:
         raise UserError(f"{where}: JSON text of {size(len(text))}, more than {size(limit)}: left out")

@@ -67,8 +67,8 @@ def _continue(task: Task, template: str | None) -> EditPrompt:
 def solution(task: Task, prompt: Prompt) -> str:
     """What the model should have answered: the oracle's edit, less what the prompt has begun.
 
-    Where a thought is asked for it is `metadata["thought"]`, or a line that says where the change is. "" when there is
-    no oracle, or its edit cannot begin as the prompt does (a file that goes, fences longer than any in the files).
+    A thought is `metadata["thought"]`, or a line that says where the change is. "" without an oracle, or where its edit
+    cannot begin as the prompt does (a deleted file, fences longer than any in the files).
     """
     check = _check(task)
     try:
@@ -112,7 +112,6 @@ def _tag(template: str) -> str:
 
 
 def _named(task: Task) -> bool:
-    """Whether edits say which file they are for."""
     return len(_check(task).files) != 1 or task.family in _NAMED
 
 
@@ -160,7 +159,6 @@ def _spans(check: EditCheck) -> bool:
 
 
 def _fence(check: EditCheck) -> str:
-    """Longer than any fence in the files."""
     return fenced("".join(text + "\n" for text in check.files.values())).partition("\n")[0]
 
 
@@ -210,7 +208,6 @@ def _written(check: EditCheck, named: bool) -> str:
 
 
 def _thought(task: Task) -> str:
-    """The task's own thought, or one line about where the change is."""
     own = task.metadata.get("thought")
     if isinstance(own, str) and own.strip():
         return own.strip()

@@ -98,7 +98,6 @@ def as_edit(task: Task, format: str | None = None) -> Task:
 
 
 def _in_format(task: Task, check: EditCheck, format: str | None) -> Task:
-    """An edit task, written in another format."""
     if format is None or format == check.format:
         return task
     if any(HOLE in text for text in check.files.values()) and check.format == "infill":

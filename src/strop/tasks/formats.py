@@ -62,9 +62,8 @@ def tasks_of(adapter: Adapter, rows: Iterable[tuple[str, Row]], report: Report =
 def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Report = fail) -> int:
     """Writes tasks as rows of a format, whole or not at all, and returns how many.
 
-    A name that ends in .parquet becomes parquet, a name without an ending a folder where the format has folders,
-    anything else JSON lines. A task that the format cannot hold is reported and left out; without `report` that raises
-    UserError, as it does when no task is left.
+    A name that ends in .parquet becomes parquet, one without an ending a folder where the format has folders, else JSON
+    lines. A task that the format cannot hold is reported and left out; without `report`, or if none is left, UserError.
     """
     if adapter.write_folder and not path.suffix:
         kept = [_untagged(task, adapter) for task in tasks if _row(adapter, task, report)]

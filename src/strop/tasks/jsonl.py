@@ -29,11 +29,10 @@ def is_jsonl(path: Path) -> bool:
 
 
 def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields (`file:line`, object) for every line that is not blank.
+    """(`file:line`, object) for every line that is not blank; a column that is NaN is missing, as in data frames.
 
-    A bad line is reported, one line of text, and left out; without `report` the first one raises UserError. Bad are:
-    what is no JSON object, key given twice, not UTF-8, deeper than 100, half of a surrogate pair, more than 256 MiB,
-    NaN and infinities inside; a column that is NaN is taken as missing, which is how data frames are often written.
+    A bad line is reported, one line of text, and left out; without `report` the first one raises UserError. Bad are: no
+    JSON object, a key given twice, not UTF-8, deeper than 100, half a surrogate pair, over 256 MiB, NaN and infinities.
     """
     if ".json" in path.suffixes[-2:] and _starts_with_bracket(path):
         yield from _array(path, report)
@@ -49,10 +48,9 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
 
 
 def write_tasks(tasks: Iterable[Task], path: Path | str) -> int:
-    """Writes one task a line and returns how many; the file appears whole or, when anything fails, not at all.
+    """Writes one task a line, whole or not at all, and returns how many; .gz and .zst are compressed.
 
-    A path that ends in .gz or .zst is compressed. What is no regular file, such as /dev/null or a pipe, is written to,
-    never replaced. Raises UserError when the folder cannot be written to.
+    What is no regular file, such as /dev/null or a pipe, is written to, never replaced. Raises UserError.
     """
     return _write_lines((task.model_dump_json() for task in tasks), path)
 

@@ -28,9 +28,8 @@ def fail(message: str) -> None:
 def read_lines(path: Path, report: Report = fail, limit: int = MAX_ROW) -> Iterator[tuple[int, bytes]]:
     """(number from 1, line without its end) of every line that is not blank. A byte order mark is dropped.
 
-    A line of more than `limit` bytes is reported and skipped, without being held. Damage (a torn or broken compressed
-    file) is reported after the lines before it; the torn line itself is then left out. Raises UserError for a file
-    that is not there or cannot be opened.
+    A line of more than `limit` bytes is reported and skipped, never held. Damage is reported after the lines before it;
+    a torn line is left out. Raises UserError for a file that cannot be opened.
     """
     with _readable(path):
         file = path.open("rb")

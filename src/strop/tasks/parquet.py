@@ -26,10 +26,9 @@ _RATIO = 500
 
 
 def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields (`file:row`, row), row counted from 1; columns that are null or NaN are left out.
+    """(`file:row`, row) with rows counted from 1, without columns that are null or NaN; large values a few at a time.
 
-    Few rows are unpacked at a time where a column's values are large. A broken file is reported after the rows before
-    the damage; without `report` that raises UserError. Raises UserError for a missing file.
+    Damage is reported after the rows before it; without `report` it raises UserError, as a missing file does.
     """
     require("pyarrow.parquet", package="pyarrow", extra="data", purpose=f"reading {path}")
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
@@ -46,8 +45,8 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
 def write_rows(rows: Iterable[dict[str, Any]], path: Path | str) -> int:
     """Writes rows as one parquet file, whole or not at all, and returns how many.
 
-    The columns' types are those that all rows share; rows wait in a temporary file until they are known. Raises
-    UserError for a column that holds different kinds of values, and when nothing can be written there.
+    The types are those that all rows share: rows wait in a temporary file until they are known. Raises UserError for a
+    column with different kinds of values, and when nothing can be written there.
     """
     purpose = f"writing {path}"
     arrow = require("pyarrow", package="pyarrow", extra="data", purpose=purpose)

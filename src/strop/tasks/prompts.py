@@ -27,8 +27,8 @@ def render(
 ) -> Prompt:
     """The task's prompt in a style of `STYLES`, from the style's own template or from a file.
 
-    A task with a ready prompt is shown with it in style "continue", unless a template is given. Raises UserError for an
-    unknown style, a template that cannot be used, and a task that the style cannot show.
+    Style "continue" shows a task's ready prompt, unless a template is given. Raises UserError for an unknown style, a
+    bad template and a task that the style cannot show.
     """
     if style not in STYLES:
         raise UserError(

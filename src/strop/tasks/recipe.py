@@ -57,7 +57,7 @@ def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
 
 
 def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Task], dict[str, Any] | None]:
-    """The tasks to evaluate on, of a split or "all", and what a window did. Raises UserError when nothing is left.
+    """The tasks to evaluate on, of a split or "all", and what a window did. Raises UserError when none is left.
 
     The latter is {"from", "to", "undated", "other_days", "left_out"}: days, counts and a line.
     """
@@ -109,9 +109,8 @@ def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
 def at_most(task: Task, most: int) -> Task:
     """The task with at most `most` tests, in order: those that the prompt shows, then the longest inputs.
 
-    As in DeepCoder's rewards (at most 15): long inputs hold the corner cases and the slow ones. Shown tests count too;
-    of more than `most`, and of inputs of one length, the first stay. Only tests that are data can be chosen; test code
-    stays unchanged. `metadata["base_tests"]` becomes the number of base tests left.
+    As in DeepCoder's rewards (at most 15): long inputs hold the corner cases and the slow ones. Of equal ones the first
+    stay. Only tests that are data can be chosen: test code stays. `metadata["base_tests"]` counts the base tests left.
     """
     kept = task.check.longest(most)
     return task if kept is None else task.with_tests(kept)

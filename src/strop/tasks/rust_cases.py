@@ -211,7 +211,6 @@ def call(name: str, parameters: Sequence[RustType], case: Case, *, plain: bool =
 
 
 def _split(parameters: str) -> list[str]:
-    """The parameters, which are parted by the commas outside of brackets."""
     parts, depth = [""], 0
     for letter in parameters:
         depth += (letter in "<([") - (letter in ">)]")

@@ -80,11 +80,11 @@ def load_tasks(
     split: Split | None = None,
     held_out_fraction: float = 0.35,
 ) -> list[Task]:
-    """Loads, checks and splits a source (see `iter_tasks`), then keeps the tasks of the topics, levels and split.
+    """Loads, checks and splits a source (see `iter_tasks`), then keeps the first `limit` tasks of topics, levels,
+    split.
 
-    limit: keep at most so many tasks, the first ones. Splits are assigned before anything is left out, so that filters
-    do not move a task to the other side. Raises UserError, one line, for whatever is wrong with the source, for a bad
-    row, for two tasks with one id, and when no task is left.
+    Splits are assigned first, so that filters do not move a task to the other side. Raises UserError, one line, for a
+    fault of the source, a bad row, two tasks with one id, and when no task is left.
     """
     tasks = _all_of(source, columns, held_out_fraction)
     if not tasks:

@@ -29,8 +29,8 @@ _RUST_BINDING = re.compile(r"\b(?:fn|let|mut|for|struct|enum)\s+(\w+)|(?<=[(,|{\
 def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: int = 0) -> list[Task]:
     """The tasks, in order, each with a split; near-duplicates are on one side.
 
-    A cluster's side is decided by a hash of its smallest id, so that a task added later moves no other one, unless it
-    joins clusters. A split that a task already has stays, and its cluster follows: held-out wins over train.
+    A hash of a cluster's smallest id decides its side, so that a task added later moves no other one unless it joins
+    clusters. A split that a task already has stays, and its cluster follows: held-out wins over train.
     """
     result = list(tasks)
     if all(task.split for task in tasks):

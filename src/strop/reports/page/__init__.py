@@ -26,10 +26,10 @@ _MARK = '<link rel="icon" href="data:,">'  # keeps browsers from asking for one
 
 
 def document(data: Mapping[str, Any] | None, *, charts: bool = True) -> str:
-    """The page as HTML.
+    """The page as HTML. Raises UserError when charts are wanted and their library is not installed.
 
-    `data` is what the page shows, embedded whole; None makes the live page, which asks its server. `charts` is whether
-    the chart library is inlined (0.9 MB). Raises UserError when charts are wanted and the library is not installed.
+    data    what the page shows, embedded whole; None makes the live page, which asks its server
+    charts  whether the chart library is inlined (0.9 MB)
     """
     styles = "".join(f"<style>{text}</style>\n" for text in _styles())
     scripts = "".join(f"<script>{text}</script>\n" for text in _scripts(charts))
@@ -52,10 +52,9 @@ def packed(data: Mapping[str, Any] | None) -> str:
 
 
 def policy(live: bool, charts: bool = True) -> str:
-    """The content security policy of the page: its own styles and scripts by hash, and no request but the live ones.
+    """The page's content security policy: its own styles and scripts by hash; its server's scripts and answers if live.
 
-    The live page may run scripts of its server, where the chart library comes from when charts are drawn. A meta
-    element cannot forbid framing: a server adds `frame-ancestors 'none'`.
+    A meta element cannot forbid framing: a server adds `frame-ancestors 'none'`.
     """
     own = "'self' " if live else ""
     return "; ".join(
@@ -104,10 +103,7 @@ def _safe(text: str) -> str:
 
 @cache
 def chart_library() -> str:
-    """The chart library as one script, which sets `vegaEmbed`; made once, in a second or two.
-
-    Raises UserError when it is not installed.
-    """
+    """The chart library as one script, which sets `vegaEmbed`. Raises UserError when it is not installed."""
     made = require("vl_convert", package="vl-convert-python", extra="report", purpose="drawing charts")
     return str(made.javascript_bundle(None))  # None: its own beginning
 

@@ -25,10 +25,7 @@ _HEIGHT = 170
 
 
 def charts(curves: Mapping[str, Curve] = CURVES) -> dict[str, dict[str, Any]]:
-    """{name: Vega-Lite spec} of all curves, a few hundred bytes each when compressed.
-
-    Raises UserError when altair is not installed.
-    """
+    """{name: Vega-Lite spec} of all curves, a few hundred bytes each. Raises UserError when altair is not installed."""
     alt = require("altair", package="altair", extra="report", purpose="drawing charts")
     return {name: _spec(alt, curve) for name, curve in curves.items()}
 

@@ -20,10 +20,7 @@ _CLASSES = (
 
 
 def runs_of(text: str, language: str) -> list[list[Any]]:
-    """[[class, length], ...] over `text`; one run without a class for a language that is not known.
-
-    Raises UserError when Pygments is not installed.
-    """
+    """[[class, length], ...] over `text`; no class for an unknown language. Raises UserError without Pygments."""
     lexer = _lexer(language)
     if lexer is None or not text:
         return [["", len(text)]] if text else []

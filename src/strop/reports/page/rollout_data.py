@@ -26,6 +26,7 @@ MOST_TEXT, MOST_TOKENS = 20_000, 2_000
 """Characters of one text, and tokens of one turn, that a detail holds; what is cut off is said."""
 MOST_PIECE = 256
 """Characters of one token's text; vocabularies have none that is longer, but a damaged one may."""
+_EPSILON = 1e-9
 _FENCE = re.compile(r"```(rust|python|javascript|c|go)\b")
 _LANGUAGES = {
     "rust": re.compile(
@@ -41,9 +42,9 @@ _CODE = re.compile(
 
 
 def numbered(lines: Iterable[Line]) -> Iterator[Line]:
-    """Lines of one evaluation, with `greedy` added: true for the second line of a task and index.
+    """Lines of one evaluation, with `greedy`: true for the second line of a task and index.
 
-    An evaluation asks a task for answers 0 to n - 1 and then for a greedy one, which has index 0 again.
+    A task gets answers 0 to n - 1 and then a greedy one, which has index 0 again.
     """
     seen: set[tuple[Any, Any]] = set()
     for line in lines:
@@ -130,7 +131,7 @@ def task_of(line: Line, language: str = "") -> dict[str, str]:
 
 
 def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
-    """The language an answer is written in, told from a fence in the prompt, else from what the code looks like."""
+    """The language an answer is written in, by a fence in the prompt, else by how the code looks."""
     if fences := _FENCE.findall(prompt):
         return str(fences[-1])
     for text in (prompt, answer[:4000]):
@@ -138,6 +139,12 @@ def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
             if pattern.search(text):
                 return name
     return otherwise
+
+
+def mean_and_signal(rewards: Sequence[float]) -> tuple[float | None, int]:
+    """The mean reward of a group, None without any, and 1 where they differ."""
+    signal = int(len(rewards) > 1 and max(rewards) - min(rewards) > _EPSILON)
+    return (sum(rewards) / len(rewards) if rewards else None), signal
 
 
 def load_vocabulary(folder: Path) -> list[str]:
@@ -153,11 +160,9 @@ def load_vocabulary(folder: Path) -> list[str]:
 def cut_text(text: Any, most: int = MOST_TEXT) -> tuple[str, bool]:
     """The text, cut to `most` characters with a mark, and whether it was."""
     said = "" if text is None else str(text)
-    return (
-        (said, False)
-        if len(said) <= most
-        else (f"{said[:most]}\n... {len(said) - most} more characters", True)
-    )
+    if len(said) <= most:
+        return said, False
+    return f"{said[:most]}\n... {len(said) - most} more characters", True
 
 
 def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> dict[str, Any]:

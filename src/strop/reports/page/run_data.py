@@ -35,7 +35,7 @@ _NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_to
 def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     """The run as a page shows it, with `groups`, `tasks` and `total_rollouts` still empty.
 
-    Raises UserError when `folder` is no run folder; anything else that is wrong becomes a problem of its state.
+    Raises UserError for a folder that is no run; anything else that is wrong becomes a problem of its state.
     """
     check_run(folder)
     problems: list[str] = []
@@ -119,7 +119,7 @@ def comparison(
 ) -> list[dict[str, Any]]:
     """Rows of the table before/after on one task set: each number with its interval, and the paired difference.
 
-    results  {(set, name): result};  summary  the part of summary.json for that set, which has the paired differences
+    results  {(set, name): result};  summary  that set's part of summary.json, with the paired differences
     """
     sides = {side: results[extra, side] for side in _SIDES if (extra, side) in results}
     keys = {key: None for result in sides.values() for key, value in result.items() if _rate(key, value)}

@@ -51,8 +51,6 @@ def log_reward(function: Any = None, /, *, name: str = "", inputs: bool = True, 
 
 
 class _Function:
-    """What is known of a decorated function."""
-
     def __init__(self, function: Any, name: str, inputs: bool, chars: int) -> None:
         self.name = name or _file_name(function)
         self.inputs = inputs

@@ -55,7 +55,7 @@ def short(value: Any, chars: int, items: int = ITEMS, depth: int = DEPTH) -> Any
 
 
 def subject(values: Mapping[str, Any], chars: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(what the arguments say about the rollout that is judged, the other arguments).
+    """(what the arguments say of the judged rollout, the other arguments).
 
     Of a task its id; of a rollout also index, seed, the answer cut to `chars` and its hash; of a verdict the outcome.
     """

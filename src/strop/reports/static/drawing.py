@@ -13,7 +13,7 @@ T = TypeVar("T")
 def quotas(steps: Sequence[int], groups: int, a_step: int) -> dict[int, int]:
     """How many groups to take of which step: steps evenly spaced, the first and the last among them.
 
-    A step shows `SIDE_BY_SIDE` of its `a_step` groups, or more, where that leaves room for two steps.
+    A step shows at least `SIDE_BY_SIDE` of its `a_step` groups where that leaves room for two steps.
     """
     count = min(len(steps), groups, max(2, groups // min(SIDE_BY_SIDE, a_step)))
     if count <= 0:

@@ -86,7 +86,6 @@ def stored(parts: Sequence[bytes]) -> int:
 
 
 def _prefix(parts: Sequence[bytes], room: float) -> int:
-    """How many of the first parts fit into `room` bytes of the file."""
     size = stored(parts)
     if size <= room * _SAFE:
         return len(parts)

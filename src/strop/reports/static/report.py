@@ -77,13 +77,10 @@ def report(
 
 
 def _after(before: int, seen: Seen) -> Seen:
-    """Counts on from what other runs had."""
     return lambda count: seen(before + count)
 
 
 class _Page:
-    """Builds the page's data in several sizes."""
-
     def __init__(
         self, runs: list[dict[str, Any]], samples: list[RunSample], rollouts: int, seed: int
     ) -> None:
@@ -180,7 +177,6 @@ class _Page:
         return f": {', and '.join(filter(None, rules))}; groups and tasks are drawn with seed {self._seed}"
 
     def _tables(self) -> Iterator[str]:
-        """What the run's own tables leave out."""
         groups, every = (
             sum(n) for n in zip(*((len(f.groups), f.all_groups) for f in self._samples), strict=True)
         )

@@ -19,6 +19,7 @@ from strop.reports.page.rollout_data import (
     Line,
     detail_of,
     load_vocabulary,
+    mean_and_signal,
     numbered,
     row_of,
     task_of,
@@ -27,7 +28,6 @@ from strop.reports.rollout_files import RolloutFile, evaluation_file, read_whole
 from strop.reports.static.drawing import Shelf, quotas, rank
 
 EVALUATED = 0.4
-_EPSILON = 1e-9
 _SIZE, _GROUPS = "grpo.group_size", "grpo.tasks_per_step"
 Seen = Callable[[int], None]
 """Hears how many rollouts were read so far."""
@@ -74,10 +74,7 @@ class SamplePlan:
 
 
 def sample(folder: Path, run: Mapping[str, Any], plan: SamplePlan, seen: Seen) -> RunSample:
-    """Reads every rollout of a run and picks about `plan.rollouts` of them; `run` is what `run_data` gave.
-
-    Files that are torn or damaged are left out whole and named in `problems`.
-    """
+    """Picks about `plan.rollouts` of all rollouts of a run, as `run_data` gave it; damaged files are `problems`."""
     found = RunSample()
     reader = _RolloutReader(folder, str(run["settings"].get("tasks.source", "")), found, seen)
     evaluated = list(_evaluations(reader, run, plan))
@@ -146,8 +143,6 @@ def _training(
 
 @dataclass
 class _GroupTally:
-    """One group, counted."""
-
     task: str
     n: int = 0
     passed: int = 0
@@ -160,10 +155,9 @@ class _GroupTally:
             self.rewards.append(line["reward"])
 
     def row(self, step: int, group: Any) -> list[Any]:
-        rewards = self.rewards
-        mean = float(f"{sum(rewards) / len(rewards):.5g}") if rewards else None
-        signal = int(len(rewards) > 1 and max(rewards) - min(rewards) > _EPSILON)
-        return [step, group, self.task, self.n, len(rewards), self.passed, mean, signal]
+        mean, signal = mean_and_signal(self.rewards)
+        mean = None if mean is None else float(f"{mean:.5g}")
+        return [step, group, self.task, self.n, len(self.rewards), self.passed, mean, signal]
 
 
 class _RolloutReader:
@@ -216,11 +210,9 @@ def _setting(run: Mapping[str, Any], name: str) -> int:
 
 
 def _rollouts_of(run: Mapping[str, Any]) -> int:
-    """About how many rollouts training has on disk."""
     return len(run["steps"]) * _setting(run, _SIZE) * _setting(run, _GROUPS)
 
 
 def _answers(result: Mapping[str, Any]) -> int:
-    """Answers to each task of an evaluation."""
     samples = result.get("samples")
     return (samples if isinstance(samples, int) else 1) + ("greedy" in result)

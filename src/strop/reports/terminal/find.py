@@ -79,9 +79,9 @@ class RolloutFinder:
         return list(self._read(evaluation_file(self.folder, name)))
 
     def of_task(self, word: str, places: list[RolloutFile] | None = None) -> list[FoundRollout]:
-        """Every play of the task whose id begins with `word`, in the order of training.
+        """Every play of the task of that id, else of the one whose id begins with `word`, in the order of training.
 
-        Raises UserError when no task, or more than one, begins so; a task of exactly that id is meant alone.
+        Raises UserError when none, or more than one, begins so.
         """
         places = self.places() if places is None else places
         ids = {task for place in places for task in self._tasks(place)}
@@ -89,10 +89,7 @@ class RolloutFinder:
         return [found for place in places for found in self._read(place, lambda id: id == task)]
 
     def by_id(self, word: str) -> FoundRollout:
-        """The rollout of that id, such as t.12.3.1 or e.before.TASK.0; of TASK a beginning is enough.
-
-        Raises UserError when there is none or more than one.
-        """
+        """The rollout of an id such as t.12.3.1 or e.before.TASK.0; TASK may be cut. Raises UserError."""
         if match := re.fullmatch(r"t\.(\d{1,9})\.(\d{1,9})\.(\d{1,9})", word):
             step, group, index = map(int, match.groups())
             members = self.of_step(step, group)
@@ -130,7 +127,6 @@ class RolloutFinder:
         return load_vocabulary(self.folder)
 
     def _tasks(self, place: RolloutFile) -> Iterator[str]:
-        """The task of every line."""
         try:
             for text in lines_of(place.path):
                 match = _TASK.match(text)

@@ -38,7 +38,7 @@ _PARTS = ("sampling", "verifying", "update")
 class LiveView:
     """Shows how a run goes. A context manager; plain where `file` is no terminal, a dumb one, or `plain` is true.
 
-    `window` is the number of steps behind the rolling means and the estimate of the time left.
+    `window` is the number of steps in the rolling means and in the estimate of the time left.
     """
 
     def __init__(
@@ -114,7 +114,6 @@ class LiveView:
         self._file.flush()
 
     def _parts(self) -> Iterator[str]:
-        """The step in words, one part after the other."""
         metrics, split = self._metrics, " ".join(self._split())
         yield f"step {metrics.get('step', 0)}/{self._total}"
         for name in self._names():
@@ -128,7 +127,6 @@ class LiveView:
         yield f"left {self._left()}"
 
     def _counts(self, of: str, unit: str) -> dict[str, str]:
-        """Errors, tokens and signal, where the metrics say."""
         metrics, shown = self._metrics, {}
         if metrics.get("error_rate"):
             shown["errors"] = _percent(metrics["error_rate"])

@@ -193,7 +193,6 @@ def doubt_of(line: Mapping[str, Any]) -> str:
 
 
 def _interval(found: Sequence[float | None] | None, form: str) -> Text:
-    """A value and its interval."""
     if not found or found[0] is None:
         return Text("-", style="dim")
     value, low, high = found

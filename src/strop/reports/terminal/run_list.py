@@ -16,10 +16,7 @@ _MARKS = (RECIPE, METRICS, SUMMARY)
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:
-    """The run folders among `folders` and directly in them, newest first; folders that cannot be looked into too.
-
-    Raises UserError for a folder that is not there.
-    """
+    """Run folders among `folders` and directly in them, newest first, unreadable ones too. Raises UserError."""
     found: dict[Path, float] = {}
     for folder in folders:
         if not folder.is_dir():
@@ -34,7 +31,7 @@ def find_runs(folders: Sequence[Path]) -> list[Path]:
 def list_row(folder: Path) -> dict[str, Any]:
     """A run's headline numbers, as `strop runs --json` gives them; see docs/report.md.
 
-    `problem` is "" or the fault of a folder that cannot be read, whose other fields are then empty.
+    `problem` is "", or why the folder cannot be read: then the other fields are empty.
     """
     row: dict[str, Any] = {
         "name": folder.resolve().name, "folder": str(folder), "changed": _changed(folder) or None, "state": None,

@@ -6,34 +6,31 @@ are made from the folder's content, never from a request.
 
 import json
 import os
+from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from strop.core import files
 from strop.core.errors import UserError
-from strop.reports.page.rollout_data import NO_ROLLOUT, numbered, row_of, task_of
+from strop.reports.page.rollout_data import NO_ROLLOUT, mean_and_signal, numbered, row_of, task_of
 from strop.reports.rollout_files import RolloutFile, read_whole
 from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE
 
-ROW = (
-    "id", "kind", "evaluation", "step", "group", "index", "greedy", "task", "reward", "advantage", "outcome", "stages",
-    "flags", "tokens", "truncated", "scores", "text",
-)  # fmt: skip
-"""Keys of a row; a row's tuple holds their values and, at last, the text that is searched."""
-ANSWER = len(ROW)
-"""Where a row's tuple holds the text that is searched."""
+Row = namedtuple(
+    "Row",
+    "id kind evaluation step group index greedy task reward advantage outcome stages flags tokens truncated scores "
+    "text searched",
+)
+"""The values of a row of the page, and the text that is searched."""
 MOST_SEARCHED = 4000
 """Characters of an answer that a search looks at; a longer one goes without the prompt that it goes on from."""
 _ROLLOUTS = ".jsonl.zst"
-_fields = itemgetter(*ROW)
 
 Stamp = tuple[int, int, int]
 """(time of change in ns, bytes, inode): another one means that the file is another."""
-Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,9 @@ def found_in(folder: Path) -> dict[str, BlockFile]:
 
 def as_dict(row: Row) -> dict[str, Any]:
     """A row as the page wants it."""
-    return dict(zip(ROW, row, strict=False))
+    shown = row._asdict()
+    del shown["searched"]
+    return shown
 
 
 class BlockReader:
@@ -92,8 +91,8 @@ class BlockReader:
             for line in lines if found.step is not None else numbered(lines):
                 row = self._packed(line, found)
                 rows.append(row)
-                if row[_TASK] not in tasks:
-                    tasks[row[_TASK]] = task_of(line)
+                if row.task not in tasks:
+                    tasks[row.task] = task_of(line)
         except UserError as error:
             return Block(found, problem=str(error))
         except (*NO_ROLLOUT, RecursionError) as error:
@@ -106,8 +105,8 @@ class BlockReader:
         answer = str(line.get("answer") or "")
         if len(answer) > MOST_SEARCHED:
             answer = answer.removeprefix(str(line.get("prompt") or ""))[:MOST_SEARCHED]
-        values = [self._once(key, value) for key, value in zip(ROW, _fields(row), strict=True)]
-        return (*values, values[-1] if answer == values[-1] else answer)
+        values = {key: self._once(key, value) for key, value in row.items()}
+        return Row(**values, searched=values["text"] if answer == values["text"] else answer)
 
     def _once(self, key: str, value: Any) -> Any:
         """The value, or an equal one that was seen before under the same key (1.0 and True are equal too)."""
@@ -125,40 +124,32 @@ class BlockReader:
 
 
 _MOST_SHARED = 20_000
-_TASK, _GROUP, _STEP, _REWARD, _OUTCOME, _GREEDY = (
-    ROW.index(key) for key in ("task", "group", "step", "reward", "outcome", "greedy")
-)
 
 
 def line_of(block: Block, row_id: str) -> dict[str, Any] | None:
-    """The whole rollout behind a row's id, None when the block has no such row or the file has become shorter.
-
-    Only the one line is decoded. Raises UserError when the file cannot be read.
-    """
-    at = next((number for number, row in enumerate(block.rows) if row[0] == row_id), None)
+    """The whole rollout of a row, None if it is gone; decodes one line. Raises UserError for an unreadable file."""
+    at = next((number for number, row in enumerate(block.rows) if row.id == row_id), None)
     if at is None:
         return None
     text = next(islice(files.lines(block.found.path), at, None), None)
     if text is None:
         return None
     line: dict[str, Any] = json.loads(text)
-    return {**line, "greedy": block.rows[at][_GREEDY]}
+    return {**line, "greedy": block.rows[at].greedy}
 
 
 def _groups(rows: list[Row]) -> list[list[Any]]:
     """[step, group, task, rollouts, scored, passed, mean reward or None, 1 for signal] of every group."""
     members: dict[int, list[Row]] = {}
     for row in rows:
-        members.setdefault(row[_GROUP], []).append(row)
+        members.setdefault(row.group, []).append(row)
     return [_group(number, group) for number, group in members.items()]
 
 
 def _group(number: int, group: list[Row]) -> list[Any]:
-    rewards = [row[_REWARD] for row in group if row[_REWARD] is not None]
-    passed = sum(row[_OUTCOME] == "passed" for row in group)
-    mean = sum(rewards) / len(rewards) if rewards else None
-    signal = int(len(rewards) > 1 and max(rewards) - min(rewards) > 1e-9)
-    return [group[0][_STEP], number, group[0][_TASK], len(group), len(rewards), passed, mean, signal]
+    rewards = [row.reward for row in group if row.reward is not None]
+    passed = sum(row.outcome == "passed" for row in group)
+    return [group[0].step, number, group[0].task, len(group), len(rewards), passed, *mean_and_signal(rewards)]
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:

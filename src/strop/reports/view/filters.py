@@ -5,20 +5,15 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.reports.view.blocks import ANSWER, ROW, Row
-
-_KIND, _EVALUATION, _STEP, _TASK, _REWARD, _OUTCOME, _FLAGS = (
-    ROW.index(key) for key in ("kind", "evaluation", "step", "task", "reward", "outcome", "flags")
-)
+from strop.reports.view.blocks import Row
 
 
 @dataclass(frozen=True)
 class Filters:
     """What a row must be; None and "" ask for nothing.
 
-    `text` stands in the answer, in any case; `flag` is one of its flags, "*" any flag; `task` begins the task's id or
-    stands in its label; `low` and `high` bound the reward, `first` and `last` the step of training, all inclusive, and
-    a row without that number is left out.
+    `text` is in the answer, in any case; `flag` is one of its flags, "*" any; `task` begins the task's id or is in its
+    label; `low` and `high` bound the reward, `first` and `last` the step, inclusive: a row without that number is out.
     """
 
     text: str = ""
@@ -34,10 +29,7 @@ class Filters:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> "Filters":
-        """Filters from a request's words `text flag outcome task kind evaluation min max from to`.
-
-        Raises UserError for a bound that is no number.
-        """
+        """Filters from the words `text flag outcome task kind evaluation min max from to`. Raises UserError."""
         names = {"low": "min", "high": "max", "first": "from", "last": "to"}
         values: dict[str, Any] = {}
         for field in fields(cls):
@@ -50,19 +42,16 @@ class Filters:
 
     def match(self, row: Row, labels: Mapping[str, Mapping[str, str]]) -> bool:
         """Whether a row passes; `labels` has the tasks by id. The cheap questions are asked first."""
-        if self.outcome and row[_OUTCOME] != self.outcome:
+        wanted = self.outcome or row.outcome, self.kind or row.kind, self.evaluation or row.evaluation
+        if wanted != (row.outcome, row.kind, row.evaluation):
             return False
-        if self.kind and row[_KIND] != self.kind:
+        if self.flag and not (self.flag in row.flags or (self.flag == "*" and row.flags)):
             return False
-        if self.evaluation and row[_EVALUATION] != self.evaluation:
+        if not _within(row.reward, self.low, self.high) or not _within(row.step, self.first, self.last):
             return False
-        if self.flag and not (self.flag in row[_FLAGS] or (self.flag == "*" and row[_FLAGS])):
+        if self.task and not _means(self.task, row.task, labels):
             return False
-        if not _within(row[_REWARD], self.low, self.high) or not _within(row[_STEP], self.first, self.last):
-            return False
-        if self.task and not _means(self.task, row[_TASK], labels):
-            return False
-        return not self.text or self.text.casefold() in row[ANSWER].casefold()
+        return not self.text or self.text.casefold() in row.searched.casefold()
 
 
 def _means(word: str, task: str, labels: Mapping[str, Mapping[str, str]]) -> bool:

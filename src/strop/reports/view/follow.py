@@ -67,7 +67,7 @@ class FollowedRun:
             return {**self._head, **lists, "total_rollouts": place["index"]["total"], **place}
 
     def changes(self, *, epoch: str, stamp: str, metrics: int, groups: int, tasks: int) -> dict[str, Any]:
-        """What is new behind so many lines, groups and tasks of an epoch; everything when the epoch is over.
+        """What came after so many lines, groups and tasks of an epoch; everything when the epoch is over.
 
         `run` is the rest of the RUN, None when it is as it was at `stamp`.
         """
@@ -123,7 +123,6 @@ class FollowedRun:
         }
 
     def _look(self) -> None:
-        """Reads again what changed since the last look."""
         if time.monotonic() - self._looked < _LOOK_SECONDS:
             return
         try:

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from strop.reports.view.blocks import ROW, Block, BlockFile, BlockReader, Row, as_dict, found_in, line_of
+from strop.reports.view.blocks import Block, BlockFile, BlockReader, Row, as_dict, found_in, line_of
 from strop.reports.view.filters import Filters
 
 _BREATH_SECONDS = 0.002
 """Pause between two blocks, so that requests come in between."""
 _MOST_TASK_ROWS = 2000
 _NONE: dict[str, Any] = {"rows": [], "tasks": {}}
-_TASK, _FLAGS = ROW.index("task"), ROW.index("flags")
 
 
 class Index:
@@ -131,7 +130,7 @@ class Index:
         """A task's groups and rows so far, at most 2,000 rows, how many there are (`matched`), and the progress."""
         with self._lock:
             groups = [group for group in self._groups if group[2] == task]
-        rows = [row for row in self._in_order() if row[_TASK] == task]
+        rows = [row for row in self._in_order() if row.task == task]
         kept = [as_dict(row) for row in rows[:_MOST_TASK_ROWS]]
         return {"groups": sorted(groups), "rows": kept, "matched": len(rows), **self.progress()}
 
@@ -171,7 +170,7 @@ class Index:
                 self._blocks[block.found.name] = block
                 self._groups += block.groups
                 self._tasks.update(block.tasks)
-                self._flags.update(flag for row in block.rows for flag in row[_FLAGS])
+                self._flags.update(flag for row in block.rows for flag in row.flags)
         return block
 
     def _begin_anew(self) -> None:
@@ -180,7 +179,6 @@ class Index:
         self._tasks = {task: about for block in self._blocks.values() for task, about in block.tasks.items()}
 
     def _next(self) -> str | None:
-        """The next block to read, None when all are read."""
         with self._lock:
             while self._queue:
                 name = self._queue.popleft()

@@ -15,10 +15,7 @@ _FIRST_PORT, _PORTS = 6006, 20
 
 
 def listen(port: int | None) -> socket.socket:
-    """A listening loopback socket: at `port`, where 0 is any free one; None is a free one from 6006 on.
-
-    Raises UserError when the port cannot be had.
-    """
+    """A listening loopback socket at `port`: 0 is any, None a free one from 6006 on. Raises UserError."""
     if port is not None:
         try:
             return _bound(port)

@@ -115,7 +115,6 @@ def _read_acecode(row: Row, where: str) -> Iterator[Task]:
 
 
 def _solved(samples: list[Any]) -> list[str]:
-    """Different codes of samples that passed every test."""
     codes: dict[str, None] = {}
     for sample in samples:
         if (

@@ -147,9 +147,8 @@ def distance(first, second):
 def preamble(entry: str, atol: float, *, solution: str = "", extra: str = "") -> str:
     """Test code up to the first test: `strop_agrees(function, args)`, and `expected` where there is no `solution`.
 
-    extra   code of the tests' own that expected values need
-    The rules stand in a namespace of their own: an entry point may be named like a builtin (`sum`) or like one of ours.
-    Raises UserError for tests that need numpy.
+    extra  the tests' own code that expected values need. Raises UserError for tests that need numpy.
+    The rules have a namespace of their own: an entry point may be named like a builtin (`sum`) or like one of ours.
     """
     if "numpy" in extra:
         raise UserError("the tests need numpy, which test code does not have")
@@ -175,7 +174,6 @@ def preamble(entry: str, atol: float, *, solution: str = "", extra: str = "") ->
 
 
 def _find_zero(signature: str, atol: float) -> str:
-    """Any zero of the polynomial will do."""
     return f"""\
 def agrees({signature}{"=None" if signature.endswith("expected") else ""}):
     out = function(*args)

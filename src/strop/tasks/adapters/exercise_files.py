@@ -78,9 +78,9 @@ def row_of(
 
 
 def clone(path: Path, track: str) -> Iterator[tuple[str, Row]]:
-    """(folder, row) of each exercise of a clone, of its `exercises/practice`, or of one exercise.
+    """(folder, row) of each exercise of a clone, of its `exercises/practice`, or of one exercise; unreadable ones too.
 
-    Raises UserError where there are none; an exercise that cannot be read becomes a row that says why.
+    Raises UserError where there are none.
     """
     root = next((p for p in (path / "exercises" / "practice", path / "practice", path) if p.is_dir()), path)
     if not root.is_dir():

@@ -27,9 +27,9 @@ MAX_FILES = 10_000
 
 
 def read_folder(path: Path) -> Iterator[tuple[str, Row]]:
-    """(folder, row) of each task folder: `path` itself, or those below it at any depth, by their names.
+    """(folder, row) of each task folder: `path`, or those below it at any depth, by name; `unreadable` rows too.
 
-    Raises UserError for a place without task folders. A folder that no row can hold becomes an `unreadable` row.
+    Raises UserError for a place without task folders.
     """
     if not path.is_dir():
         raise UserError(f"no such folder: {path}")

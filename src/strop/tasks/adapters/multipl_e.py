@@ -68,7 +68,6 @@ _CODE = ("use ", "#include", "import ", "package ", "using ", "#!", "<?php", "mo
 
 
 def _function(prompt: str) -> pysource.Function | None:
-    """The last function of a prompt in Python."""
     found = [node for node in pysource.statements(prompt) if isinstance(node, pysource.Function)]
     return found[-1] if found else None
 

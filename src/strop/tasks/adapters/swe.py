@@ -57,7 +57,6 @@ def _names(row: Row, name: str, where: str) -> list[str]:
 
 
 def _task(row: Row, where: str, patch: str, check: WorkspaceCheck, **metadata: Any) -> Task:
-    """The task whose answer is `patch`."""
     name, day = text(row, "instance_id", where), _DAY.match(str(row.get("created_at") or ""))
     return Task(
         id=name,

@@ -29,10 +29,9 @@ def language_of(patch: str) -> str:
 
 
 def reverse(patch: str) -> str:
-    """The diff that takes back what `patch` does. Raises ValueError for what is no unified diff of texts.
+    """The diff that takes back what `patch` does; twice gives a diff of git back, with removed lines before added ones.
 
-    In every run of changed lines the removed ones come first, as git writes them. Reversing twice gives a diff of git
-    back. Copies and binary files are refused: their reverse is not in the text.
+    Raises ValueError for what is no unified diff of texts; copies and binary files cannot be reversed.
     """
     lines = patch.splitlines(keepends=True) if "\r" not in patch else re.findall(r"[^\n]*\n|[^\n]+$", patch)
     if not any(line.startswith("@@ -") or line.startswith("rename from ") for line in lines):

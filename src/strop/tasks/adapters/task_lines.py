@@ -58,7 +58,6 @@ def _write_trl(task: Task) -> dict[str, Any]:
 
 
 def _columns(task: Task) -> dict[str, Any]:
-    """Prompt and completion as they are written for a task from elsewhere."""
     prompt = prompts.render(task, "chat")
     row: dict[str, Any] = {"prompt": [m.model_dump(include={"role", "content"}) for m in prompt.messages]}
     answer = prompts.solution(task, prompt)

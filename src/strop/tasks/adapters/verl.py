@@ -79,7 +79,6 @@ def _conversation(messages: list[Any], where: str) -> list[tuple[str, str]]:
 
 
 def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> tuple[Check, dict[str, Any]]:
-    """The check, and how its tests were written."""
     spot = f"{where}: ground_truth"
     if isinstance(truth, list) and truth and all(isinstance(line, str) for line in truth):
         check = functional_check("\n".join(truth), str(extra.get("entry_point") or ""), reference, spot)
@@ -163,8 +162,8 @@ _METHOD = re.compile(r"\bSolution\(\)\.(\w+)")
 def functional_check(code: str, entry_point: str, reference: str, where: str) -> AssertsCheck:
     """The check of a script. `entry_point` may be empty, or `Solution().name`. Raises UserError.
 
-    The function is the one named, else what `check(...)` is given at the end, else the only name that the script uses
-    and neither binds nor finds among the builtins, else the only such one that the reference defines.
+    Without one, the function is what `check(...)` gets at the end, else the only name that the script uses and neither
+    binds nor finds among the builtins, else the only such one that the reference defines.
     """
     plain = _METHOD.sub(r"\1", code)
     name = _METHOD.sub(r"\1", entry_point)
@@ -179,7 +178,6 @@ def functional_check(code: str, entry_point: str, reference: str, where: str) ->
 
 
 def _checked(tree: ast.Module) -> str:
-    """X of a last line `check(X)`."""
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and len(last.value.args) == 1:
         call, argument = last.value, last.value.args[0]

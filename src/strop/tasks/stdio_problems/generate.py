@@ -145,7 +145,6 @@ def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
 
 
 def _telling(drawn: dict[str, str]) -> list[str]:
-    """The first inputs that have different outputs."""
     first: dict[str, str] = {}
     for stdin, stdout in drawn.items():
         first.setdefault(stdout, stdin)
@@ -163,10 +162,10 @@ def _held_out_kinds() -> frozenset[str]:
 
 
 def compiled(program: str, name: str = "<reference>") -> Callable[[str], str]:
-    """A function from what the program reads to what it prints.
+    """A function from what the program reads to what it prints. Raises SyntaxError at once, the program's errors later.
 
-    Nothing global is touched: the program has its own `input`, `print` and `sys`, so that threads can do this side by
-    side. It must end by coming to its last line. Raises SyntaxError at once, later whatever the program raises.
+    The program has its own `input`, `print` and `sys`, so that threads can run side by side, and must reach its last
+    line.
     """
     return partial(_run, compile(program, name, "exec"))
 
