@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from tests import needs
 
+from strop.attacks.grader import Foreign
+from strop.cli import app
+from strop.core.task import Task
 from strop.sandbox import jail_names
 
 TASK = {
@@ -25,9 +28,6 @@ def grade(task, answer):
         return float(all(names["code"](*c["args"]) == c["expected"] for c in check["cases"]))
     except Exception:
         return 0.0
-def slow(task, answer):
-    import time
-    time.sleep(60)
 def dies(task, answer):
     os._exit(3)
 """
@@ -108,13 +108,16 @@ def test_answers_of_others(strop, tmp_path) -> None:
         (("--grader", "no_such_module:f", "--yes"), "No module named 'no_such_module'"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(strop, tmp_path, arguments, cause) -> None:
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys, arguments, cause) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     write(tmp_path / "bad" / "bad.jsonl", TASK, {"task_id": "dec", "answer": "x"})
     write(tmp_path / "odd" / "odd.jsonl", {"task_id": 1, "answer": "x"})
-    done = strop("attack", *arguments)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    lines = [line for line in done.stderr.splitlines() if not line.startswith("warning:")]
+    with pytest.raises(SystemExit) as ended:
+        app(["attack", *arguments], prog_name="strop")
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (2, ""), said.err
+    lines = [line for line in said.err.splitlines() if not line.startswith("warning:")]
     assert len(lines) == 1 and cause in lines[0]
 
 
@@ -139,14 +142,23 @@ def test_a_foreign_grader_is_compared(strop, tmp_path) -> None:
     ours, theirs = found["rows"]
     assert not ours["exploits"] and theirs["jail"] == "naive:grade" and theirs["exploits"] == ["passed"]
     assert theirs["honest_outcome"] == "passed"
-    done = strop(*arguments, "--grader", "naive:dies", "--yes")
-    theirs = json.loads((tmp_path / "r.json").read_text())["rows"][1]
-    assert theirs["outcome"] == "error" and theirs["honest_outcome"] == "error"
 
 
-def test_the_list(strop) -> None:
-    done = strop("attack", "--list", "--language", "rust")
-    assert done.returncode == 0 and "rust/exit-0" in done.stdout and "python/" not in done.stdout
+def test_a_foreign_grader_that_dies_is_an_error(tmp_path, monkeypatch) -> None:
+    (tmp_path / "naive.py").write_text(NAIVE)
+    monkeypatch.chdir(tmp_path)
+    grade = Foreign("naive:dies").grade(Task(**TASK), "x")
+    assert (grade.outcome, grade.passed, grade.detail) == (
+        "error",
+        False,
+        "its process ended without a grade",
+    )
+
+
+def test_the_list(capsys) -> None:
+    app(["attack", "--list", "--language", "rust"], standalone_mode=False)
+    said = capsys.readouterr().out
+    assert "rust/exit-0" in said and "python/" not in said
 
 
 @pytest.mark.soak(80)

@@ -74,7 +74,7 @@ class Careless:
     def close(self): pass
 
 with Canaries() as canaries:
-    drawn = list(generate(150, 5, build(canaries.secret), canaries.facts, "python"))
+    drawn = list(generate(int(sys.argv[2]), 5, build(canaries.secret), canaries.facts, "python"))
     made = {p.name: p for _, p in drawn}
     rows = run(Careless(), [t for t, _ in drawn], canaries, grace=60)
     found = [(row, made[row.attack]) for row in rows if row.exploits]
@@ -87,7 +87,10 @@ with Canaries() as canaries:
 def test_an_exploit_is_kept_and_can_be_tried_again(tmp_path: Path) -> None:
     # In a process of its own: the bench waits for every child of the process that it runs in.
     done = subprocess.run(
-        [sys.executable, "-c", CARELESS, str(tmp_path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", CARELESS, str(tmp_path), str(most(150, 40))],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     found = {name: (int(own), int(size)) for name, own, size in map(str.split, done.stdout.splitlines())}
     given = {t.name: t.hostile or "" for t in load_answers(tmp_path)}
@@ -98,7 +101,7 @@ def test_an_exploit_is_kept_and_can_be_tried_again(tmp_path: Path) -> None:
 
 
 def test_a_slice_of_python(strop, tmp_path) -> None:
-    count = most(1000, 40)
+    count = most(1000, 20)
     number = int.from_bytes(seed().encode(), "big") % 10**6 if not full() else 1
     done = strop("attack", "--generate", count, "--seed", number, "--language", "python",
                  "--jail", jail_names()[-1], "--json", "r.json", "--grace", "20")  # fmt: skip

@@ -15,12 +15,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from strop.attacks.bench import Row, run
 from strop.attacks.canary import Canaries
 from strop.attacks.grader import Grader
-from strop.attacks.suite import Trial, fill
+from strop.attacks.suite import Trial, fill, read_yaml
 from strop.core.checks import RustCheck
 from strop.core.files import atomic
 from strop.core.task import Task
@@ -62,8 +60,7 @@ class Grammar:
     """One file of the grammar."""
 
     def __init__(self, name: str) -> None:
-        text = (files("strop.attacks") / "grammar" / f"{name}.yaml").read_text(encoding="utf-8")
-        self.name, self._data = name, yaml.safe_load(text)
+        self.name, self._data = name, read_yaml(files("strop.attacks") / "grammar" / f"{name}.yaml")
         self.language = name.partition("-")[0]
 
     def draw(self, seed: int, number: int) -> tuple[Payload, Payload | None]:

@@ -49,14 +49,15 @@ class LeftoverWatch:
         self.descriptors = max(self.descriptors, _descriptors())
 
     def left(self, patience: float = PATIENCE) -> list[str]:
-        """What is left over, in words; empty when all is gone within `patience` seconds. Each is named once."""
+        """What is left over, in words; empty when all is gone within `patience` seconds. Each is named once, and
+        waited for once.
+        """
         deadline = time.monotonic() + patience
-        while (found := self._above()) and time.monotonic() < deadline:
+        while (fresh := self._fresh(self._above())) and time.monotonic() < deadline:
             self._bury()
             time.sleep(0.02)
         self._end_surplus()
         self.descriptors = max(self.descriptors, _descriptors())
-        fresh = [f for f in found if f not in self._known]
         self._known |= {f for f in fresh if not f.startswith(("process", "descriptors"))}
         return fresh
 
@@ -68,9 +69,12 @@ class LeftoverWatch:
         """What is left of the whole run, after the grader was closed: nothing of it may be there any more."""
         self.standing.clear()
         deadline = time.monotonic() + PATIENCE
-        while (found := self._above() + self._strays()) and time.monotonic() < deadline:
+        while (fresh := self._fresh(self._above() + self._strays())) and time.monotonic() < deadline:
             time.sleep(0.05)
         self._end_surplus()
+        return fresh
+
+    def _fresh(self, found: list[str]) -> list[str]:
         return [f for f in found if f not in self._known]
 
     def _above(self) -> list[str]:
