@@ -38,7 +38,6 @@ MACHINE = (
     "tests/sandbox/*",
     "tests/verification/*processes.py",
     "tests/verification/*kill.py",
-    "tests/verification/test_hostile.py",
 )
 """They watch clocks, /proc or what is left on the machine: one after another, in one process."""
 
