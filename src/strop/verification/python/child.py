@@ -119,10 +119,17 @@ class Findings:
     results: list[TestResult] = field(default_factory=list)
     stop: tuple[Outcome, str] | None = None
     """What ended the tests before the last one."""
+    compares: bool = False
+    """Whether the tests of a suite may have compared objects of the answer."""
     output: str = ""
     truncated: bool = False
     cpu: float = 0.0
     peak: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether every test passed so far, and all were seen."""
+        return len(self.results) == self.count and all(r.outcome is Outcome.PASSED for r in self.results)
 
     def add(self, outcome: Outcome, message: str = "", seconds: float = 0.0) -> None:
         """The next test's result."""

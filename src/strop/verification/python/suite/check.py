@@ -23,7 +23,7 @@ from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.work import safe_name
 from strop.verification.python.asserts import TesterReport, let_finish, stopped
-from strop.verification.python.child import Findings, fork, reap, worse
+from strop.verification.python.child import fork, reap, worse
 from strop.verification.python.far_end import GONE
 from strop.verification.python.names import bound_names, module_names
 from strop.verification.python.wire import frame
@@ -40,9 +40,14 @@ class SuiteReport(TesterReport):
         super().__init__()
         self.tests: dict[str, TestResult] = {}
         self.uncollected = ""
+        self.compared: dict[str, str] = {}
+        """By test, how objects of the answer compared, as `Calls.said` has it."""
+        self.calls: dict[str, list[str]] = {}
+        self.altered: set[str] = set()
 
     def _handle(self, message: dict[str, Any]) -> None:
         if "test" in message:
+            self._note(message)
             text = message["x"]
             if text == GONE:  # why, and the verdict on the test, is what the candidate's end says
                 return
@@ -55,6 +60,15 @@ class SuiteReport(TesterReport):
             self.uncollected = self.uncollected or f"{message['collect']}: {message['x']}"[:300]
         else:
             super()._handle(message)
+
+    def _note(self, message: dict[str, Any]) -> None:
+        name = message["test"]
+        if "c" in message:
+            self.compared[name] = message["c"]
+        if message.get("altered"):
+            self.altered.add(name)
+        self.calls[name] = message.get("calls", [])
+        self.findings.compares = self.findings.compares or "c" in message or "again" in message
 
 
 def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
@@ -82,10 +96,18 @@ def packages() -> list[str]:
 
 
 def run_pytest(
-    check: PytestCheck, answer: str, zygote: JailedProcess, runner: JailedProcess, limits: Limits
-) -> Findings:
-    """One candidate, one run. Raises WorkerDied when our process broke, VerificationError for a bad task."""
-    job = _job(check, answer, runner.work, limits)
+    check: PytestCheck,
+    answer: str,
+    zygote: JailedProcess,
+    runner: JailedProcess,
+    limits: Limits,
+    alter: dict[str, list[int | str]] | None = None,
+) -> SuiteReport:
+    """One candidate, one run. Raises WorkerDied when our process broke, VerificationError for a bad task.
+
+    `alter`: calls of tests to make with other values (`second_look`); then calls are noted, also if it is empty.
+    """
+    job = _job(check, answer, runner.work, limits) | {"alter": alter}
     report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
     with ours, theirs, closing(fork(zygote, limits, "module")) as child:
@@ -109,7 +131,7 @@ def run_pytest(
     findings.account(end, output)
     stop = stopped(report, output, pump, end)
     _conclude(check, report, stop if report.fault or not report.done else None)
-    return findings
+    return report
 
 
 def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str, Any]:

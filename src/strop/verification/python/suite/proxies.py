@@ -8,10 +8,11 @@ value, or compute with it until only the wished result is left. Hence, for opera
    operator on it is a fault (see `Session`). This is what a class made up by the answer to stand for a number meets.
 2. Where the tests know its class, an object that calls itself equal to a plain value is a fault all the same, and so is
    arithmetic with a plain value that gives a plain value, at once or through an object in between.
-3. An object that calls itself equal to another one and to a fresh random text is a fault.
+3. An object that calls itself equal to another one and to a fresh random text or a foreign object is a fault, and so
+   are two that are both equal and unequal.
 
-Not covered: what a method or an attribute of an object says is the answer's word. Tests that compare two objects of the
-answer, and nothing plain, are as good as its `__eq__`.
+Not covered: what a method or an attribute of an object says is the answer's word. Whether two objects of the answer
+compare as they should is looked at by `second_look`, where the task has a reference.
 """
 
 import dis
@@ -151,12 +152,17 @@ def _refuse(proxy: Remote, name: str) -> TypeError:
     return TypeError(f"{name} of this object does not cross")
 
 
-def _equals_anything(proxy: Remote) -> bool:
-    """Whether the object calls itself equal to a text that nobody knows; one that raises on texts does not."""
+def _says_true(proxy: Remote, name: str, other: Any) -> bool:
+    """Whether the comparison holds; one that raises does not."""
     try:
-        return _do(proxy, "__eq__", secrets.token_hex(8)) is True
+        return _do(proxy, name, other) is True
     except Exception:
         return False
+
+
+def _equals_anything(proxy: Remote) -> bool:
+    """Whether the object calls itself equal to a text that nobody knows, or to an object of a class not its own."""
+    return any(_says_true(proxy, "__eq__", other) for other in (secrets.token_hex(8), lambda: None))
 
 
 def _equality(name: str) -> Callable[[Remote, Any], bool]:
@@ -175,13 +181,15 @@ def _equality(name: str) -> Callable[[Remote, Any], bool]:
         said = _do(self, name, other)
         if type(said) is not bool:
             raise _refuse(self, name)
-        if said is differs:
-            return said
-        if not remote or not _named(self) or not _named(other):
+        if remote and _named(self) and _named(other):
+            self._strop_session.calls.compared(said)
+            if said and _says_true(self, "__eq__" if differs else "__ne__", other):
+                self._strop_session.fault("two objects that are both equal and unequal")
+            if said is not differs and _equals_anything(self):
+                self._strop_session.fault("an object that is equal to everything")
+        elif said is not differs:
             _refuse(self, name)
-        elif _equals_anything(self):
-            self._strop_session.fault("an object that is equal to everything")
-        return said
+        return bool(said)
 
     return compare
 
@@ -193,6 +201,7 @@ def _order(name: str) -> Callable[[Remote, Any], bool]:
         said = _do(self, name, other)
         if type(said) is not bool:
             raise _refuse(self, name)
+        self._strop_session.calls.compared(said)
         return said
 
     return compare

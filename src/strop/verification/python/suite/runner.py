@@ -5,9 +5,9 @@ lives in the candidate (`verification.python.suite.proxies`). So the only confte
 task's own.
 
 Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
-ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes"}; sends the candidate's
-stages as the tester does, {"test": id, "ok", "x", "s"} each, {"collect": where, "x"} for a file that could not be
-collected, {"done": why}.
+ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "alter"}; sends the
+candidate's stages as the tester does, {"test": id, "ok", "x", "s"} each (and `altered.Calls.report`),
+{"collect": where, "x"} for a file that could not be collected, {"done": why}.
 """
 
 import ast
@@ -27,6 +27,7 @@ from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
 from strop.verification.python.far_end import CandidateGone, failure_of_tests
 from strop.verification.python.names import module_names, star_names
+from strop.verification.python.suite.altered import Calls
 from strop.verification.python.suite.proxies import RemoteModule, make
 from strop.verification.python.suite.session import Session
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
@@ -46,6 +47,11 @@ class SuiteRecorder:
         self.phases: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
 
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Where calls are altered, only the tests that this is for."""
+        if only := self.session.calls.alter:
+            items[:] = [item for item in items if item.nodeid in only]
+
     def pytest_collection_finish(self) -> None:
         """Faults up to here belong to every test."""
         self.collected = "; ".join(self.session.faults)
@@ -55,8 +61,9 @@ class SuiteRecorder:
         if report.failed:
             self.send({"collect": report.nodeid, "x": self._cause(None)})
 
-    def pytest_runtest_setup(self) -> None:
+    def pytest_runtest_setup(self, item: Any) -> None:
         """Each test starts without faults."""
+        self.session.calls.begin(item.nodeid)
         self.session.faults.clear()
         self.session.raised = None
         random.seed(0)
@@ -77,7 +84,8 @@ class SuiteRecorder:
         fault = self.session.gone or self.collected or "; ".join(self.session.faults)
         passed = self.phases.get(number) == {"setup", "call", "teardown"} and not fault
         why = "" if passed else fault or self.failures.get(number) or "skipped or expected to fail"
-        self.send({"test": number, "ok": passed, "x": why[:300], "s": self.seconds[number]})
+        told = {"test": number, "ok": passed, "x": why[:300], "s": self.seconds[number]}
+        self.send(told | self.session.calls.report())
 
     def _cause(self, error: BaseException | None) -> str:
         raised = self.session.raised
@@ -168,4 +176,5 @@ def _job() -> None:
         workdir.put(job["work"], name, text.encode("utf-8", "surrogatepass"), 0)
     package = os.path.join(job["work"], os.path.dirname(job["path"]))
     os.makedirs(package, exist_ok=True)  # it may have no file
-    run_suite(job, Session(_PEER, job["result_bytes"], make), partial(write_blocking, _CHANNEL))
+    calls = Calls(job["alter"], noting=job["alter"] is not None)
+    run_suite(job, Session(_PEER, job["result_bytes"], make, calls), partial(write_blocking, _CHANNEL))

@@ -22,6 +22,7 @@ from strop.verification.python.codec import (
     wire_of_date,
 )
 from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes
+from strop.verification.python.suite.altered import Calls
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -37,12 +38,16 @@ _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 class Session(FarEnd):
     """One candidate; `faults` are those of the running test."""
 
-    def __init__(self, fd: int, limit: int, make: Callable[["Session", int, dict[str, Any]], Any]) -> None:
+    def __init__(
+        self, fd: int, limit: int, make: Callable[["Session", int, dict[str, Any]], Any], calls: Calls
+    ) -> None:
         super().__init__(fd, limit)
-        self.make = make
+        self.make, self.calls = make, calls
         self.faults: list[str] = []
         self.requests = 0
         self.proxies: dict[int, Any] = {}
+        self.classes: set[int] = set()
+        """Numbers of classes among them."""
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
         self.functions: list[Callable[..., Any]] = []
@@ -61,6 +66,8 @@ class Session(FarEnd):
         with self.lock:
             self.requests += 1
             request: dict[str, Any] = {"i": self.requests, "op": operation, "h": number, "n": name}
+            if operation == "call":
+                args, kwargs = self.calls.passed_on(args, kwargs, of_class=number in self.classes)
             try:
                 request["a"] = [self.encode(a) for a in args]
                 if operation == "call":
@@ -131,7 +138,9 @@ class Session(FarEnd):
         if kind != "ref" or type(inner) is not list or type(inner[0]) is not int:
             raise Malformed("unknown tag")
         number = inner[0]
-        if number not in self.proxies:
+        if number in self.proxies:
+            self.calls.again = self.calls.again or number not in self.classes
+        else:
             about = inner[1] if len(inner) == 2 else None
             if not isinstance(about, dict):
                 raise Malformed("a handle of nothing")
@@ -139,6 +148,8 @@ class Session(FarEnd):
                 self.proxies[number] = self._exception_class(about["k"])
             else:
                 self.proxies[number] = self.make(self, number, about)
+                if "k" in about:
+                    self.classes.add(number)
         return self.proxies[number]
 
     def _exception_class(self, about: Any, depth: int = 20) -> type:
