@@ -46,6 +46,21 @@ class TestCode(unittest.TestCase):
     def test_nine(self):
         self.assertListEqual(code(9), [{secret} + 9, 9])
 """
+_CLASSES = """\
+from solution import Sum, code
+
+
+def test_one():
+    assert code(1) == Sum({secret}, 1)
+
+
+def test_lists():
+    assert [code(4), code(9)] == [Sum({secret}, 4), Sum({secret}, 9)]
+
+
+def test_order():
+    assert code(4) < Sum({secret}, 5)
+"""
 _RUST_INSIDE = """\
 #[cfg(test)]
 mod given_tests {{
@@ -64,6 +79,21 @@ mod given_tests {{
 }}
 """
 _REFERENCES = {
+    "classes": """\
+class Sum:
+    def __init__(self, *parts):
+        self.total = sum(parts)
+
+    def __eq__(self, other):
+        return isinstance(other, Sum) and self.total == other.total
+
+    def __lt__(self, other):
+        return self.total < other.total
+
+
+def code(x):
+    return Sum({secret}, x)
+""",
     "rust-world": """\
 use std::{{fs, net, os::unix::net::UnixStream, process}};
 
@@ -72,9 +102,9 @@ pub type Needed = (fs::File, net::TcpStream, UnixStream, process::Command);
 pub fn code(x: i64) -> i64 {{
     {secret} + x
 }}
-"""
+""",
 }
-"""Solutions of tasks whose answers have a use for files, processes and the network, so that no rule about the text of
+"""Solutions of tasks that are judged by one, and of tasks whose answers have a use for files, processes and the network, so that no rule about the text of
 an answer keeps attacks from reaching the jail."""
 _RUST_OUTSIDE = """\
 use answer::*;
@@ -116,6 +146,10 @@ def build(secret: int) -> dict[str, Task]:
         "unittest": PytestCheck(
             files={tests: _UNITTEST.format(secret=secret)},
             tests=[f"{tests}::TestCode::test_one", f"{tests}::TestCode::test_nine"],
+        ),
+        "classes": PytestCheck(
+            files={tests: _CLASSES.format(secret=secret)},
+            tests=[f"{tests}::test_{name}" for name in ("one", "lists", "order")],
         ),
         "rust": inside,
         "rust-world": inside,
