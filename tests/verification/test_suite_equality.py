@@ -11,7 +11,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.python import toolchain
-from strop.verification.python.suite.altered import Calls, other
+from strop.verification.python.suite.altered import SuiteCalls, other
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
 
@@ -266,12 +266,12 @@ def test_what_is_altered() -> None:
         "Ba-0 é",
         [{"k": "a"}],
     )
-    calls = Calls(None, noting=True)
+    calls = SuiteCalls(None, noting=True)
     calls.passed_on((True, None, ""), {}, of_class=True)
     assert calls.made == []
     calls.passed_on((1,), {}, of_class=True)
     (made,) = calls.made
-    again = Calls({"t": [0, made, 2]}, noting=True)
+    again = SuiteCalls({"t": [0, made, 2]}, noting=True)
     again.begin("t")
     assert again.passed_on((1,), {"a": 2}, of_class=True) == ((1,), {"a": 2}) and not again.altered
     again.begin("t")

@@ -104,8 +104,8 @@ pub fn code(x: i64) -> i64 {{
 }}
 """,
 }
-"""Solutions of tasks that are judged by one, and of tasks whose answers have a use for files, processes and the network, so that no rule about the text of
-an answer keeps attacks from reaching the jail."""
+"""Solutions of tasks that are judged by one, and of tasks whose answers have a use for files, processes and the
+network, so that no rule about the text of an answer keeps attacks from reaching the jail."""
 _RUST_OUTSIDE = """\
 use answer::*;
 

@@ -13,7 +13,7 @@ MOST = 10_000
 """Comparisons, and calls, of one test that are noted."""
 
 
-class Calls:
+class SuiteCalls:
     """What a test calls with plain values alone, and how its objects compare. `alter`: see `Alteration`, by test id.
 
     Without `noting`, only the comparisons are kept.

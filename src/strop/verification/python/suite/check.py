@@ -41,7 +41,7 @@ class SuiteReport(TesterReport):
         self.tests: dict[str, TestResult] = {}
         self.uncollected = ""
         self.compared: dict[str, str] = {}
-        """By test, how objects of the answer compared, as `Calls.said` has it."""
+        """By test, how objects of the answer compared, as `SuiteCalls.said` has it."""
         self.calls: dict[str, list[str]] = {}
         self.altered: set[str] = set()
 

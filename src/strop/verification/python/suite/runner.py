@@ -6,7 +6,7 @@ task's own.
 
 Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
 ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "alter"}; sends the
-candidate's stages as the tester does, {"test": id, "ok", "x", "s"} each (and `altered.Calls.report`),
+candidate's stages as the tester does, {"test": id, "ok", "x", "s"} each (and `altered.SuiteCalls.report`),
 {"collect": where, "x"} for a file that could not be collected, {"done": why}.
 """
 
@@ -27,7 +27,7 @@ from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
 from strop.verification.python.far_end import CandidateGone, failure_of_tests
 from strop.verification.python.names import module_names, star_names
-from strop.verification.python.suite.altered import Calls
+from strop.verification.python.suite.altered import SuiteCalls
 from strop.verification.python.suite.proxies import RemoteModule, make
 from strop.verification.python.suite.session import Session
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
@@ -176,5 +176,5 @@ def _job() -> None:
         workdir.put(job["work"], name, text.encode("utf-8", "surrogatepass"), 0)
     package = os.path.join(job["work"], os.path.dirname(job["path"]))
     os.makedirs(package, exist_ok=True)  # it may have no file
-    calls = Calls(job["alter"], noting=job["alter"] is not None)
+    calls = SuiteCalls(job["alter"], noting=job["alter"] is not None)
     run_suite(job, Session(_PEER, job["result_bytes"], make, calls), partial(write_blocking, _CHANNEL))

@@ -33,7 +33,7 @@ class Alteration:
     number: int
     """Among the calls with plain values of this test."""
     call: str
-    """Its kind and values, as `Calls.made` has them."""
+    """Its kind and values, as `SuiteCalls.made` has them."""
     amount: int
 
     def wire(self) -> list[int | str]:

@@ -22,7 +22,7 @@ from strop.verification.python.codec import (
     wire_of_date,
 )
 from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes
-from strop.verification.python.suite.altered import Calls
+from strop.verification.python.suite.altered import SuiteCalls
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -39,7 +39,7 @@ class Session(FarEnd):
     """One candidate; `faults` are those of the running test."""
 
     def __init__(
-        self, fd: int, limit: int, make: Callable[["Session", int, dict[str, Any]], Any], calls: Calls
+        self, fd: int, limit: int, make: Callable[["Session", int, dict[str, Any]], Any], calls: SuiteCalls
     ) -> None:
         super().__init__(fd, limit)
         self.make, self.calls = make, calls
