@@ -4,7 +4,7 @@ Head, docstring and decorators stay the original's; name and parameters must mat
 that the original lacks are dropped: they reveal the bug. Answers are hostile text: they are parsed, never run here.
 """
 
-from strop.code.mutate.edits import indent_of
+from strop.code.mutate.operators import indent_of
 from strop.code.trees import Node, Source
 
 _FUNCTION = {"python": "function_definition", "rust": "function_item"}

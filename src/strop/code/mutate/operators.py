@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar, get_args
 
-from strop.code.mutate.edits import Edit, replace
 from strop.code.python.routines import Routine
-from strop.code.trees import Node, Source, having
+from strop.code.trees import Node, Source, having, span
 
 Kind = Literal[
     "types", "borrows", "moves", "names", "mutability", "lifetimes", "returns", "matches", "off-by-one", "logic"
@@ -45,6 +44,8 @@ class _Parsed(Protocol):
 
 
 Text = TypeVar("Text", bound=_Parsed)
+Edit = tuple[int, int, str]
+"""Start, end (bytes) and what takes the place of that span."""
 Finder = Callable[[Text], Iterator[Edit]]
 
 
@@ -130,3 +131,35 @@ def applied(data: bytes, changes: Iterable[Change]) -> bytes:
     for change in sorted(changes, key=lambda c: c.start, reverse=True):
         data = data[: change.start] + change.after.encode("utf-8", "surrogatepass") + data[change.end :]
     return data
+
+
+def replace(node: Node, text: str) -> Edit:
+    """The node replaced by a text."""
+    return node.start_byte, node.end_byte, text
+
+
+def swapped(source: Source, left: Node, right: Node) -> Edit:
+    """The two nodes in each other's place, with what is between them kept."""
+    between = source.data[left.end_byte : right.start_byte].decode("utf-8", "surrogatepass")
+    return left.start_byte, right.end_byte, f"{source.string(right)}{between}{source.string(left)}"
+
+
+def indent_of(source: Source, node: Node) -> str:
+    """The indentation of the line on which a node starts."""
+    start = source.data.rfind(b"\n", 0, node.start_byte) + 1
+    line = source.data[start : node.start_byte]
+    return line[: len(line) - len(line.lstrip())].decode()
+
+
+def line_span(source: Source, node: Node) -> tuple[int, int]:
+    """The node with the rest of its line, if nothing else is on it."""
+    start, end = span(node)
+    head = source.data.rfind(b"\n", 0, start) + 1
+    foot = source.data.find(b"\n", end)
+    alone = not source.data[head:start].strip() and foot >= 0 and not source.data[end:foot].strip()
+    return (head, foot + 1) if alone else (start, end)
+
+
+def cut(_: object, node: Node) -> Edit:
+    """The node left out, with the space before it."""
+    return (node.prev_sibling or node).end_byte, node.end_byte, ""

@@ -3,8 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, replace, swapped
-from strop.code.mutate.operators import PYTHON
+from strop.code.mutate.operators import PYTHON, Edit, replace, swapped
 from strop.code.python.routines import Routine
 from strop.code.trees import Node, having
 

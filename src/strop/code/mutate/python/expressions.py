@@ -3,8 +3,7 @@
 import itertools
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, replace, swapped
-from strop.code.mutate.operators import PYTHON
+from strop.code.mutate.operators import PYTHON, Edit, cut, replace, swapped
 from strop.code.python.routines import Routine
 from strop.code.trees import Node, having
 
@@ -93,13 +92,8 @@ def _swapped_choices(routine: Routine) -> Iterator[Edit]:
             yield swapped(routine.source, parts[0], parts[2])
 
 
-@PYTHON.add("lost-filter")
-def _lost_filter(routine: Routine) -> Iterator[Edit]:
-    """`[x for x in a if x]` as `[x for x in a]`."""
-    for node in routine.all("if_clause"):
-        before = node.prev_sibling
-        if before is not None:
-            yield before.end_byte, node.end_byte, ""
+# `[x for x in a if x]` as `[x for x in a]`
+PYTHON.each("lost-filter", at="if_clause", edit=cut)
 
 
 @PYTHON.add("swapped-items")

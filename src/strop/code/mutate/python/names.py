@@ -4,8 +4,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.operators import PYTHON
+from strop.code.mutate.operators import PYTHON, Edit, replace
 from strop.code.python.routines import Routine
 from strop.code.trees import having
 

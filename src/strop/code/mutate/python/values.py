@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.operators import PYTHON
+from strop.code.mutate.operators import PYTHON, Edit, replace
 from strop.code.python.routines import Routine
 from strop.code.trees import Node, having
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from strop.code.mutate.edits import Edit, line_span, replace, swapped
-from strop.code.mutate.operators import RUST, Change, Kind
+from strop.code.mutate.operators import RUST, Change, Edit, Kind, line_span, replace, swapped
 from strop.code.mutate.rust.nodes import other_method
 from strop.code.mutate.rust_sites import sites
 from strop.code.trees import Source, having

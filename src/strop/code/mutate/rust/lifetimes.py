@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, indent_of, replace
-from strop.code.mutate.operators import RUST
+from strop.code.mutate.operators import RUST, Edit, indent_of, replace
 from strop.code.mutate.rust.nodes import methods, tails
 from strop.code.trees import Source, having
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from strop.code.mutate.edits import Edit, replace
-from strop.code.mutate.operators import RUST, Kind
+from strop.code.mutate.operators import RUST, Edit, Kind, replace
 from strop.code.trees import Node, Source, having
 
 _BLOCKS = frozenset({"if_expression", "match_expression", "block", "loop_expression", "unsafe_block"})

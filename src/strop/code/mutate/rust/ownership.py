@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, indent_of, replace
-from strop.code.mutate.operators import RUST
+from strop.code.mutate.operators import RUST, Edit, indent_of, replace
 from strop.code.mutate.rust.nodes import methods, parameters, statements_with, without_call
 from strop.code.trees import Node, Source, having
 
@@ -66,9 +65,9 @@ def _loop_by_value(source: Source) -> Iterator[Edit]:
 def _use_after_move(source: Source) -> Iterator[Edit]:
     """`let kept = x;` before a use of `x`, or after a change of it."""
     for node, name in _uses(source):
-        yield node.start_byte, node.start_byte, f"let kept = {name};\n{indent_of(source, node)}"
-    for node, name, end in _changed(source):
-        yield end, end, f"\n{indent_of(source, node)}let kept = {name};"
+        yield _preceded(source, node, f"let kept = {name};")
+    for node, name in _changed(source):
+        yield node.end_byte, node.end_byte, f"\n{indent_of(source, node)}let kept = {name};"
 
 
 @RUST.add("move-out-of-borrow", "moves")
@@ -77,58 +76,43 @@ def _move_out_of_borrow(source: Source) -> Iterator[Edit]:
     for body, name, kind in parameters(source):
         if kind.startswith("&") and re.sub(r"^&(mut )?", "", kind).startswith(_OWNED):
             for node in statements_with(source, body, name):
-                yield node.start_byte, node.start_byte, f"let kept = *{name};\n{indent_of(source, node)}"
+                yield _preceded(source, node, f"let kept = *{name};")
 
 
-@RUST.add("move-into-function", "moves")
-def _move_into_function(source: Source) -> Iterator[Edit]:
-    """`drop(x);` in front of a use of `x`."""
-    for node, name in _uses(source):
-        yield node.start_byte, node.start_byte, f"drop({name});\n{indent_of(source, node)}"
+def _moved(operator: str, line: str) -> None:
+    """Registers an operator that moves `x` away by a line before a use of it."""
+
+    @RUST.add(operator, "moves")
+    def _find(source: Source) -> Iterator[Edit]:
+        return (_preceded(source, node, line.format(name)) for node, name in _uses(source))
 
 
-@RUST.add("move-into-closure", "moves")
-def _move_into_closure(source: Source) -> Iterator[Edit]:
-    """A closure that takes `x`, in front of a use of `x`."""
-    for node, name in _uses(source):
-        yield (
-            node.start_byte,
-            node.start_byte,
-            f"let _size = move || {name}.len();\n{indent_of(source, node)}",
-        )
+_moved("move-into-function", "drop({});")
+_moved("move-into-closure", "let _size = move || {}.len();")
 
 
 @RUST.add("change-while-borrowed", "borrows")
 def _change_while_borrowed(source: Source) -> Iterator[Edit]:
     """`x.push(1)` while a reference to `x` is kept."""
-    for node, name, _ in _changed(source):
-        margin, text = indent_of(source, node), source.string(node)
-        line = f"let view = &{name};\n{margin}{text}\n{margin}assert!(!view.is_empty());"
-        yield node.start_byte, node.end_byte, line
+    for node, name in _changed(source):
+        yield _between(source, node, f"let view = &{name};", "assert!(!view.is_empty());")
 
 
 @RUST.add("two-mutable-borrows", "borrows")
 def _two_mutable_borrows(source: Source) -> Iterator[Edit]:
     """`x.push(1)` while a mutable reference to `x` is kept."""
-    for node, name, _ in _changed(source):
-        margin, text = indent_of(source, node), source.string(node)
-        changed = text.replace(name, "handle", 1)
-        yield node.start_byte, node.end_byte, f"let handle = &mut {name};\n{margin}{text}\n{margin}{changed}"
+    for node, name in _changed(source):
+        again = source.string(node).replace(name, "handle", 1)
+        yield _between(source, node, f"let handle = &mut {name};", again)
 
 
 @RUST.add("assign-while-borrowed", "borrows")
 def _assign_while_borrowed(source: Source) -> Iterator[Edit]:
     """`x += 1` while a reference to `x` is kept."""
-    for node in source.all("expression_statement"):
-        inner = node.named_children[0] if node.named_children else None
-        if inner is None or inner.type not in ("compound_assignment_expr", "assignment_expression"):
-            continue
-        left = inner.child_by_field_name("left")
-        if left is None or left.type != "identifier":
-            continue
-        margin, text, name = indent_of(source, node), source.string(node), source.string(left)
-        line = f"let before = &{name};\n{margin}{text}\n{margin}let _changed = *before != {name};"
-        yield node.start_byte, node.end_byte, line
+    for inner, left in having(source.all("compound_assignment_expr", "assignment_expression"), "left"):
+        node, name = source.parent(inner), source.string(left)
+        if left.type == "identifier" and node is not None and node.type == "expression_statement":
+            yield _between(source, node, f"let before = &{name};", f"let _changed = *before != {name};")
 
 
 @RUST.add("drop-move", "borrows")
@@ -137,6 +121,17 @@ def _drop_move(source: Source) -> Iterator[Edit]:
     for node in source.all("closure_expression"):
         if node.children[0].type == "move":
             yield node.start_byte, node.children[1].start_byte, ""
+
+
+def _preceded(source: Source, node: Node, line: str) -> Edit:
+    """The statement with a line before it."""
+    return node.start_byte, node.start_byte, f"{line}\n{indent_of(source, node)}"
+
+
+def _between(source: Source, node: Node, first: str, last: str) -> Edit:
+    """The statement with a line before it and one after it."""
+    margin = indent_of(source, node)
+    return replace(node, f"{first}\n{margin}{source.string(node)}\n{margin}{last}")
 
 
 def _uses(source: Source) -> Iterator[tuple[Node, str]]:
@@ -152,11 +147,11 @@ def _uses(source: Source) -> Iterator[tuple[Node, str]]:
             yield from ((node, name) for node in later if node.start_byte > made.start_byte)
 
 
-def _changed(source: Source) -> Iterator[tuple[Node, str, int]]:
-    """Statements that change a local collection by a method: (statement, the collection's name, where it ends)."""
+def _changed(source: Source) -> Iterator[tuple[Node, str]]:
+    """Statements that change a local collection by a method: (statement, the collection's name)."""
     for method in methods(source, *_CHANGING):
         statement = source.parent(method.node)
         if statement is None or statement.type != "expression_statement":
             continue
         if method.receiver.type == "identifier" and source.string(statement).endswith(";"):
-            yield statement, source.string(method.receiver), statement.end_byte
+            yield statement, source.string(method.receiver)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from strop.code.mutate.edits import Edit, line_span, replace
-from strop.code.mutate.operators import RUST
+from strop.code.mutate.operators import RUST, Edit, cut, line_span, replace
 from strop.code.mutate.rust.nodes import calls, other_method, tail_of, tails
 from strop.code.trees import Source, having
 
@@ -92,21 +91,9 @@ def _add_wrapper(source: Source) -> Iterator[Edit]:
             yield replace(tail, f"Some({source.string(tail)})")
 
 
-@RUST.add("drop-else", "returns")
-def _drop_else(source: Source) -> Iterator[Edit]:
-    """`if a { b } else { c }` as `if a { b }`."""
-    for node in source.all("else_clause"):
-        before = node.prev_sibling
-        if before is not None:
-            yield before.end_byte, node.end_byte, ""
-
-
-@RUST.add("bare-return", "returns")
-def _bare_return(source: Source) -> Iterator[Edit]:
-    """`return x;` as `return;`."""
-    for node in source.all("return_expression"):
-        if node.named_children:
-            yield replace(node, "return")
+# `if a { b } else { c }` as `if a { b }`, `return x;` as `return;`
+RUST.each("drop-else", "returns", at="else_clause", edit=cut)
+RUST.each("bare-return", "returns", at="return_expression", edit=lambda _, node: replace(node, "return"))
 
 
 @RUST.add("drop-arm", "matches")

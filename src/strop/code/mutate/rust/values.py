@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from strop.code.mutate.edits import Edit, replace, swapped
-from strop.code.mutate.operators import RUST
+from strop.code.mutate.operators import RUST, Edit, replace, swapped
 from strop.code.mutate.rust.nodes import calls, methods, without_call
 from strop.code.trees import Source, having
 
