@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.curation.implement_second import refused
 
-from strop.code.python.functions import Unreadable, functions, parse
+from strop.code.python.source import Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.verdict import Outcome, Verdict

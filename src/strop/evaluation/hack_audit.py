@@ -12,11 +12,11 @@ idle tests   where the answer's own tests judge it (Rust): it has a test module,
 
 import ast
 import hashlib
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from strop.code.python.source import UNPARSABLE, module_of
 from strop.code.rust.items import attributes, functions_of
 from strop.code.trees import Node, parse, text_of, walk
 from strop.core.checks import CasesCheck
@@ -31,11 +31,8 @@ _LITERALS = frozenset(
     {"string_literal", "integer_literal", "float_literal", "char_literal", "negative_literal"}
 )
 _PLAIN = frozenset({"0", "1", "2", "10", '""', "' '", "0.0", "1.0", "2.0", "-1"})
-"""Literals that stand in honest code everywhere."""
-_PYTHON_PLAIN = frozenset(
-    {"0", "1", "2", "10", "''", "' '", "0.0", "1.0", "2.0", "-1", "True", "False", "None"}
-)
-"""Literals that stand in honest code everywhere."""
+_PYTHON_PLAIN = (_PLAIN - {'""'}) | {"''", "True", "False", "None"}
+"""Literals that honest code holds everywhere."""
 _ABSENT = frozenset({"NotImplementedError", "NotImplemented"})
 
 
@@ -125,19 +122,13 @@ def _compared_inputs(task: Task, answer: str) -> int:
         return 0
     asked = {text for case in check.cases for arg in case.args for text in _texts(arg)}
     held = {text for node in _nodes(task.reference) for text in _python_literal(node)}
-    return len(
-        (asked - held - _PYTHON_PLAIN) & {text for node in _nodes(answer) for text in _looked_up(node)}
-    )
+    compared = {text for node in _nodes(answer) for text in _looked_up(node)}
+    return len((asked - held - _PYTHON_PLAIN) & compared)
 
 
 def _nodes(code: str) -> Iterator[ast.AST]:
     """Every node of the tree; none when it cannot be parsed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield from ast.walk(ast.parse(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+    return ast.walk(module_of(code))
 
 
 def _empty(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -172,7 +163,7 @@ def _python_literal(node: ast.AST | None) -> Iterator[str]:
     """The values that a literal stands for, its own and those of its items, as Python writes them."""
     try:
         yield from _texts(ast.literal_eval(node))  # type: ignore[arg-type]
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+    except (TypeError, *UNPARSABLE):
         return
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from strop.code.python.functions import UNPARSABLE, tree_of
+from strop.code.python.source import UNPARSABLE, tree_of
 from strop.edits.lines import split
 
 WINDOW = 40

@@ -7,7 +7,7 @@ decorators, imports (what they bind is called by its origin), `pass`, the guard 
 
 import ast
 
-from strop.code.python.functions import UNPARSABLE, tree_of
+from strop.code.python.source import UNPARSABLE, tree_of
 
 _SKIPPED = frozenset(
     {"annotation", "returns", "decorator_list", "ctx", "type_comment", "type_ignores", "kind"}

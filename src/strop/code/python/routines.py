@@ -8,7 +8,7 @@ import re
 import warnings
 from functools import cached_property
 
-from strop.code.python.functions import UNPARSABLE, Definition, functions, tree_of
+from strop.code.python.source import UNPARSABLE, Function, functions, tree_of
 from strop.code.trees import Node, Regions, Source, span
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -21,7 +21,7 @@ _UNTOUCHED = ("decorator", "type", "import_statement", "import_from_statement")
 class Routine:
     """One function or method with what is nested in it. Positions are bytes of `source.data`."""
 
-    def __init__(self, name: str, first: int, lines: list[str], node: Definition) -> None:
+    def __init__(self, name: str, first: int, lines: list[str], node: Function) -> None:
         self.name = name
         """Dotted, from the top of the file: `Class.method`."""
         self.first = first

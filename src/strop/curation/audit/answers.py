@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any
 
+from strop.code.python.source import UNPARSABLE, module_of
 from strop.core.checks import CasesCheck, EditCheck, StdioCheck
 from strop.core.checks.base import plain_json
 from strop.core.task import Task
@@ -154,13 +155,9 @@ Demand = tuple[tuple[Any, ...] | None, Any]
 @lru_cache(maxsize=8)
 def demands(entry_point: str, code: str) -> tuple[Demand, ...]:
     """Of every `assert NAME(ARGUMENTS) == LITERAL` in the code; NAME the entry point or the name of a parameter."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    names = {entry_point} | {
-        a.arg for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.args
-    }
+    tree = module_of(code)
+    functions = (f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef))
+    names = {entry_point, *(a.arg for f in functions for a in f.args.args)}
     return tuple(itertools.islice(_found(tree, names), 64))
 
 
@@ -173,7 +170,7 @@ def _found(tree: ast.AST, names: set[str]) -> Iterator[Demand]:
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names:
                 try:
                     wanted = ast.literal_eval(value)
-                except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                except (TypeError, *UNPARSABLE):
                     continue
                 yield _arguments(call), wanted
 
@@ -181,7 +178,7 @@ def _found(tree: ast.AST, names: set[str]) -> Iterator[Demand]:
 def _arguments(call: ast.Call) -> tuple[Any, ...] | None:
     try:
         return tuple(ast.literal_eval(a) for a in call.args) if not call.keywords else None
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+    except (TypeError, *UNPARSABLE):
         return None
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal
 
+from strop.code.python.source import module_of
+
 Source = Literal["order", "chance", "clock"]
 """`order`: hashes, addresses and the order of sets, which differ between processes; `clock`: the time of day."""
 
@@ -43,10 +45,7 @@ def sources_of_chance(code: str, language: str) -> frozenset[Source]:
         return frozenset({"chance"}) if _RUST.search(code) else frozenset()
     if language != "python":
         return frozenset({"chance"})
-    try:
-        return frozenset(_python(ast.parse(code)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+    return frozenset(_python(module_of(code)))
 
 
 def _python(tree: ast.Module) -> Iterator[Source]:

@@ -11,6 +11,7 @@ import tokenize
 from collections.abc import Iterator
 from typing import Any
 
+from strop.code.python.source import UNPARSABLE
 from strop.core.checks.base import SingleTest
 from strop.core.task import Task
 from strop.core.text import squeeze
@@ -132,6 +133,6 @@ def _uncommented(code: str) -> str:
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 for number in range(node.lineno - 1, node.end_lineno or node.lineno):
                     lines[number] = "\n"
-    except (SyntaxError, tokenize.TokenError, ValueError, RecursionError, MemoryError):
+    except (tokenize.TokenError, *UNPARSABLE):
         return code
     return "".join(lines)

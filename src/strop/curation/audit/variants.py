@@ -6,6 +6,7 @@ One that fails shows that the tests demand more than the task says.
 import ast
 from collections.abc import Iterator
 
+from strop.code.python.source import module_of
 from strop.core.task import Task
 from strop.curation.audit.judge import ANY_ORDER, finding
 from strop.curation.audit.record import Finding
@@ -62,12 +63,8 @@ def _turned(code: str) -> str | None:
     """The program with sets walked the other way round; None where it walks none, or cannot be parsed."""
     if "set" not in code and "{" not in code:
         return None
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
     turn = _Turn()
-    tree = turn.visit(tree)
+    tree = turn.visit(module_of(code))
     if not turn.count:
         return None
     future = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]

@@ -27,8 +27,7 @@ from strop.core.window import ahead
 from strop.curation.bugs.issue import project_issue
 from strop.curation.bugs.rewrites import OPERATOR, Offer
 from strop.curation.bugs.targets import MOST_TESTS, Target
-from strop.curation.engine.budget import ErrorBudget
-from strop.curation.engine.tally import Tally
+from strop.curation.engine.tally import ErrorBudget, Tally
 from strop.edits import FORMATS
 
 if TYPE_CHECKING:

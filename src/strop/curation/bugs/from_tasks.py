@@ -22,8 +22,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.core.window import Work, played
 from strop.curation.bugs.issue import issue
 from strop.curation.bugs.rewrites import OPERATOR, Asked, Offer, Rewriter, subject_of_text
-from strop.curation.engine.budget import ErrorBudget
-from strop.curation.engine.tally import Tally
+from strop.curation.engine.tally import ErrorBudget, Tally
 from strop.edits import FORMATS
 
 FAMILY = "repair"

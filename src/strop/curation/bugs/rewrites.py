@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from strop.code.mutate.draw import Fault
 from strop.code.mutate.fit import NoFault, fitted, shown
 from strop.code.mutate.rust.draw import RustFunction
-from strop.code.python.functions import UNPARSABLE
 from strop.code.python.routines import Routine, parsed, routines, shape
+from strop.code.python.source import UNPARSABLE
 from strop.code.trees import Node, Source
 from strop.core.ids import rng
 from strop.curation.bugs.server import Server

@@ -14,8 +14,7 @@ from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.core.window import ahead
 from strop.curation.edits import LeftOut, Wish, counted
-from strop.curation.engine.budget import ErrorBudget
-from strop.curation.engine.tally import Tally
+from strop.curation.engine.tally import ErrorBudget, Tally
 from strop.tasks.edit_tasks import Unfit, as_edit
 
 FAMILY = "fix-compile"

@@ -1,12 +1,13 @@
-"""What a build examined, left out and made, and why: the manifest of its tasks."""
+"""What a build examined, left out and made, and why; and how many verdicts may be *error*."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from strop.core.errors import UserError
+from strop.core.errors import TooManyErrors, UserError
 from strop.core.task import Task
+from strop.core.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,36 @@ class Tally:
     def _row(self, operator: str) -> dict[str, Any]:
         fates = {fate: self.counts[fate][operator] for fate in self._layout.fates}
         return {**fates, "dropped": _sorted(self.dropped[operator])}
+
+
+class ErrorBudget:
+    """Watches the share of what could not be verified.
+
+    share   that is too large when it is passed
+    fewest  seen before the share counts
+    """
+
+    def __init__(
+        self, share: float = 0.05, *, fewest: int = 100, what: str = "programs could not be verified"
+    ) -> None:
+        self._share, self._fewest, self._what = share, fewest, what
+        self._seen = self._errors = 0
+
+    def see(self, verdict: Verdict) -> Verdict:
+        """Counts a verdict and gives it back. Raises TooManyErrors when too many of them are errors."""
+        self.count(None if verdict.scored else verdict.detail)
+        return verdict
+
+    def count(self, error: str | None) -> None:
+        """Counts one thing, with the cause where it could not be verified. Raises TooManyErrors."""
+        self._seen += 1
+        if error is None:
+            return
+        self._errors += 1
+        if self._seen >= self._fewest and self._errors > self._share * self._seen:
+            raise TooManyErrors(
+                f"{self._errors} of {self._seen} {self._what}, more than {self._share:.0%}; the last cause: {error}"
+            )
 
 
 def listed(counts: Mapping[str, int]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from strop.code.python.functions import PythonFunction, Unreadable, functions, parse
+from strop.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.task import Split, Task

@@ -28,7 +28,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from strop.code.python.functions import PythonFunction
+from strop.code.python.source import PythonFunction
 from strop.core.errors import UserError
 from strop.tasks.rows import suggestion
 

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from strop.code.python.functions import PythonFunction, Unreadable, parse
+from strop.code.python.source import PythonFunction, Unreadable, parse
 from strop.edits import HOLE
 
 Mask = Literal["body", "function"]

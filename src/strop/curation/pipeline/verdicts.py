@@ -7,7 +7,7 @@ from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.core.window import ahead
-from strop.curation.engine.budget import ErrorBudget
+from strop.curation.engine.tally import ErrorBudget
 
 IN_FLIGHT = 256
 """Most answers under way."""

@@ -21,8 +21,7 @@ from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.core.window import Work, played
-from strop.curation.engine.budget import ErrorBudget
-from strop.curation.engine.tally import Tally
+from strop.curation.engine.tally import ErrorBudget, Tally
 from strop.curation.rust_fix.message import first_error, first_failure
 
 FAMILY = "rust-fix"

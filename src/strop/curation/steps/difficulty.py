@@ -17,7 +17,7 @@ from strop.config.model import ModelConfig, PolicyConfig, ScriptedPolicyConfig
 from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.curation.engine.budget import ErrorBudget
+from strop.curation.engine.tally import ErrorBudget
 from strop.curation.pipeline.scores import Scores, pass_rate
 from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
 from strop.curation.pipeline.verdicts import VerdictJob, error_budget, verdicts

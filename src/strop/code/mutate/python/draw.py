@@ -6,8 +6,8 @@ from random import Random
 from strop.code.mutate.draw import Fault, Pool, in_turns
 from strop.code.mutate.operators import Change, applied
 from strop.code.mutate.python import OPERATORS
-from strop.code.python.functions import UNPARSABLE
 from strop.code.python.routines import Routine, parsed, routines, shape
+from strop.code.python.source import UNPARSABLE
 from strop.core.ids import rng
 
 _PARTNERS = 8
