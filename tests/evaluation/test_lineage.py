@@ -8,7 +8,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.evaluation.lineage import other_prompts, run_of, seen
+from strop.evaluation.contamination import other_prompts, run_of, seen
 from strop.tasks import write_tasks
 from strop.tasks.recipe import chosen_tasks, split_tasks
 

@@ -15,8 +15,7 @@ from strop.core.text import printable
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.core.task import Task
-    from strop.evaluation.contamination import Contamination
-    from strop.evaluation.result import Evaluation
+    from strop.evaluation.result import Contamination, Evaluation
 
 
 @dataclass(frozen=True)
@@ -103,8 +102,8 @@ def evaluate(
     """
     from strop.cli.models import check_there, read_models, recipes_of, split_words
     from strop.core import files
+    from strop.evaluation.contamination import other_prompts, seen_by
     from strop.evaluation.evaluate import check
-    from strop.evaluation.lineage import other_prompts, seen_by
     from strop.tasks.recipe import chosen_tasks
 
     for path in filter(None, (output, chart)):

@@ -1,51 +1,81 @@
-"""Contamination: which evaluation tasks a model may have seen in training.
+"""Contamination: which evaluation tasks a model may have seen in training, as its Strop run or the user says.
 
 Two signs are reported, and neither is corrected for: tasks published before the end of the model's training data
 (`model.cutoff`), with separate rates before and after that day, as in LiveCodeBench (arXiv 2403.07974, section 4);
 and tasks whose statement is a near-duplicate of one that Strop trained on.
 """
 
-from collections.abc import Sequence, Set
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from pydantic import Field
-
-from strop.core.records import Record
+from strop.config.load import load_recipe
+from strop.config.schema import Recipe
+from strop.core.errors import ConfigError, UserError
 from strop.core.task import Task
-from strop.evaluation.statistics import Estimate
+from strop.evaluation.result import Contamination
+from strop.tasks.recipe import split_tasks, tasks_source
+from strop.tasks.sources import load_tasks
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
 
-
-class _Counted(Protocol):
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def date(self) -> str: ...
+_PROMPT = ("style", "template", "answer")
+"""Settings of `tasks` that the prompts depend on."""
+_DEPTH = 3
+"""A run's models lie in RUN, RUN/final and RUN/checkpoints/NAME."""
 
 
-class _Evaluation(Protocol):
-    """What is asked of a `strop.evaluation.result.Evaluation`."""
-
-    @property
-    def counts(self) -> Sequence[_Counted]: ...
-    @property
-    def keys(self) -> list[str]: ...
-    @property
-    def stage_keys(self) -> list[str]: ...
-    def estimate(self, key: str, *, tasks: Set[str]) -> Estimate | None: ...
+def run_of(name: str) -> Path | None:
+    """The run folder that a model's folder belongs to; None for other models."""
+    folder = Path(name)
+    return next((p for p in [folder, *folder.parents][:_DEPTH] if (p / "recipe.yaml").is_file()), None)
 
 
-class Contamination(Record):
-    """What is known of the model's training data, and of the tasks that it touches."""
+def _trained_by(recipe: Recipe, name: str) -> Path | None:
+    return run_of(name) if recipe.policy.engine in ("transformers", "vllm") else None
 
-    cutoff: str | None = None
-    """Day, as YYYY-MM-DD, up to which the training data reaches; None: not known."""
-    source: str | None = None
-    """Task set that was trained on; None: not known."""
-    compared: int = 0
-    """Training tasks that the evaluated ones were compared with."""
-    similar: list[str] = Field(default_factory=list)
-    """Ids of evaluated tasks whose statement is a near-duplicate of one of them."""
+
+def other_prompts(recipe: Recipe, name: str) -> str | None:
+    """What a run's recipe says of prompts where `recipe` says otherwise, as overrides; None where nothing differs."""
+    run = _trained_by(recipe, name)
+    if run is None:
+        return None
+    try:
+        known = load_recipe([run / "recipe.yaml"]).tasks
+    except (UserError, ConfigError):
+        return None
+    given = {key: getattr(known, key) for key in _PROMPT if getattr(known, key) != getattr(recipe.tasks, key)}
+    words = (f"tasks.{key}={'null' if value is None else value}" for key, value in given.items())
+    return " ".join(words) or None
+
+
+def seen_by(
+    recipes: Mapping[str, Recipe], tasks: Sequence[Task], trained_on: str | None, say: Callable[[str], None]
+) -> dict[str, Contamination | None]:
+    """What each model may have seen of `tasks`, by its word; see `seen`."""
+    return {word: seen(recipe, recipe.model.name, tasks, trained_on, say) for word, recipe in recipes.items()}
+
+
+def seen(
+    recipe: Recipe, name: str, tasks: Sequence[Task], trained_on: str | None, say: Callable[[str], None]
+) -> Contamination | None:
+    """What a model may have seen of `tasks`; None when nothing is known.
+
+    recipe      the evaluation's for this model, whose model.cutoff counts first, and then the run's
+    name        as the model was named: a run or a model in it tells what it was trained on
+    trained_on  a task set, all of it, in place of the run's training tasks
+    say         gets a line where the run's training tasks cannot be read; a bad `trained_on` raises UserError
+    """
+    cutoff, source, training = recipe.model.cutoff, "", None
+    if (run := _trained_by(recipe, name)) is not None:
+        try:
+            known = load_recipe([run / "recipe.yaml"])
+            cutoff = cutoff or known.model.cutoff
+            if trained_on is None:
+                source, training = tasks_source(known), split_tasks(known)[0]
+        except (UserError, ConfigError) as error:
+            say(f"the training tasks of {run} cannot be read, so near-duplicates are not counted: {error}")
+    if trained_on is not None:
+        source, training = trained_on, load_tasks(trained_on)
+    return contamination(tasks, cutoff=cutoff, training=training, source=source)
 
 
 def contamination(
@@ -67,67 +97,3 @@ def contamination(
         compared=len(training or ()),
         similar=sorted(tasks[at].id for at in close),
     )
-
-
-def contamination_json(result: _Evaluation, found: Contamination) -> dict[str, Any]:
-    """The same with the rates, as JSON: {"cutoff", "before": part, "after": part, "undated", "source", "compared",
-    "similar", "similar_tasks", "note"}; a part is {"tasks", key: rate, "intervals"}. What is not known is not there.
-    """
-    report: dict[str, Any] = {}
-    if found.cutoff is not None:
-        before, after = parts(result, found.cutoff)
-        report |= {"cutoff": found.cutoff, "undated": sum(not task.date for task in result.counts)}
-        report |= {"before": _part(result, before), "after": _part(result, after)}
-    if found.source is not None:
-        report |= {"source": found.source, "compared": found.compared}
-        report |= {"similar": len(found.similar), "similar_tasks": found.similar}
-    return {**report, "note": note(result, found)}
-
-
-def parts(result: _Evaluation, cutoff: str) -> tuple[set[str], set[str]]:
-    """Ids of the tasks that are (before the cut-off or of that day, after it); those without a date are in neither."""
-    dated = [task for task in result.counts if task.date]
-    before = {task.task_id for task in dated if task.date <= cutoff}
-    return before, {task.task_id for task in dated} - before
-
-
-def note(result: _Evaluation, found: Contamination) -> str:
-    """What there is to say, in one line."""
-    said = []
-    total = len(result.counts)
-    if found.cutoff is not None:
-        before, after = parts(result, found.cutoff)
-        undated = sum(not task.date for task in result.counts)
-        without = f", {undated} without a date" if undated else ""
-        rates = [
-            f"{name} {rate}"
-            for name, ids in (("before", before), ("after", after))
-            if (rate := _rate(result, ids))
-        ]
-        compared = f": {result.keys[0]} {', '.join(rates)}" if rates else ""
-        said.append(
-            f"{len(before)} of {total} tasks are dated up to the model's cutoff {found.cutoff}{without}{compared}"
-        )
-    if found.source is not None:
-        said.append(
-            f"{len(found.similar)} of {total} statements are near-duplicates of training tasks, {found.compared} in all"
-            f" ({found.source})"
-        )
-    return "; ".join(said)
-
-
-def _part(result: _Evaluation, ids: set[str]) -> dict[str, Any]:
-    keys = [*result.keys, *result.stage_keys]
-    found = {key: result.estimate(key, tasks=ids) for key in keys}
-    return {
-        "tasks": len(ids),
-        **{key: None if e is None else e.value for key, e in found.items()},
-        "intervals": {key: None if e is None else [e.low, e.high] for key, e in found.items()},
-    }
-
-
-def _rate(result: _Evaluation, ids: set[str]) -> str:
-    estimate = result.estimate(result.keys[0], tasks=ids)
-    if estimate is None:
-        return ""
-    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}] of {len(ids)}"

@@ -9,8 +9,7 @@ from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.evaluation.contamination import Contamination
-from strop.evaluation.result import Evaluation, TaskCounts
+from strop.evaluation.result import Contamination, Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
 from strop.rollouts.player import Player
 from strop.tasks.recipe import date_of

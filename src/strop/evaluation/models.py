@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from strop.core.text import printable
-from strop.evaluation.contamination import note
 from strop.evaluation.result import Evaluation
 from strop.evaluation.stages import STAGES
 from strop.evaluation.statistics import Difference, Estimate
@@ -165,7 +164,7 @@ def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
 
 def seen_notes(results: Mapping[str, Evaluation]) -> list[str]:
     """A line a model on what it may have seen of the tasks, where something is known."""
-    notes = {name: note(r, r.contamination) for name, r in results.items() if r.contamination is not None}
+    notes = {name: note for name, r in results.items() if (note := r.seen_note())}
     if len(results) == 1:
         return [printable(text) for text in notes.values()]
     return [printable(f"{name}: {text}") for name, text in notes.items()]

@@ -1,19 +1,30 @@
 """The result of an evaluation: counts for every task, and the numbers derived from them."""
 
-from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from pydantic import Field
 
 from strop.core.errors import UserError
 from strop.core.records import Record
-from strop.evaluation.contamination import Contamination, contamination_json
 from strop.evaluation.stages import GREEDY_PREFIX, STAGES
 from strop.evaluation.statistics import Difference, Estimate, mean_interval, paired_difference, pass_at_k
 
 GREEDY = "greedy"
 NO_TOPIC = "(none)"
+
+
+class Contamination(Record):
+    """What is known of the model's training data, and of the tasks that it touches."""
+
+    cutoff: str | None = None
+    """Day, as YYYY-MM-DD, up to which the training data reaches; None: not known."""
+    source: str | None = None
+    """Task set that was trained on; None: not known."""
+    compared: int = 0
+    """Training tasks that the evaluated ones were compared with."""
+    similar: list[str] = Field(default_factory=list)
+    """Ids of evaluated tasks whose statement is a near-duplicate of one of them."""
 
 
 class TaskCounts(Record):
@@ -126,39 +137,82 @@ class Evaluation(Record):
 
     def as_json(self, *, per_task: bool = True) -> dict[str, Any]:
         """The numbers as JSON values, for summary.json and `strop eval -o`; see docs/formats.md."""
-        estimates = {key: self.estimate(key) for key in [*self.keys, *self.stage_keys]}
-        report: dict[str, Any] = {key: None if e is None else e.value for key, e in estimates.items()}
-        report["intervals"] = {key: None if e is None else [e.low, e.high] for key, e in estimates.items()}
-        report["confidence"] = self.confidence
-        report["tasks"] = len(self.counts)
-        report["unscored_tasks"] = {key: len(self.counts) - len(self.values(key)) for key in self.keys}
-        report["topics"] = {topic or NO_TOPIC: self._topic_json(topic) for topic in self.topics}
         settings = (
-            "samples",
-            "temperature",
-            "top_p",
-            "max_tokens",
-            "tokens_mean",
-            "truncated_rate",
-            "seconds",
-        )
-        report |= {name: getattr(self, name) for name in settings}
-        report["outcomes"] = self.outcomes
-        report["error_rate"] = self.error_rate
+            "samples", "temperature", "top_p", "max_tokens", "tokens_mean", "truncated_rate", "seconds", "outcomes",
+            "error_rate",
+        )  # fmt: skip
+        report: dict[str, Any] = {
+            **self._rates(),
+            "confidence": self.confidence,
+            "tasks": len(self.counts),
+            "unscored_tasks": {key: len(self.counts) - len(self.values(key)) for key in self.keys},
+            "topics": {topic or NO_TOPIC: self._topic_json(topic) for topic in self.topics},
+            **{name: getattr(self, name) for name in settings},
+        }
         if self.contamination is not None:
-            report["contamination"] = contamination_json(self, self.contamination)
+            report["contamination"] = self._contamination_json(self.contamination)
         if per_task:
             report["per_task"] = [t.model_dump() for t in self.counts]
         return report
 
+    def _rates(self, topic: str | None = None, tasks: Set[str] | None = None) -> dict[str, Any]:
+        return rates_json({key: self.estimate(key, topic, tasks) for key in [*self.keys, *self.stage_keys]})
+
     def _topic_json(self, topic: str) -> dict[str, Any]:
-        count = Counter(t.topic for t in self.counts)[topic]
-        estimates = {key: self.estimate(key, topic) for key in [*self.keys, *self.stage_keys]}
-        return {
-            "tasks": count,
-            **{key: None if e is None else e.value for key, e in estimates.items()},
-            "intervals": {key: None if e is None else [e.low, e.high] for key, e in estimates.items()},
-        }
+        return {"tasks": sum(t.topic == topic for t in self.counts), **self._rates(topic)}
+
+    def _by_cutoff(self, cutoff: str) -> dict[str, Set[str]]:
+        """Ids of the tasks dated up to the cut-off and after it; those without a date are in neither."""
+        dated = [task for task in self.counts if task.date]
+        before = {task.task_id for task in dated if task.date <= cutoff}
+        return {"before": before, "after": {task.task_id for task in dated} - before}
+
+    def _contamination_json(self, found: Contamination) -> dict[str, Any]:
+        """{"cutoff", "undated", "before": part, "after": part, "source", "compared", "similar", "similar_tasks",
+        "note"}; a part is {"tasks", key: rate, "intervals"}. What is not known is left out.
+        """
+        report: dict[str, Any] = {}
+        if found.cutoff is not None:
+            report |= {"cutoff": found.cutoff, "undated": sum(not task.date for task in self.counts)}
+            for name, ids in self._by_cutoff(found.cutoff).items():
+                report[name] = {"tasks": len(ids), **self._rates(tasks=ids)}
+        if found.source is not None:
+            report |= {"source": found.source, "compared": found.compared}
+            report |= {"similar": len(found.similar), "similar_tasks": found.similar}
+        return {**report, "note": self.seen_note()}
+
+    def seen_note(self) -> str:
+        """What the model may have seen of the tasks, in one line; empty when nothing is known."""
+        said, found, total = list[str](), self.contamination or Contamination(), len(self.counts)
+        if found.cutoff is not None:
+            parts = self._by_cutoff(found.cutoff)
+            undated = sum(not task.date for task in self.counts)
+            without = f", {undated} without a date" if undated else ""
+            key = self.keys[0]
+            rates = [
+                f"{name} {e.value:.3f} [{e.low:.3f}, {e.high:.3f}] of {len(ids)}"
+                for name, ids in parts.items()
+                if (e := self.estimate(key, tasks=ids))
+            ]
+            compared = f": {key} {', '.join(rates)}" if rates else ""
+            said.append(
+                f"{len(parts['before'])} of {total} tasks are dated up to the model's cutoff {found.cutoff}{without}"
+                f"{compared}"
+            )
+        if found.source is not None:
+            said.append(
+                f"{len(found.similar)} of {total} statements are near-duplicates of training tasks, {found.compared} "
+                f"in all ({found.source})"
+            )
+        return "; ".join(said)
+
+
+def rates_json(estimates: Mapping[str, Estimate | None]) -> dict[str, Any]:
+    """{key: value, ..., "intervals": {key: [low, high]}}; None where there is no estimate."""
+    return {
+        **{key: None if e is None else e.value for key, e in estimates.items()},
+        "intervals": {key: None if e is None else [e.low, e.high] for key, e in estimates.items()},
+    }
 
 
 def compare(

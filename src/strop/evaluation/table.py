@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from strop.core.text import printable
-from strop.evaluation.contamination import note
 from strop.evaluation.result import NO_TOPIC, Evaluation
 from strop.evaluation.statistics import Difference, Estimate
 
@@ -38,8 +37,8 @@ def main_table(
     table.caption = (
         f"{tasks} tasks, {first.samples} answers each, T = {first.temperature:g}; {level} intervals"
     )
-    if first.contamination is not None:
-        table.caption += printable(f"\n{note(first, first.contamination)}")
+    if note := first.seen_note():
+        table.caption += printable(f"\n{note}")
     return table
 
 

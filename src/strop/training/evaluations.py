@@ -14,10 +14,10 @@ from strop.core.ids import derive_seed
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.environments.single_turn import played_by
-from strop.evaluation.contamination import Contamination, contamination
+from strop.evaluation.contamination import contamination
 from strop.evaluation.evaluate import evaluate_player
 from strop.evaluation.hack_audit import flagged
-from strop.evaluation.result import Evaluation, compare
+from strop.evaluation.result import Contamination, Evaluation, compare, rates_json
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
 from strop.rollouts.player import Player
@@ -144,10 +144,8 @@ def some(tasks: Sequence[Task], config: EvaluationConfig) -> list[Task]:
 
 def _headline(result: Evaluation) -> dict[str, Any]:
     """A result for a line of metrics, its numbers named as in an evaluation's file."""
-    estimates = {key: e for key in result.keys if (e := result.estimate(key)) is not None}
     return {
-        **{key: e.value for key, e in estimates.items()},
-        "intervals": {key: [e.low, e.high] for key, e in estimates.items()},
+        **rates_json({key: e for key in result.keys if (e := result.estimate(key)) is not None}),
         "tasks": len(result.counts),
         "samples": result.samples,
         "seconds": result.seconds,
