@@ -11,8 +11,8 @@ from strop.core.errors import UserError
 from strop.core.journal import Appender, JournalReader, scan
 from strop.curation.rust_build import answer, parts, source
 from strop.curation.rust_build.answer import NotKept
-from strop.curation.rust_build.cost import CostEstimate
 from strop.curation.rust_build.parts import Member, assign, duplicates
+from strop.curation.rust_build.questions import CostEstimate
 from strop.policies.paid.connection import Prices, Usage
 from strop.tasks.splits import similar_pairs
 

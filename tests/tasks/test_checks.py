@@ -7,10 +7,9 @@ from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.curation.audit.answers import decided, probes
 from strop.curation.audit.form import form_findings, leak_findings
-from strop.curation.audit.judge import said
+from strop.curation.audit.judge import said, variants
 from strop.curation.audit.record import AuditSettings
 from strop.curation.audit.strength import faulty_versions
-from strop.curation.audit.variants import variants
 from strop.curation.similar.tests import tests_of as pairs_of
 from strop.evaluation.hack_audit import hacks
 from strop.evaluation.stages import stages_of

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.checks import LabelCheck
 from strop.core.errors import StropError, UserError
 from strop.core.task import Task
-from strop.curation.pipeline.lines import LineReader, LineWriter, read_lines
+from strop.curation.pipeline.lines import LineWriter, Scratch, read_lines
 from strop.curation.pipeline.stage import StageFiles
 from strop.curation.pipeline.step import Dropped
 from strop.curation.steps.sample import shares
@@ -110,17 +111,26 @@ def test_parts_come_near_their_sizes(numbers: list[int], percent: int, random: A
         assert abs(sizes[part] - share * len(numbers)) <= largest
 
 
-@given(st.lists(st.binary(max_size=300), max_size=20), st.randoms())
-def test_lines_come_back_in_any_order(texts: list[bytes], random: Any) -> None:
+@given(st.lists(st.binary(max_size=300), max_size=20))
+def test_lines_come_back(texts: list[bytes]) -> None:
     with TemporaryDirectory() as name:
         path = Path(name) / "lines"
         with LineWriter(path) as writer:
-            offsets = [writer.append(text) for text in texts]
+            for text in texts:
+                writer.append(text)
         assert list(read_lines(path)) == texts
-        order = list(range(len(texts)))
+
+
+@given(st.lists(st.text(max_size=300), max_size=20), st.randoms())
+def test_tasks_come_back_in_any_order(texts: list[str], random: Any) -> None:
+    check = LabelCheck(choices=["a"], expected="a")
+    tasks = [Task(id=f"t{number}", statement=text, check=check) for number, text in enumerate(texts)]
+    with TemporaryDirectory() as name:
+        scratch = Scratch(Path(name) / "tasks")
+        scratch.fill(iter(tasks))
+        order = list(range(len(tasks)))
         random.shuffle(order)
-        with LineReader(path) as reader:
-            assert [reader.at(offsets[place]) for place in order] == [texts[place] for place in order]
+        assert list(scratch.in_order(iter(order))) == [tasks[place] for place in order]
 
 
 def test_a_file_cut_within_a_line_is_an_error(tmp_path: Path) -> None:

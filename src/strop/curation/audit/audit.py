@@ -1,7 +1,5 @@
 """Audits of many tasks, streamed in order, a bounded number of them under way at a time.
 
-Each is a generator that yields the verdicts it waits for and goes on when they are there.
-
 Stages: what can be seen; the reference once; its other runs and, where it passed, variants that must pass and the first
 faulty versions, beside the answers that must fail; then the rest of the faulty versions. Every choice depends on the
 task and the settings alone.
@@ -9,6 +7,7 @@ task and the settings alone.
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from itertools import tee
 
 from strop.core.checks import LabelCheck
@@ -19,9 +18,8 @@ from strop.core.window import Work, played
 from strop.curation.audit import differs, flaky, strength
 from strop.curation.audit.answers import decided, probes
 from strop.curation.audit.form import form_findings, leak_findings
-from strop.curation.audit.judge import said
+from strop.curation.audit.judge import said, variants
 from strop.curation.audit.record import AuditSettings, Finding, Probe, TaskAudit, fatal
-from strop.curation.audit.variants import variants
 from strop.verification.strength import killed
 
 WINDOW = 48
@@ -43,7 +41,7 @@ def audit_tasks(
     others = flaky.Reseeded(reseeded or _open_reseeded)
     try:
         chosen = settings or AuditSettings()
-        yield from played((audit_one(task, verifier, others, chosen) for task in tasks), WINDOW)
+        yield from played((_Audit(task, verifier, others, chosen).whole() for task in tasks), WINDOW)
     finally:
         others.close()
 
@@ -63,95 +61,77 @@ def _open_reseeded(seed: int) -> Verifier:
     return open_verifier(workers=1, hash_seed=seed)
 
 
-def audit_one(
-    task: Task, verifier: Verifier, reseeded: flaky.Reseeded, settings: AuditSettings
-) -> Work[TaskAudit]:
-    """The audit of one task. Raises UserError where tree-sitter is missing and mutants are asked for."""
-    found = _Findings(task, settings)
-    found.add(form_findings(task, settings))
-    found.add(leak_findings(task))
-    found.add(decided(task))
-    found.add(said(task))
-    if label := task.check.maybe(LabelCheck):
-        found.add(_label_findings(label))
-        return found.audit()
-    if not found.enough:
-        yield from _run(task, verifier, reseeded, settings, found)
-    return found.audit()
+@dataclass
+class _Audit:
+    """The audit of one task under way: what was found, in order, without what is not looked for."""
 
+    task: Task
+    verifier: Verifier
+    reseeded: flaky.Reseeded
+    settings: AuditSettings
+    found: list[Finding] = field(default_factory=list)
 
-def _run(
-    task: Task, verifier: Verifier, reseeded: flaky.Reseeded, settings: AuditSettings, found: "_Findings"
-) -> Work[None]:
-    trials = [(probe, verifier.submit(task, probe.answer)) for probe in _probes(task)]
-    passes = False
-    if task.reference.strip():
-        first = verifier.submit(task, task.reference)
-        yield [first]
-        runs = flaky.more_runs(task, first.result(), verifier, reseeded, settings)
-        passes = first.result().passed
-        wanted = list(variants(task)) if passes else []
-        others = [(shown, verifier.submit(task, answer)) for shown, answer in wanted]
-        faulty = (
-            strength.faulty_versions(task, settings) if passes and "weak-tests" not in settings.ignore else []
-        )
-        tried = [verifier.submit(task, text) for text in faulty[: strength.FIRST]]
-        yield [*runs.futures(), *(f for _, f in others), *tried]
-        found.add(flaky.run_findings(first.result(), runs, settings))
-        found.add(flaky.use_findings(first.result(), runs, settings))
-        if passes:
-            found.add(shown for shown, future in others if _failed(future.result()))
-    yield [future for _, future in trials]
-    found.add(_trial_findings(trials))
-    if passes and not found.enough:
-        yield from _strength(task, verifier, settings, found, faulty, tried)
+    def whole(self) -> Work[TaskAudit]:
+        """Everything. Raises UserError where tree-sitter is missing and mutants are asked for."""
+        task = self.task
+        for findings in (form_findings(task, self.settings), leak_findings(task), decided(task), said(task)):
+            self._add(findings)
+        if label := task.check.maybe(LabelCheck):
+            self._add(_label_findings(label))
+        elif not self._enough:
+            yield from self._run()
+        ok = not any(f.severity == "fatal" for f in self.found)
+        return TaskAudit(task_id=task.id, source=task.source, ok=ok, findings=self.found)
 
-
-def _strength(
-    task: Task,
-    verifier: Verifier,
-    settings: AuditSettings,
-    found: "_Findings",
-    faulty: list[str],
-    tried: "list[Future[Verdict]]",
-) -> Work[None]:
-    """The remaining faulty versions, if some of the first went unnoticed, and whether those matter."""
-    if strength.all_noticed([f.result() for f in tried]):
-        return
-    tried += [verifier.submit(task, text) for text in faulty[strength.FIRST :]]
-    yield tried
-    verdicts = [f.result() for f in tried]
-    noticed = sum(killed(v) is True for v in verdicts)
-    left = strength.survivors(faulty, verdicts)
-    asked = [differs.question(task, faulty[n]) for n in left]
-    answers = [verifier.submit(*pair) for pair in asked if pair is not None]
-    proven = len(answers) == len(left)
-    if proven:
-        yield answers
-        left = [n for n, future in zip(left, answers, strict=True) if differs.told_apart(future.result())]
-    found.add(strength.strength_findings(noticed, len(left), settings, proven=proven))
-
-
-class _Findings:
-    """What was found, in order, without what is not looked for."""
-
-    def __init__(self, task: Task, settings: AuditSettings) -> None:
-        self._task, self._settings = task, settings
-        self._found: list[Finding] = []
-
-    def add(self, findings: Iterable[Finding]) -> None:
-        """Takes more of them."""
-        self._found += [f for f in findings if f.code not in self._settings.ignore]
+    def _add(self, findings: Iterable[Finding]) -> None:
+        self.found += [f for f in findings if f.code not in self.settings.ignore]
 
     @property
-    def enough(self) -> bool:
+    def _enough(self) -> bool:
         """Whether nothing more need be looked at."""
-        return self._settings.quick and any(f.severity == "fatal" for f in self._found)
+        return self.settings.quick and any(f.severity == "fatal" for f in self.found)
 
-    def audit(self) -> TaskAudit:
-        """The audit with what was found so far."""
-        ok = not any(f.severity == "fatal" for f in self._found)
-        return TaskAudit(task_id=self._task.id, source=self._task.source, ok=ok, findings=self._found)
+    def _submit(self, answer: str) -> "Future[Verdict]":
+        return self.verifier.submit(self.task, answer)
+
+    def _run(self) -> Work[None]:
+        task, settings = self.task, self.settings
+        trials = [(probe, self._submit(probe.answer)) for probe in _probes(task)]
+        passes = False
+        if task.reference.strip():
+            first = self._submit(task.reference)
+            yield [first]
+            runs = flaky.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
+            passes = first.result().passed
+            others = [(shown, self._submit(answer)) for shown, answer in (variants(task) if passes else ())]
+            wanted = passes and "weak-tests" not in settings.ignore
+            faulty = strength.faulty_versions(task, settings) if wanted else []
+            tried = [self._submit(text) for text in faulty[: strength.FIRST]]
+            yield [*runs.futures(), *(f for _, f in others), *tried]
+            self._add(flaky.run_findings(first.result(), runs, settings))
+            self._add(flaky.use_findings(first.result(), runs, settings))
+            self._add(shown for shown, future in others if _failed(future.result()))
+        yield [future for _, future in trials]
+        self._add(_trial_findings(trials))
+        if passes and not self._enough:
+            yield from self._strength(faulty, tried)
+
+    def _strength(self, faulty: list[str], tried: "list[Future[Verdict]]") -> Work[None]:
+        """The remaining faulty versions, if some of the first went unnoticed, and whether those matter."""
+        if strength.all_noticed([f.result() for f in tried]):
+            return
+        tried += map(self._submit, faulty[strength.FIRST :])
+        yield tried
+        verdicts = [f.result() for f in tried]
+        noticed = sum(killed(v) is True for v in verdicts)
+        left = strength.survivors(faulty, verdicts)
+        asked = [differs.question(self.task, faulty[n]) for n in left]
+        answers = [self.verifier.submit(*pair) for pair in asked if pair is not None]
+        proven = len(answers) == len(left)
+        if proven:
+            yield answers
+            left = [n for n, future in zip(left, answers, strict=True) if differs.told_apart(future.result())]
+        self._add(strength.strength_findings(noticed, len(left), self.settings, proven=proven))
 
 
 def _probes(task: Task) -> list[Probe]:
@@ -167,16 +147,14 @@ def _trial_findings(trials: "list[tuple[Probe, Future[Verdict]]]") -> Iterable[F
     for probe, future in trials:
         verdict = future.result()
         if verdict.passed:
-            yield Finding(code=probe.code, severity="fatal", text=f"{probe.name} passes")
+            yield fatal(probe.code, f"{probe.name} passes")
         elif not verdict.scored:
-            text = f"{probe.name}: {verdict.detail or 'no verdict'}"
-            yield fatal("unverifiable", text)
+            yield fatal("unverifiable", f"{probe.name}: {verdict.detail or 'no verdict'}")
             return
 
 
 def _label_findings(check: LabelCheck) -> Iterable[Finding]:
     if check.expected not in check.choices:
-        text = f"the expected label {check.expected!r:.60} is none of the choices"
-        yield fatal("reference-fails", text)
+        yield fatal("reference-fails", f"the expected label {check.expected!r:.60} is none of the choices")
     if len(set(check.choices)) < 2:
         yield fatal("constant-passes", "there is but one choice")

@@ -5,7 +5,6 @@ count as long as the tasks come in the same order with the same digests; from th
 audited anew. A line counts once its newline is in the file.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +16,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from strop.core.errors import UserError
+from strop.core.files import json_line, writing
+from strop.core.journal import try_lock
 from strop.core.task import Task
 from strop.curation.audit.audit import paired
 from strop.curation.audit.record import TaskAudit
@@ -33,24 +34,19 @@ class Journal:
         self.path = path
         self.resumed = 0
         """Audits that were taken over from it."""
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise UserError(f"cannot write {path}: {error.strerror}") from error
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._file)
-            raise UserError(f"{path} is in use: another audit writes the same output; wait for it") from None
-        head = _line({"settings": settings})
+        lock = try_lock(path)
+        if lock is None:
+            raise UserError(f"{path} is in use: another audit writes the same output; wait for it")
+        self._file, self._end = lock, 0
+        head = json_line({"settings": settings})
         with open(path, "rb") as file:
             first = file.readline()
         self.discarded = bool(first) and first != head
         """Whether it held audits with other settings."""
-        self._end = len(head)
         if first != head:
             os.ftruncate(self._file, 0)
-            self._write(head, 0)
+            self._append(head)
+        self._end = len(head)
 
     def audits(self, tasks: Iterable[Task], audit: Audit) -> Generator[tuple[Task, TaskAudit], None, None]:
         """(task, audit) of every task; those that are not in the journal are audited and added to it."""
@@ -69,9 +65,7 @@ class Journal:
         if not first:
             return
         for task, one in paired(chain(first, source), audit):
-            data = _line({"digest": digest(task), "audit": one.model_dump(mode="json")})
-            self._write(data, self._end)
-            self._end += len(data)
+            self._append(json_line({"digest": digest(task), "audit": one.model_dump(mode="json")}))
             yield task, one
 
     def _known(self) -> Generator[tuple[str, TaskAudit, int], None, None]:
@@ -91,20 +85,17 @@ class Journal:
     def lines(self) -> Iterator[bytes]:
         """Every audit as a line of output; after the last task."""
         for _, audit, _ in self._known():
-            yield _line(audit.model_dump(mode="json"))
+            yield json_line(audit.model_dump(mode="json"))
 
     def remove(self) -> None:
         """Takes it away: the output is whole."""
         self.path.unlink(missing_ok=True)
 
-    def _write(self, data: bytes, offset: int) -> None:
-        try:
-            rest = memoryview(data)
-            while rest:
-                written = os.pwrite(self._file, rest, offset)
-                rest, offset = rest[written:], offset + written
-        except OSError as error:
-            raise UserError(f"cannot write {self.path}: {error.strerror}") from error
+    def _append(self, line: bytes) -> None:
+        with writing(self.path):
+            while line:
+                written = os.pwrite(self._file, line, self._end)
+                line, self._end = line[written:], self._end + written
 
     def __enter__(self) -> "Journal":
         return self
@@ -117,7 +108,3 @@ def digest(task: Task) -> str:
     """A hash of everything that a task holds."""
     text = json.dumps(task.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _line(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"

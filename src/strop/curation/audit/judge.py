@@ -5,10 +5,12 @@ Three kinds of evidence: what the task says (any order, any of several answers, 
 the reference can show it, it is run, and counts only when it fails.
 """
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from strop.code.python.source import module_of
 from strop.core.checks import CasesCheck, StdioCheck
 from strop.core.task import Task
 from strop.curation.audit.record import Finding
@@ -23,7 +25,7 @@ _FINE = r"(is|are|will be) (also )?(accepted|acceptable|allowed|correct|fine|ok|
 _SAY = r"(print|output|return|give|find|report|choose)s?"
 _KIND = r"(valid|correct|possible|optimal)"
 
-ANY_ORDER = _pattern(
+_ANY_ORDER = _pattern(
     r"in (any|an arbitrary|arbitrary|whatever|no particular) order\b",
     r"(the )?order (of [\w ]{1,40})?(does not|doesn't|do not) matter",
     r"regardless of (the )?order\b",
@@ -62,20 +64,20 @@ def said(task: Task) -> Iterator[Finding]:
     outputs = " ".join(c.stdout for c in runs.cases) if runs else ""
     ordered = calls is not None and calls.any_order
     if _SEVERAL.search(text) and not ordered:
-        yield finding(
+        yield _finding(
             "fatal", "the task says that one of several answers will do, and its check takes one only"
         )
-    elif runs and ANY_ORDER.search(text):
-        yield finding("fatal", "the task allows any order, and its check takes one only")
+    elif runs and _ANY_ORDER.search(text):
+        yield _finding("fatal", "the task allows any order, and its check takes one only")
     if runs and _ANY_CASE.search(text) and re.search("[A-Za-z]", outputs):
-        yield finding("fatal", "the task allows upper and lower case, and its check takes one only")
+        yield _finding("fatal", "the task allows upper and lower case, and its check takes one only")
     if check.tolerance > 0:
         return
     exact = _long_float(calls) if calls else _DECIMAL.search(outputs) is not None
     if exact and _NEAR.search(text):
-        yield finding("fatal", "the task allows an error, and its check has no tolerance")
+        yield _finding("fatal", "the task allows an error, and its check has no tolerance")
     elif exact and not _PLACES.search(text):
-        yield finding("warning", "results hold decimal numbers, and the check has no tolerance")
+        yield _finding("warning", "results hold decimal numbers, and the check has no tolerance")
 
 
 def _long_float(check: CasesCheck) -> bool:
@@ -92,6 +94,101 @@ def _long_float(check: CasesCheck) -> bool:
     return False
 
 
-def finding(severity: Any, text: str) -> Finding:
-    """A `special-judge`."""
+def _finding(severity: Any, text: str) -> Finding:
     return Finding(code="special-judge", severity=severity, text=text)
+
+
+def variants(task: Task) -> Iterator[tuple[Finding, str]]:
+    """(what it shows when it fails, answer): the reference, made to differ in ways that do no harm."""
+    check = task.check
+    if task.language == "python" and check.answer in ("function", "program") and not check.decides():
+        function = check.answer == "function"
+        text = " ".join(f"{task.statement} {task.prompt or ''}".split())
+        if function and _ANY_ORDER.search(text):
+            said = "the task allows any order, and the reference's result fails when it is reversed"
+            yield _finding("fatal", said), task.reference + _REVERSED.replace("NAME", check.function)
+        if (turned := _turned(task.reference)) is not None:
+            does = "puts a set into an order" if function else "prints a set in an order"
+            yield (
+                _finding("fatal", f"the reference {does} by chance, and fails when it is another one"),
+                turned,
+            )
+    more = task.metadata.get("references")
+    for number, answer in enumerate(more[:3] if isinstance(more, list) else [], start=1):
+        if isinstance(answer, str) and answer.strip():
+            said = f"known-good answer {number} besides the reference does not pass"
+            yield _finding("warning", said), answer
+
+
+_REVERSED = """
+
+
+def _strop_reversed(function):
+    inside = []
+    def outermost(*args, **kwargs):
+        if inside:
+            return function(*args, **kwargs)
+        inside.append(1)
+        try:
+            found = function(*args, **kwargs)
+        finally:
+            inside.pop()
+        return type(found)(found[::-1]) if type(found) in (list, tuple) else found
+    return outermost
+
+
+NAME = _strop_reversed(NAME)
+"""
+
+_TURN = """def _strop_turn(items):
+    return list(items)[::-1] if type(items) in (set, frozenset) else items
+"""
+
+
+def _turned(code: str) -> str | None:
+    """The program with sets walked the other way round; None where it walks none, or cannot be parsed."""
+    if "set" not in code and "{" not in code:
+        return None
+    turn = _Turn()
+    tree = turn.visit(module_of(code))
+    if not turn.count:
+        return None
+    future = [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+    rest = [n for n in tree.body if n not in future]
+    tree.body = [*future, *ast.parse(_TURN).body, *rest]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+class _Turn(ast.NodeTransformer):
+    """Puts a turn around what a loop, a comprehension, `list`, `tuple`, `join` or `enumerate` walks."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def _wrap(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Constant | ast.List | ast.ListComp | ast.JoinedStr | ast.Dict):
+            return node
+        self.count += 1
+        return ast.Call(ast.Name("_strop_turn", ast.Load()), [node], [])
+
+    def visit_For(self, node: ast.For | ast.comprehension) -> ast.AST:
+        self.generic_visit(node)
+        node.iter = self._wrap(node.iter)
+        return node
+
+    visit_comprehension = visit_For
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        joins = isinstance(node.func, ast.Attribute) and node.func.attr in ("join", "extend")
+        if node.args and (joins or name in ("list", "tuple", "enumerate", "map", "filter", "zip", "iter")):
+            last = len(node.args) - 1 if name in ("map", "filter") else 0
+            node.args[last] = self._wrap(node.args[last])
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = self._wrap(node.value)
+        return node

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from strop.config.section import Section
 from strop.core.records import Record
 
 Severity = Literal["fatal", "warning"]
@@ -68,30 +69,37 @@ class TaskAudit(Record):
         return {f.code for f in self.findings}
 
 
-class AuditSettings(Record):
-    """How closely to look."""
+class AuditOptions(Section):
+    """How closely to look, as a pipeline says it; docs/audit.md says what each code means."""
 
     runs: int = Field(default=5, ge=1)
-    """Runs of a reference in which no source of chance is seen; 5 runs miss a fault of every second run once in 32."""
+    """Runs of a reference in which no source of chance is seen."""
+    # 5 runs miss a fault of every second run once in 32.
     chance_runs: int = Field(default=24, ge=1)
     """Runs of a reference that touches one."""
     min_tests: int = Field(default=5, ge=1)
-    """Fewest different tests; DeepCoder keeps no task with fewer than 5 (Together AI, "DeepCoder", 2025)."""
+    """Fewest different tests."""
+    # DeepCoder keeps no task with fewer than 5 (Together AI, "DeepCoder", 2025).
     mutants: int = Field(default=12, ge=0)
-    """Most faulty versions of a Python reference that are tried; 0 turns it off."""
+    """Most faulty versions of a reference that are tried; 0 turns it off."""
     weak_below: float = Field(default=0.5, ge=0, le=1)
-    """Share of faulty versions that the tests must notice; below it `weak-tests` is fatal."""
+    """Share of faulty versions that the tests must notice."""
+    # Below it `weak-tests` is fatal. Equivalent versions, which no test can notice, lower the share of sound tests.
     doubt_below: float = Field(default=0.75, ge=0, le=1)
-    """The same for a warning: equivalent versions, which no test can notice, lower the share of sound tests."""
-    cpu_seconds: float = Field(default=2.0, gt=0)
-    """The verifier's limit of CPU time for one answer."""
-    memory_bytes: int = Field(default=512 * 2**20, gt=0)
-    """Its limit of memory."""
-    cpu_share: float = Field(default=1 / 3, gt=0, le=1)
-    """Part of the CPU limit that the reference may use."""
-    memory_share: float = Field(default=0.5, gt=0, le=1)
-    """Part of the memory limit that the reference may use."""
+    """The same for a warning."""
     quick: bool = False
     """Stop looking at a task after the stage that found something fatal."""
     ignore: tuple[Code, ...] = ()
     """Codes that are not looked for."""
+
+
+class AuditSettings(AuditOptions):
+    """The same, and the verifier's limits."""
+
+    cpu_seconds: float = Field(default=2.0, gt=0)
+    """CPU time for one answer."""
+    memory_bytes: int = Field(default=512 * 2**20, gt=0)
+    cpu_share: float = Field(default=1 / 3, gt=0, le=1)
+    """Part of the CPU limit that the reference may use."""
+    memory_share: float = Field(default=0.5, gt=0, le=1)
+    """Part of the memory limit that the reference may use."""

@@ -3,12 +3,11 @@
 See docs/edit-tasks.md, "strop build edits".
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from strop.core.task import Task
-from strop.curation.engine.tally import Tally, TallyLayout
+from strop.curation.engine.tally import TallyLayout
 
 
 def _marks(task: Task) -> Iterator[tuple[str, str]]:
@@ -19,20 +18,6 @@ def _marks(task: Task) -> Iterator[tuple[str, str]]:
 LAYOUT = TallyLayout(
     ("tasks", "considered", "left_out", "languages", "files_changed"), _marks, order={"files_changed": int}
 )
-
-
-class LeftOut(Exception):
-    """Why something makes no task: a few words, which are counted."""
-
-
-@contextmanager
-def counted(tally: Tally, done: Callable[[int], None]) -> Iterator[None]:
-    """Counts what is left out, and tells `done` that no task came of it."""
-    try:
-        yield
-    except LeftOut as reason:
-        tally.left_out[str(reason)] += 1
-        done(0)
 
 
 @dataclass(frozen=True)

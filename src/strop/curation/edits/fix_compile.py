@@ -13,8 +13,8 @@ from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.core.window import ahead
-from strop.curation.edits import LeftOut, Wish, counted
-from strop.curation.engine.tally import ErrorBudget, Tally
+from strop.curation.edits import Wish
+from strop.curation.engine.tally import ErrorBudget, LeftOut, Tally
 from strop.tasks.edit_tasks import Unfit, as_edit
 
 FAMILY = "fix-compile"
@@ -39,7 +39,7 @@ def fix_compile(
     for work in ahead(_all_begun(tasks, verifier, wish, tally, done), IN_FLIGHT):
         broken, mended = work.broken.result(), work.mended.result()
         budget.see(broken if mended.scored else mended)
-        with counted(tally, done):
+        with tally.leaving_out("left_out", done):
             made = _judged(work, broken, mended)
             done(1)
             yield tally.keep(made)
@@ -50,7 +50,7 @@ def _all_begun(
 ) -> Iterator[_Work]:
     for task in tasks:
         tally.considered += 1
-        with counted(tally, done):
+        with tally.leaving_out("left_out", done):
             yield _begun(task, verifier, wish)
 
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from strop.curation.edits import LeftOut
 from strop.curation.edits.repository import Commit, CommitFile
+from strop.curation.engine.tally import LeftOut
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
 MOST_LINES = 400

@@ -10,11 +10,11 @@ from strop.core.checks import EditCheck, WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.task import Task
-from strop.curation.edits import LeftOut, Wish, counted
+from strop.curation.edits import Wish
 from strop.curation.edits.context import akin
 from strop.curation.edits.history import MOST_LINES, mended_programs, names_a_bug, only_programs, says_enough
 from strop.curation.edits.repository import Commit, Repository
-from strop.curation.engine.tally import Tally
+from strop.curation.engine.tally import LeftOut, Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.tasks.adapters.swe_patch import language_of
 from strop.tasks.edit_prompts import reference
@@ -73,7 +73,7 @@ def of_rows(tasks: Iterable[Task], clones: Path, wish: Wish, tally: Tally, done:
 
 def _one(make: Callable[[], Task], tally: Tally, done: Done) -> Iterator[Task]:
     tally.considered += 1
-    with counted(tally, done):
+    with tally.leaving_out("left_out", done):
         task = make()
         done(1)
         yield tally.keep(task)

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +23,10 @@ class TallyLayout:
     """Counts by operator that have a column; the first one names the rows. Reasons of those dropped come last."""
     order: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
     """How the keys of a name are sorted, where it is not by spelling."""
+
+
+class LeftOut(Exception):
+    """Why something makes no task: a few words, which are counted."""
 
 
 class Tally:
@@ -57,6 +62,15 @@ class Tally:
         """Counts what was judged and is no task."""
         for name in operators:
             self.dropped[name][reason] += 1
+
+    @contextmanager
+    def leaving_out(self, name: str, done: Callable[[int], None] = lambda made: None) -> Iterator[None]:
+        """Counts a LeftOut under `name` by its reason, and tells `done` that no task came of it."""
+        try:
+            yield
+        except LeftOut as reason:
+            self.counts[name][str(reason)] += 1
+            done(0)
 
     def some(self, made: Iterable[Task], nothing: str, otherwise: str) -> Iterator[Task]:
         """The tasks. Raises UserError where there is none: `nothing`, and the reasons, else `otherwise`."""

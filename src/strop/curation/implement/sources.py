@@ -7,14 +7,13 @@ What is left out is counted by its reason.
 import os
 import stat
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.curation.engine.tally import Tally
+from strop.curation.engine.tally import LeftOut, Tally
 from strop.curation.implement import archive
 from strop.edits import EditError
 from strop.edits.paths import check_path
@@ -71,7 +70,7 @@ def read_sources(
 def _tree(root: Path, paths: Iterator[str], tally: Tally, max_chars: int) -> Iterator[SourceFile]:
     origin = root.resolve().name
     for path in paths:
-        with _counted(tally):
+        with tally.leaving_out("skipped"):
             yield SourceFile(_checked(path), _read(root / path, max_chars), origin)
 
 
@@ -79,7 +78,7 @@ def _packed(path: Path, tally: Tally, max_chars: int) -> Iterator[SourceFile]:
     limit = max_chars * BYTES_PER_CHARACTER
     origin = archive.stem(path)
     for name, data in archive.members(path, ".py", limit, tally.skipped):
-        with _counted(tally):
+        with tally.leaving_out("skipped"):
             inner = name.removeprefix("./").removeprefix(origin + "/")
             yield SourceFile(_checked(inner), _decoded(data, max_chars), origin)
 
@@ -89,14 +88,14 @@ def _rows(source: str, tally: Tally, max_chars: int, column: str) -> Iterator[So
         tally.skipped["unreadable row"] += 1
 
     for where, row in places.read_place(source, report):
-        with _counted(tally):
+        with tally.leaving_out("skipped"):
             text, path = row.get(column), row.get("path")
             if not isinstance(text, str):
-                raise _Skipped(f"no text in column {column!r}")
+                raise LeftOut(f"no text in column {column!r}")
             if str(row.get("lang", "python")).lower() != "python":
-                raise _Skipped("another language")
+                raise LeftOut("another language")
             if len(text) > max_chars:
-                raise _Skipped("too long")
+                raise LeftOut("too long")
             about = {name: row[name] for name in ("repository_name", "licenses") if row.get(name)}
             named = path if isinstance(path, str) and path.endswith(".py") else _NO_PATH
             yield SourceFile(
@@ -104,24 +103,11 @@ def _rows(source: str, tally: Tally, max_chars: int, column: str) -> Iterator[So
             )
 
 
-class _Skipped(Exception):
-    """Why one file is left out."""
-
-
-@contextmanager
-def _counted(tally: Tally) -> Iterator[None]:
-    """Counts a file that is left out."""
-    try:
-        yield
-    except _Skipped as reason:
-        tally.skipped[str(reason)] += 1
-
-
 def _checked(path: str) -> str:
     try:
         return check_path(path)
     except (EditError, UnicodeEncodeError) as error:
-        raise _Skipped("bad path") from error
+        raise LeftOut("bad path") from error
 
 
 def _read(path: Path, max_chars: int) -> str:
@@ -129,27 +115,27 @@ def _read(path: Path, max_chars: int) -> str:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise _Skipped("cannot be read") from error
+        raise LeftOut("cannot be read") from error
     with os.fdopen(handle, "rb") as file:
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
-            raise _Skipped("no regular file")
+            raise LeftOut("no regular file")
         limit = max_chars * BYTES_PER_CHARACTER
         if about.st_size > limit:
-            raise _Skipped("too long")
+            raise LeftOut("too long")
         try:
             return _decoded(file.read(limit + 1), max_chars)
         except OSError as error:
-            raise _Skipped("cannot be read") from error
+            raise LeftOut("cannot be read") from error
 
 
 def _decoded(data: bytes, max_chars: int) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _Skipped("not UTF-8") from error
+        raise LeftOut("not UTF-8") from error
     if len(text) > max_chars:
-        raise _Skipped("too long")
+        raise LeftOut("too long")
     return text
 
 

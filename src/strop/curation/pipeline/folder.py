@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,15 +29,13 @@ class Folder:
         """The manifest of a finished curation, or None."""
         return _read(self.path / MANIFEST)
 
-    def put(self, name: str, value: Any) -> None:
-        """Writes a JSON document next to the results, atomically."""
-        files.write_json(self.path / name, value)
-
-    @contextmanager
-    def writing(self, name: str) -> Iterator[files.HashedFile]:
-        """A result file that appears whole or not at all."""
+    def write(self, name: str, lines: Iterable[bytes]) -> dict[str, Any]:
+        """Writes a result file, whole or not at all; returns what the manifest says of it."""
         with files.atomic(self.path / name) as file:
-            yield files.HashedFile(file)
+            hashed = files.HashedFile(file)
+            for line in lines:
+                hashed.write(line)
+        return hashed.entry()
 
     def finish(self) -> None:
         """Removes what only an unfinished curation needs."""

@@ -44,26 +44,6 @@ class LineWriter:
             self._file.close()
 
 
-class LineReader:
-    """Reads records by offset. A context manager."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
-        self._unpacker = zstandard.ZstdDecompressor()
-
-    def at(self, offset: int) -> bytes:
-        """The line whose record begins there."""
-        self._file.seek(offset)
-        size = int.from_bytes(self._file.read(_HEAD), "little")
-        return self._unpacker.decompress(self._file.read(size))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
 def read_lines(path: Path) -> Iterator[bytes]:
     """Every line, in order. Raises StropError for a file that ends within a record."""
     unpacker = zstandard.ZstdDecompressor()
@@ -95,6 +75,9 @@ class Scratch:
 
     def in_order(self, places: Iterator[int]) -> Iterator[Task]:
         """The tasks at these places, counted from 0."""
-        with LineReader(self._path) as file:
+        unpacker = zstandard.ZstdDecompressor()
+        with self._path.open("rb") as file:
             for place in places:
-                yield Task.model_validate_json(file.at(self._offsets[place]))
+                file.seek(self._offsets[place])
+                size = int.from_bytes(file.read(_HEAD), "little")
+                yield Task.model_validate_json(unpacker.decompress(file.read(size)))

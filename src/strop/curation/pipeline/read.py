@@ -100,12 +100,11 @@ def step_kind(name: str) -> Kind:
     return Kind(name, getattr(module, f"{own[0].__name__}Config"), own[0])
 
 
-class Planned:
+class Planned(NamedTuple):
     """A valid pipeline with its steps made."""
 
-    def __init__(self, pipeline: Pipeline, steps: Sequence[tuple[str, Step[Any]]]) -> None:
-        self.pipeline = pipeline
-        self.steps = list(steps)
+    pipeline: Pipeline
+    steps: list[tuple[str, Step[Any]]]
 
     def resolved(self) -> dict[str, Any]:
         """The pipeline with every default spelled out, as JSON."""
@@ -159,11 +158,9 @@ def plan(data: dict[str, Any], origins: dict[Path, Origin] | None = None) -> Pla
     pipeline = _validated(Pipeline, data, (), where, faults)
     if faults or pipeline is None:
         raise ConfigError(list(dict.fromkeys(faults)))
-    named = [{name: config.model_dump(mode="json")} for (name, _, _), config in steps]
-    return Planned(
-        pipeline.model_copy(update={"steps": named}),
-        [(kind.name, kind.step(config)) for kind, config in steps],
-    )
+    named = [{kind.name: config.model_dump(mode="json")} for kind, config in steps]
+    made = [(kind.name, kind.step(config)) for kind, config in steps]
+    return Planned(pipeline.model_copy(update={"steps": named}), made)
 
 
 def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterator[tuple[Kind, Section]]:

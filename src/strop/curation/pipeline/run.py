@@ -8,30 +8,22 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from strop import __version__
 from strop.config.tasks import SandboxConfig
 from strop.core.errors import UserError
+from strop.core.files import write_json
 from strop.core.ids import derive_seed
+from strop.core.task import Task
 from strop.core.text import printable
 from strop.curation.pipeline import sources
 from strop.curation.pipeline.folder import CHANGES, DROPPED, FORMAT, MANIFEST, TASKS, Folder, opened
 from strop.curation.pipeline.lines import read_lines, read_tasks
 from strop.curation.pipeline.read import Planned
-from strop.curation.pipeline.stage import Books, Index, StageCounts, StageFiles, copied, index_of
-from strop.curation.pipeline.step import Context, part_of
+from strop.curation.pipeline.stage import Books, Index, StageCounts, StageFiles, Watcher, copied, index_of
+from strop.curation.pipeline.step import Context, Dropped, part_of
 from strop.verification.verifier import OpenVerifier
-
-
-class Watcher(sources.Hearer, Protocol):
-    """Who is told how it goes."""
-
-    def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
-        """A stage begins; `size` tasks come in, where known."""
-
-    def end(self, entry: StageCounts) -> None:
-        """The stage is done."""
 
 
 @dataclass(frozen=True)
@@ -109,20 +101,17 @@ class _Runner:
         return entries, self._stages[-1]
 
     def _run_stage(self, number: int, size: int | None) -> StageCounts:
-        stage = self._stages[number]
-        if not number:
-            entry, self._index = stage.run(
-                lambda books: sources.read_all(self._planned.pipeline, self._watcher), None
-            )
-            return entry
-        before = self._stages[number - 1].tasks
-        if self._index is None:
+        before = self._stages[max(number - 1, 0)].tasks
+        if number and self._index is None:
             self._index = index_of(before)
-        step = self._planned.steps[number - 1][1]
-        entry, self._index = stage.run(
-            lambda books: step.run(lambda: read_tasks(before), self._context(number, size, books)),
-            self._index,
-        )
+
+        def made(books: Books) -> Iterator[Task | Dropped]:
+            if not number:
+                return sources.read_all(self._planned.pipeline, self._watcher)
+            step = self._planned.steps[number - 1][1]
+            return step.run(lambda: read_tasks(before), self._context(number, size, books))
+
+        entry, self._index = self._stages[number].run(made, self._index)
         return entry
 
     def _context(self, number: int, size: int | None, books: Books) -> Context:
@@ -191,35 +180,27 @@ def _write(
 ) -> dict[str, Any]:
     """The result files, and last of all the manifest."""
     work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
-    files = {TASKS: _put(folder, TASKS, read_lines(last.tasks))}
-    names = [part for _, step in planned.steps for part in getattr(step, "parts", ())]
-    for part in dict.fromkeys(names):
+    files = {TASKS: folder.write(TASKS, read_lines(last.tasks))}
+    given = planned.pipeline.source
+    parts = [part for _, step in planned.steps for part in getattr(step, "parts", ())]
+    for part in dict.fromkeys(parts):
         lines = (t.model_dump_json().encode() for t in read_tasks(last.tasks) if part_of(t) == part)
-        files[f"{part}.jsonl"] = _put(folder, f"{part}.jsonl", lines)
-    files[DROPPED] = _put(folder, DROPPED, (line for stage in work for line in copied(stage.dropped)))
-    files[CHANGES] = _put(folder, CHANGES, (line for stage in work for line in copied(stage.changes)))
+        files[f"{part}.jsonl"] = folder.write(f"{part}.jsonl", lines)
+    files[DROPPED] = folder.write(DROPPED, (line for stage in work for line in copied(stage.dropped)))
+    files[CHANGES] = folder.write(CHANGES, (line for stage in work for line in copied(stage.changes)))
     manifest = {
         "format": FORMAT,
         "version": __version__,
         "about": planned.pipeline.about,
         "seed": planned.pipeline.seed,
         "sources": [
-            {"source": source.source, "name": name}
-            for source, name in zip(
-                planned.pipeline.source, sources.names(planned.pipeline.source), strict=True
-            )
+            {"source": entry.source, "name": name}
+            for entry, name in zip(given, sources.names(given), strict=True)
         ],
         "tasks": entries[-1].kept,
         "steps": [entry.as_json() for entry in entries],
         "files": files,
         "identity": identity,
     }
-    folder.put(MANIFEST, manifest)
+    write_json(folder.path / MANIFEST, manifest)
     return manifest
-
-
-def _put(folder: Folder, name: str, lines: Iterator[bytes]) -> dict[str, Any]:
-    with folder.writing(name) as file:
-        for line in lines:
-            file.write(line)
-    return file.entry()

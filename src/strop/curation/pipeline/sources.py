@@ -4,11 +4,11 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from strop.config.tasks import WindowConfig
 from strop.core.task import Task
 from strop.curation.pipeline.read import Pipeline, SourceEntry
+from strop.curation.pipeline.stage import Watcher
 from strop.curation.pipeline.step import Dropped, drop
 from strop.tasks import sources
 from strop.tasks.recipe import date_of
@@ -36,17 +36,7 @@ def _made_name(source: str) -> str:
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", last) or "tasks"
 
 
-class Hearer(Protocol):
-    """Who is told how reading goes."""
-
-    def say(self, text: str) -> None:
-        """One line."""
-
-    def at(self, done: int, total: int | None) -> None:
-        """So much is done; `total` None where it is not known."""
-
-
-def read_all(pipeline: Pipeline, hearer: Hearer) -> Iterator[Task | Dropped]:
+def read_all(pipeline: Pipeline, watcher: Watcher) -> Iterator[Task | Dropped]:
     """Every row of every source: a task, or dropped with its reason. Raises UserError for a source that is not there.
 
     Held in memory: 16 bytes and some a task.
@@ -54,19 +44,19 @@ def read_all(pipeline: Pipeline, hearer: Hearer) -> Iterator[Task | Dropped]:
     owners: dict[bytes, tuple[int, bytes]] = {}
     done = 0
     for number, (source, name) in enumerate(zip(pipeline.source, names(pipeline.source), strict=True)):
-        for item in _read(source, name, hearer):
+        for item in _read(source, name, watcher):
             done += 1
-            hearer.at(done, None)
-            yield (
-                item if isinstance(item, Dropped) else _owned(item, number, name, owners, pipeline.collisions)
-            )
+            watcher.at(done, None)
+            if isinstance(item, Task):
+                item = _owned(item, number, name, owners, pipeline.collisions)
+            yield item
 
 
-def _read(source: SourceEntry, name: str, hearer: Hearer) -> Iterator[Task | Dropped]:
+def _read(source: SourceEntry, name: str, watcher: Watcher) -> Iterator[Task | Dropped]:
     """One source, each of its bad rows as a Dropped in its place."""
     bad: list[str] = []
     tasks = sources.iter_tasks(
-        source.source, columns=source.columns or None, on_bad=bad.append, on_guess=hearer.say
+        source.source, columns=source.columns or None, on_bad=bad.append, on_guess=watcher.say
     )
     taken = 0
     for task in tasks:

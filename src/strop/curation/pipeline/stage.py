@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from strop.core import files
 from strop.core.errors import StropError
@@ -22,7 +22,6 @@ from strop.curation.pipeline.step import Dropped
 
 Index = dict[int, int]
 """Hash of a task's id to the hash of its line: every input must come out."""
-_CHUNK = 1 << 20
 
 
 @dataclass
@@ -51,6 +50,22 @@ class StageCounts:
         """The way back from `as_json`."""
         given = dict(value)
         return cls(taken=given.pop("in"), **given)
+
+
+class Watcher(Protocol):
+    """Who is told how a curation goes."""
+
+    def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
+        """A stage begins; `size` tasks come in, where known."""
+
+    def at(self, done: int, total: int | None) -> None:
+        """How much is done; `total` None where it is not known."""
+
+    def say(self, text: str) -> None:
+        """One line."""
+
+    def end(self, entry: StageCounts) -> None:
+        """The stage is done."""
 
 
 class StageFiles:
@@ -115,10 +130,16 @@ class Books:
                 self._take(item.task_id)
             self._entry.dropped += 1
             self._reasons[item.reason] += 1
-            self._dropped.write(_dropped_line(item, self._entry.step))
+            line = {
+                "id": item.task_id,
+                "source": item.source,
+                "step": self._entry.step,
+                "reason": item.reason,
+            }
+            self._dropped.write(files.json_line({**line, "detail": item.detail}))
             return
-        line = item.model_dump_json().encode()
-        digest, key = _hash(line), _hash(item.id.encode())
+        data = item.model_dump_json().encode()
+        digest, key = _hash(data), _hash(item.id.encode())
         if self._left is not None:
             self._entry.changed += self._take(item.id) != digest
         elif key in self.index:
@@ -126,11 +147,11 @@ class Books:
         self.index[key] = digest
         self._entry.kept += 1
         self._sets[str(item.metadata.get("set", ""))] += 1
-        self._kept.append(line)
+        self._kept.append(data)
 
     def note(self, task_id: str, what: Mapping[str, Any]) -> None:
         """One line of changes.jsonl."""
-        self._changes.write(_json_line({"id": task_id, "step": self._entry.step, **what}))
+        self._changes.write(files.json_line({"id": task_id, "step": self._entry.step, **what}))
 
     def close(self) -> StageCounts:
         """The stage's entry. Raises StropError where a task has vanished."""
@@ -163,22 +184,6 @@ def copied(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         for line in file:
             yield line.rstrip(b"\n")
-
-
-def _dropped_line(item: Dropped, step: str) -> bytes:
-    return _json_line(
-        {
-            "id": item.task_id,
-            "source": item.source,
-            "step": step,
-            "reason": item.reason,
-            "detail": item.detail,
-        }
-    )
-
-
-def _json_line(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _hash(data: bytes) -> int:

@@ -1,7 +1,7 @@
 """Many answers to the verifier, verdicts in order, with a bound on what is under way."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from strop.core.protocols import Verifier
 from strop.core.task import Task
@@ -19,16 +19,9 @@ _FEWEST = 20
 K = TypeVar("K")
 
 
-class VerdictJob(NamedTuple):
-    """An answer to a task."""
-
-    task: Task
-    answer: str
-
-
-def verdicts(jobs: Iterable[tuple[K, VerdictJob]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
-    """One verdict a job, in order; jobs are taken as there is room for them."""
-    begun = ((key, verifier.submit(job.task, job.answer), job.task.check.bulk()) for key, job in jobs)
+def verdicts(jobs: Iterable[tuple[K, Task, str]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
+    """(key, verdict) of each (key, task, answer), in order; jobs are taken as there is room for them."""
+    begun = ((key, verifier.submit(task, answer), task.check.bulk()) for key, task, answer in jobs)
     for key, future, _ in ahead(begun, IN_FLIGHT, weight=lambda item: item[2], heaviest=_BYTES):
         yield key, future.result()
 

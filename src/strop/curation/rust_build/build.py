@@ -18,8 +18,8 @@ from strop.core.window import Work, played
 from strop.curation.rust_build import answer, outputs, questions, source
 from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.checks import Unverified, check
-from strop.curation.rust_build.cost import CostEstimate
 from strop.curation.rust_build.outputs import Results
+from strop.curation.rust_build.questions import CostEstimate
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.curation.rust_build.source import SourcePrompt
 from strop.policies.paid.calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped

@@ -133,43 +133,32 @@ class Judge:
 
     def by_text(self, a: int, b: int) -> bool:
         """The same words, enough of them, or few and something else that agrees."""
+        found = self._compatible(a, b)
         x, y = self.table[a], self.table[b]
-        if x.given != y.given:
-            return False
-        found = self.agreement(a, b)
-        if found.contradict:
-            return False
-        return x.length >= self.limits.short or _same_code(x, y) or self._tell(found)
+        return found is not None and (x.length >= self.limits.short or _same_code(x, y) or self._tell(found))
 
     def by_code(self, a: int, b: int) -> bool:
         """The same solution, large enough, or small and something else that agrees."""
-        x, y = self.table[a], self.table[b]
-        if x.given != y.given or not _same_code(x, y):
-            return False
-        found = self.agreement(a, b)
-        if found.contradict:
-            return False
-        return x.size >= self.limits.small or found.agreeing >= 2 or self._likeness(a, b) >= 0.5
+        x = self.table[a]
+        found = self._compatible(a, b) if _same_code(x, self.table[b]) else None
+        return found is not None and (
+            x.size >= self.limits.small or found.agreeing >= 2 or self._likeness(a, b) >= 0.5
+        )
 
     def by_tests(self, a: int, b: int) -> bool:
         """The same tests, which tell enough, and solutions that differ by more than a constant."""
         x, y = self.table[a], self.table[b]
-        if x.given != y.given or (x.shape == y.shape and not _same_code(x, y) and x.size):
+        same = _same_code(x, y)
+        if (x.shape == y.shape and not same and x.size) or (found := self._compatible(a, b)) is None:
             return False
-        found = self.agreement(a, b)
-        return (
-            not found.contradict
-            and found.share >= self.limits.tests
-            and (self._tell(found) or _same_code(x, y))
-        )
+        return found.share >= self.limits.tests and (self._tell(found) or same)
 
     def by_near_text(self, a: int, b: int, similarity: float) -> bool:
         """Nearly the same statement, and nothing that speaks against it."""
         x, y = self.table[a], self.table[b]
-        if x.given != y.given or x.numbers != y.numbers or min(x.length, y.length) < self.limits.short:
+        if x.numbers != y.numbers or min(x.length, y.length) < self.limits.short:
             return False
-        found = self.agreement(a, b)
-        if found.contradict:
+        if (found := self._compatible(a, b)) is None:
             return False
         if self._tell(found) or _same_code(x, y):
             return True
@@ -179,13 +168,19 @@ class Judge:
     def by_near_code(self, a: int, b: int) -> bool:
         """Nearly the same solution, and tests that agree."""
         x, y = self.table[a], self.table[b]
-        if x.given != y.given or x.language != y.language or x.shape == y.shape:
+        if x.language != y.language or x.shape == y.shape or min(x.size, y.size) < self.limits.small:
             return False
+        return (found := self._compatible(a, b)) is not None and self._tell(found)
+
+    def _compatible(self, a: int, b: int) -> Agreement | None:
+        """What the tests of both say; None where they contradict, or the tasks give other code to work on."""
+        if self.table.columns["given"][a] != self.table.columns["given"][b]:
+            return None
         found = self.agreement(a, b)
-        return not found.contradict and self._tell(found) and min(x.size, y.size) >= self.limits.small
+        return None if found.contradict else found
 
     def _tell(self, found: Agreement) -> bool:
-        return found.agreeing >= 3 and found.bits >= self.limits.bits and not found.contradict
+        return found.agreeing >= 3 and found.bits >= self.limits.bits
 
     def _likeness(self, a: int, b: int) -> float:
         return jaccard(self.table.statements[a], self.table.statements[b])

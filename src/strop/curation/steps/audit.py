@@ -2,35 +2,17 @@
 
 from collections.abc import Iterator
 
-from pydantic import Field
-
-from strop.config.section import Section
 from strop.core.task import Task
 from strop.curation.audit import AuditSettings, Code, TaskAudit, audit_tasks
+from strop.curation.audit.record import AuditOptions
 from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
 
-_DEFAULT = AuditSettings()
 
-
-class AuditConfig(Section):
+class AuditConfig(AuditOptions):
     """Settings of audit; docs/audit.md says what each code means."""
 
-    runs: int = Field(default=_DEFAULT.runs, ge=1)
-    """Runs of a reference in which no source of chance is seen."""
-    chance_runs: int = Field(default=_DEFAULT.chance_runs, ge=1)
-    """Runs of a reference that touches one."""
-    min_tests: int = Field(default=_DEFAULT.min_tests, ge=1)
-    """Fewest different tests."""
-    mutants: int = Field(default=_DEFAULT.mutants, ge=0)
-    """Most faulty versions of a reference that are tried; 0 turns it off."""
-    weak_below: float = Field(default=_DEFAULT.weak_below, ge=0, le=1)
-    """Share of faulty versions that the tests must notice."""
-    doubt_below: float = Field(default=_DEFAULT.doubt_below, ge=0, le=1)
-    """The same for a warning."""
     quick: bool = True
     """Stop looking at a task after the stage that found something fatal."""
-    ignore: tuple[Code, ...] = ()
-    """Codes that are not looked for."""
     strict: tuple[Code, ...] = ()
     """Codes that drop a task even where they are warnings."""
 

@@ -20,7 +20,7 @@ from strop.core.task import Task
 from strop.curation.engine.tally import ErrorBudget
 from strop.curation.pipeline.scores import Scores, pass_rate
 from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
-from strop.curation.pipeline.verdicts import VerdictJob, error_budget, verdicts
+from strop.curation.pipeline.verdicts import error_budget, verdicts
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -133,12 +133,12 @@ class Difficulty(Step[DifficultyConfig]):
         """Takes what the file says; verifies the answers that it holds without a verdict."""
         scores, errors = Scores(path), error_budget(self.config.max_error_rate)
 
-        def jobs() -> Iterator[tuple[tuple[str, bool], VerdictJob]]:
+        def jobs() -> Iterator[tuple[tuple[str, bool], Task, str]]:
             for done, task in enumerate(read(), start=1):
                 context.progress(done, context.size)
                 answers = [] if task.id in memory else list(scores.answers(task.id))
                 for number, answer in enumerate(answers, start=1):
-                    yield (task.id, number == len(answers)), VerdictJob(task, answer)
+                    yield (task.id, number == len(answers)), task, answer
 
         lazily = jobs()
         first = next(lazily, None)

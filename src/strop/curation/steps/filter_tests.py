@@ -20,7 +20,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.audit.record import AuditSettings
 from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
-from strop.curation.pipeline.verdicts import VerdictJob, error_budget, verdicts, why
+from strop.curation.pipeline.verdicts import error_budget, verdicts, why
 
 _SURE = (Outcome.PASSED, Outcome.FAILED)
 
@@ -81,7 +81,7 @@ class FilterTests(Step[FilterTestsConfig]):
         unclear = (
             t for t in read() if _open(memory, t.id) and t.reference.strip() and t.check.single_tests()
         )
-        jobs = ((task, VerdictJob(task, task.reference)) for task in unclear)
+        jobs = ((task, task, task.reference) for task in unclear)
         for done, (task, verdict) in enumerate(verdicts(jobs, context.verifier()), start=1):
             errors.see(verdict)
             context.progress(done, context.size)
@@ -96,7 +96,7 @@ class FilterTests(Step[FilterTestsConfig]):
                 memory[task.id] = self._one_by_one(task, count, context)
 
     def _one_by_one(self, task: Task, count: int, context: Context) -> dict[str, Any]:
-        jobs = ((number, VerdictJob(task.with_tests([number]), task.reference)) for number in range(count))
+        jobs = ((number, task.with_tests([number]), task.reference) for number in range(count))
         found = dict(verdicts(jobs, context.verifier()))
         cause = next((verdict.detail for verdict in found.values() if not verdict.scored), None)
         if cause is not None:
@@ -114,7 +114,7 @@ class FilterTests(Step[FilterTestsConfig]):
             if task.id in known.kills or left is None or len(left) <= (self.config.at_most or 0):
                 continue
             small = task.with_tests(left)
-            jobs = ((None, VerdictJob(small, text)) for text in faulty_versions(task, settings))
+            jobs = ((None, small, text) for text in faulty_versions(task, settings))
             told = [_told(verdict, len(left)) for _, verdict in verdicts(jobs, context.verifier())]
             known.kills[task.id] = [[left[place] for place in dead] for dead in told if dead]
 
@@ -127,7 +127,7 @@ class FilterTests(Step[FilterTestsConfig]):
             and known.failing.get(task.id, {}).get("failing")
             and (kept := self._kept(task, known))
         )
-        jobs = ((task.id, VerdictJob(task.with_tests(kept), task.reference)) for task, kept in changed)
+        jobs = ((task.id, task.with_tests(kept), task.reference) for task, kept in changed)
         for task_id, verdict in verdicts(jobs, context.verifier()):
             known.confirmed[task_id] = {"why": "" if verdict.passed else why(verdict)} | (
                 {} if verdict.scored else {"error": verdict.detail}

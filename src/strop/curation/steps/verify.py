@@ -11,7 +11,7 @@ from strop.config.section import Section
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
-from strop.curation.pipeline.verdicts import VerdictJob, again, error_budget, known_answers, verdicts, why
+from strop.curation.pipeline.verdicts import again, error_budget, known_answers, verdicts, why
 
 
 class VerifyConfig(Section):
@@ -52,7 +52,7 @@ class Verify(Step[VerifyConfig]):
                 found, done = [], done + 1
                 context.progress(done, context.size)
 
-    def _jobs(self, number: int, read: Read, memory: Memory) -> Iterator[tuple[tuple[str, bool], VerdictJob]]:
+    def _jobs(self, number: int, read: Read, memory: Memory) -> Iterator[tuple[tuple[str, bool], Task, str]]:
         """The runs of each task's answer, the last one marked."""
         for task in read():
             answers = known_answers(task)
@@ -62,7 +62,7 @@ class Verify(Step[VerifyConfig]):
                 continue
             for run in range(self.config.runs):
                 last = run == self.config.runs - 1
-                yield (task.id, last), VerdictJob(task, again(answers[number], run))
+                yield (task.id, last), task, again(answers[number], run)
 
     def _known(self, number: int, task_id: str, memory: Memory) -> bool:
         """Whether that answer's outcome is known; what could not be told before is tried again."""
