@@ -35,10 +35,8 @@ class Appender:
 
     def append(self, value: Any) -> LinePlace:
         """Writes one line. Raises UserError, and leaves the file as it was, when the disk is full or failing."""
-        line = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "backslashreplace"
-        )
-        data = memoryview(line + b"\n")
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+        data = memoryview(text.encode("utf-8", "backslashreplace"))
         place = LinePlace(self._end, len(data))
         try:
             while data:

@@ -46,9 +46,8 @@ class Task(Record):
     @classmethod
     def _fill_id(cls, data: Any) -> Any:
         if isinstance(data, dict) and not data.get("id"):
-            parts = {
-                k: _plain(data.get(k)) for k in ("family", "language", "statement", "signature", "check")
-            }
+            asked = ("family", "language", "statement", "signature", "check")
+            parts = {name: _plain(data.get(name)) for name in asked}
             data = {**data, "id": content_hash(parts)}
         return data
 

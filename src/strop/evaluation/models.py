@@ -72,6 +72,8 @@ def show_models(
     file = file or sys.stdout
     console = Console(file=file, highlight=False)
     terminal = console.is_terminal
+    plain = Console(file=file, highlight=False, width=PLAIN_WIDTH, color_system=None)
+    out = console if terminal else plain
     names = labels or {}
     columns = _columns(results, paired, names, "\n" if terminal else " ")
     tables = _tables(columns, console.width if terminal else 1 << 30, title)
@@ -79,12 +81,8 @@ def show_models(
     for table in tables:
         show(table, file=file, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
     for stage, rates in stage_rates(results).items():
-        parts: list[RenderableType] = [Text(f"\n{names.get(stage, stage)}", style="bold")]
-        parts += [_bars(rates, console.width if terminal else None)]
-        out = (
-            console if terminal else Console(file=file, highlight=False, width=PLAIN_WIDTH, color_system=None)
-        )
-        out.print(Group(*parts))
+        head = Text(f"\n{names.get(stage, stage)}", style="bold")
+        out.print(Group(head, _bars(rates, console.width if terminal else None)))
 
 
 def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:
@@ -155,9 +153,8 @@ def _tables(columns: Sequence[_Column], width: int, title: str) -> list[Table]:
 def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
     """One line: how much was asked, and what the intervals and differences are."""
     name, first = next(iter(results.items()))
-    answers = (
-        f"{first.samples} answers each, T = {first.temperature:g}" if first.samples else "greedy answers"
-    )
+    sampled = f"{first.samples} answers each, T = {first.temperature:g}"
+    answers = sampled if first.samples else "greedy answers"
     text = f"{len(first.counts)} tasks, {answers}; {first.confidence:.0%} intervals"
     return text + (f"; differences from {printable(name)} on the same tasks" if paired else "")
 
@@ -174,11 +171,8 @@ def _bars(rates: Sequence[Rate], width: int | None) -> Table:
     """One line a model: name, bar, rate and interval; of plain characters where there is no terminal, None."""
     names = [Text(f"  {printable(rate.model)}") for rate in rates]
     values = [estimate_text(rate.estimate) for rate in rates]
-    room = (
-        _BAR
-        if width is None
-        else width - 2 - max(n.cell_len + v.cell_len for n, v in zip(names, values, strict=True))
-    )
+    used = max(name.cell_len + value.cell_len for name, value in zip(names, values, strict=True))
+    room = _BAR if width is None else width - 2 - used
     longest = min(_BAR, max(_SHORTEST_BAR, room))
     grid = Table.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)

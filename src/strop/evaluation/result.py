@@ -108,11 +108,8 @@ class Evaluation(Record):
         pass@k needs k scored answers: a task that lost some to errors of ours is left out of the larger k. The value
         of a stage is the share of the task's scored answers that came through it.
         """
-        chosen = [
-            t
-            for t in self.counts
-            if (topic is None or t.topic == topic) and (tasks is None or t.task_id in tasks)
-        ]
+        of_topic = [t for t in self.counts if topic is None or t.topic == topic]
+        chosen = [t for t in of_topic if tasks is None or t.task_id in tasks]
         if key == GREEDY:
             return {t.task_id: float(t.greedy) for t in chosen if t.greedy is not None}
         if key in STAGES:

@@ -33,10 +33,8 @@ def main_table(
         cells = [_number(getattr(result, name), unit) for result in results.values()]
         table.add_row(Text(name.replace("_", " "), style="dim"), *cells, *([Text("")] if paired else []))
     first = next(iter(results.values()))
-    tasks, level = len(first.counts), f"{first.confidence:.0%}"
-    table.caption = (
-        f"{tasks} tasks, {first.samples} answers each, T = {first.temperature:g}; {level} intervals"
-    )
+    asked = f"{len(first.counts)} tasks, {first.samples} answers each, T = {first.temperature:g}"
+    table.caption = f"{asked}; {first.confidence:.0%} intervals"
     if note := first.seen_note():
         table.caption += printable(f"\n{note}")
     return table

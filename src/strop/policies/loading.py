@@ -146,10 +146,9 @@ class HubTokenizer:
 
     def vocabulary(self) -> list[str]:
         """The text of each token id, special tokens by their names; what is no whole character shows as U+FFFD."""
-        pieces = self.inner.convert_ids_to_tokens(list(range(len(self.inner))))
-        texts = self.inner.batch_decode(
-            [[i] for i in range(len(self.inner))], clean_up_tokenization_spaces=False
-        )
+        ids = range(len(self.inner))
+        pieces = self.inner.convert_ids_to_tokens(list(ids))
+        texts = self.inner.batch_decode([[i] for i in ids], clean_up_tokenization_spaces=False)
         # SentencePiece drops the space that begins a text.
         return [
             f" {text}" if str(piece).startswith("\u2581") and not text.startswith(" ") else text

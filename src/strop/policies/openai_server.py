@@ -150,9 +150,8 @@ class OpenAIPolicy:
         else:
             if messages[-1].role == "assistant":
                 options["extra_body"] = {"continue_final_message": True, "add_generation_prompt": False}
-            answer = await client.chat.completions.create(
-                messages=[m.model_dump() for m in messages], **options
-            )
+            said = [m.model_dump() for m in messages]
+            answer = await client.chat.completions.create(messages=said, **options)
         if not getattr(answer, "choices", None):
             raise ValueError("no choices")
         choice = answer.choices[0]

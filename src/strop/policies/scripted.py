@@ -95,9 +95,8 @@ class ScriptedPolicy:
             return self._script(prompt, seed, index)
         answers = self._answers[key]
         if not answers:
-            raise UserError(
-                f"the script has an empty list for the prompt {self.tokenizer.decode(prompt)[:80]!r}"
-            )
+            start = self.tokenizer.decode(prompt)[:80]
+            raise UserError(f"the script has an empty list for the prompt {start!r}")
         return answers[index % len(answers)]
 
     def _complete(self, text: str, params: SamplingParams) -> Completion:
@@ -128,9 +127,8 @@ def _read_answers(path: Path) -> dict[str, list[str]]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"policy.answers={str(path)!r}: cannot be read ({error}); give a JSONL file"
-        ) from error
+        why = f"cannot be read ({error}); give a JSONL file"
+        raise UserError(f"policy.answers={str(path)!r}: {why}") from error
     found: dict[str, list[str]] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

@@ -265,9 +265,8 @@ class _Job:
         if found:
             kinds = ", ".join(f"{kind} {count}" for kind, count in found["kinds"].items())
             said = f" ({kinds})" if kinds else ""
-            self._say(
-                f"hack audit: {found['flagged']} of {found['answers']} answers go round their task{said}"
-            )
+            share = f"{found['flagged']} of {found['answers']}"
+            self._say(f"hack audit: {share} answers go round their task{said}")
         return found
 
     def _summarise(

@@ -84,9 +84,7 @@ class Trackers:
         side, _, what = name.partition("-")
         if side in ("before", "warm", "after"):
             step = self._recipe.optim.steps if side == "after" else 0
-            prefix = "/".join(
-                ["evaluation", *(["warm"] if side == "warm" else []), *([what] if what else [])]
-            )
+            prefix = "/".join(filter(None, ["evaluation", "warm" if side == "warm" else "", what]))
             self._send({f"{prefix}/{key}": value for key, value in _results(result)}, step)
 
     def __enter__(self) -> "Trackers":
@@ -121,9 +119,8 @@ class _TensorBoard:
         from torch.utils.tensorboard import SummaryWriter
 
         self._writer: Any = SummaryWriter(str(folder / "tensorboard"), purge_step=0)
-        self._writer.add_text(
-            "recipe", "".join(f"    {line}\n" for line in dump_recipe(recipe).splitlines()), 0
-        )
+        text = "".join(f"    {line}\n" for line in dump_recipe(recipe).splitlines())
+        self._writer.add_text("recipe", text, 0)
 
     def log(self, values: Mapping[str, float], step: int) -> None:
         for name, value in values.items():
@@ -181,9 +178,8 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         if name == "held_out":
             yield from ((f"evaluation/during/{key}", number) for key, number in _results(value))
         elif isinstance(value, Mapping):
-            yield from (
-                (f"train/{name}/{key}", float(number)) for key, number in value.items() if _plain(number)
-            )
+            numbers = ((key, number) for key, number in value.items() if _plain(number))
+            yield from ((f"train/{name}/{key}", float(number)) for key, number in numbers)
         elif _plain(value) and name != "step":
             time = "time/step" if name == "seconds" else f"time/{name.removeprefix('seconds_')}"
             yield (time if name.startswith("seconds") else f"train/{name}"), float(value)

@@ -31,11 +31,10 @@ def fitted(source: Source, node: Node, code: str) -> tuple[int, int, str]:
     theirs, function = _function(code, source.language)
     comments = {source.string(comment).strip() for comment in source.all(*_COMMENTS)}
     theirs, function = _function(_without_comments(theirs, comments), source.language)
-    for field in ("name", "parameters"):
-        if theirs.tokens(function.child_by_field_name(field)) != source.tokens(
-            node.child_by_field_name(field)
-        ):
-            raise NoFault(f"the answer has another {'name' if field == 'name' else 'list of parameters'}")
+    for field, what in (("name", "name"), ("parameters", "list of parameters")):
+        given = theirs.tokens(function.child_by_field_name(field))
+        if given != source.tokens(node.child_by_field_name(field)):
+            raise NoFault(f"the answer has another {what}")
     ours, others = _body(source, node), _body(theirs, function)
     if ours is None or others is None:
         raise NoFault("there is no body")
@@ -83,9 +82,7 @@ def _indents(
     mine, other = _white(source, ours[0]), _white(theirs, others[0]) or ""
     if mine is not None or b"\n" not in theirs.data[slice(*others)]:
         return "", mine or "", other
-    inner = (
-        f"{indent_of(source, node)}    "  # the original is on one line: the new body stands below its head
-    )
+    inner = f"{indent_of(source, node)}    "  # the original is on one line: the new body goes below its head
     return f"\n{inner}", inner, other
 
 

@@ -40,9 +40,8 @@ def sites(source: Source) -> Iterator[Change]:
 
 def _leads_to(function: Function, wanted: set[str]) -> bool:
     """By its name; to special methods through their class."""
-    return function.name in wanted or (
-        function.name.startswith("__") and not wanted.isdisjoint(function.path)
-    )
+    special = function.name.startswith("__")
+    return function.name in wanted or (special and not wanted.isdisjoint(function.path))
 
 
 class _PythonFinder(Finder):
@@ -119,9 +118,8 @@ class _PythonFinder(Finder):
 
     def _is_message(self, node: Node) -> bool:
         call = self.source.within(node, frozenset({"call"}))
-        return call is not None and bool(
-            _QUIET_CALLS & self.source.names(call.child_by_field_name("function"))
-        )
+        called = call and self.source.names(call.child_by_field_name("function"))
+        return bool(called and _QUIET_CALLS & called)
 
     def _deletions(self) -> Iterator[Change]:
         for node in self._nodes("expression_statement", "continue_statement"):

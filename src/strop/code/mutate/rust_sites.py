@@ -39,10 +39,8 @@ def sites(source: Source) -> Iterator[Change]:
     kept_out = Regions([*items.regions.spans, *(span(n) for n in source.all(*_UNTOUCHED))])
     wanted = {source.string(n) for n in source.all("identifier", "type_identifier") if items.regions.hold(n)}
     wanted |= source.names(*source.all("macro_definition"))  # may make tests
-    made = (
-        n for n in source.all("macro_invocation") if source.within(n, frozenset({"function_item"})) is None
-    )
-    wanted |= source.names(*made)
+    inside = frozenset({"function_item"})
+    wanted |= source.names(*(n for n in source.all("macro_invocation") if source.within(n, inside) is None))
     left = (f for f in items.functions if not (f.in_tests or f.nested or f.removed))
     for function in reachable(source, left, wanted, partial(_leads_to, source)):
         yield from _RustFinder(source, function, kept_out).all()
@@ -146,10 +144,8 @@ class _RustFinder(Finder):
             parent = self.source.parent(node)
             if parent is None or parent.type in ("field_expression", "index_expression", "array_expression"):
                 continue
-            steers = parent.type in ("compound_assignment_expr", "loop_expression") and self._steers_loop(
-                node
-            )
-            if steers or self._ends_loop(node):
+            around = parent.type in ("compound_assignment_expr", "loop_expression")
+            if (around and self._steers_loop(node)) or self._ends_loop(node):
                 continue
             after = other_constant(self.source, node, parent)
             if after is not None:

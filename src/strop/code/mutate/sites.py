@@ -51,9 +51,8 @@ class Finder:
         return islice(chain.from_iterable(finder() for finder in self.finders()), _MOST_SITES)
 
     def _nodes(self, *kinds: str) -> Iterator[Node]:
-        return (
-            n for n in self.source.inner(self.body, *kinds) if not n.has_error and not self.kept_out.hold(n)
-        )
+        inside = self.source.inner(self.body, *kinds)
+        return (n for n in inside if not (n.has_error or self.kept_out.hold(n)))
 
     def _site(self, operator: str, node: Node, after: str) -> Change:
         return Change(operator, node.start_byte, node.end_byte, after, self.node.start_byte)

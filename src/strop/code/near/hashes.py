@@ -36,9 +36,8 @@ def words(text: str) -> list[str]:
 
 def hash_text(text: str) -> int:
     """64 bits of the BLAKE2b digest."""
-    return int.from_bytes(
-        hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little"
-    )
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
 
 
 class _Hashed(dict[str, int]):

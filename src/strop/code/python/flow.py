@@ -30,9 +30,8 @@ def flows(source: Source, body: Node) -> list[Flow]:
     for node in source.inner(body, "assignment"):
         right = node.child_by_field_name("right")
         if right is not None and right.type == "call":  # what is made of a list may fill it later
-            found.append(
-                (_plain_arguments(source, right), source.names(node.child_by_field_name("left")) - _SELF)
-            )
+            filled = source.names(node.child_by_field_name("left")) - _SELF
+            found.append((_plain_arguments(source, right), filled))
     for node in source.inner(body, "as_pattern"):
         alias = node.child_by_field_name("alias")
         around = source.within(node, frozenset({"with_statement", "except_clause"}))
@@ -49,9 +48,8 @@ def flows(source: Source, body: Node) -> list[Flow]:
 
 def _plain_arguments(source: Source, call: Node) -> set[str]:
     arguments = call.child_by_field_name("arguments")
-    return source.names(
-        *(c for c in (arguments.named_children if arguments else ()) if c.type == "identifier")
-    )
+    given = arguments.named_children if arguments else ()
+    return source.names(*(child for child in given if child.type == "identifier"))
 
 
 def dead_spans(source: Source, body: Node) -> list[Span]:

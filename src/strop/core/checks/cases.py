@@ -26,9 +26,8 @@ class Case(Record):
 
     def call(self, name: str) -> str:
         """The call as Python writes it."""
-        return (
-            f"{name}({', '.join([*map(repr, self.args), *(f'{k}={v!r}' for k, v in self.kwargs.items())])})"
-        )
+        named = (f"{key}={value!r}" for key, value in self.kwargs.items())
+        return f"{name}({', '.join([*map(repr, self.args), *named])})"
 
 
 class CasesCheck(CheckBase):

@@ -74,9 +74,8 @@ def _run_told(stdin: str, stdout: str, text: str) -> bool:
     if not given or not wanted:
         return False
     for match in re.finditer(rf"(?:^|\n|[:`>\s]){re.escape(given)}(?=\n|$|[`\s])", lines):
-        if re.search(
-            rf"(?<!\w){re.escape(wanted)}(?!\w)", lines[match.end() : match.end() + 200 + len(wanted)]
-        ):
+        after = lines[match.end() : match.end() + 200 + len(wanted)]
+        if re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", after):
             labelled = "input" in lines[max(0, match.start() - 30) : match.start() + 1].lower()
             if labelled or len(given) + len(wanted) >= _LONG:
                 return True

@@ -33,6 +33,7 @@ _CLOCK = frozenset(
         "process_time", "localtime", "gmtime", "ctime", "asctime", "strftime", "clock_gettime",
     }
 )  # fmt: skip
+_OF_SETS = ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub
 _RUST = re.compile(
     r"\b(HashMap|HashSet|RandomState|DefaultHasher|SystemTime|Instant|thread|spawn|rand|channel|Atomic\w+|static\s+mut)\b|:p\}"
 )
@@ -77,15 +78,10 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 def _is_view_algebra(node: ast.AST) -> bool:
     """`a.keys() & b.keys()` and the like make sets."""
-    if not isinstance(node, ast.BinOp) or not isinstance(
-        node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub
-    ):
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, _OF_SETS)):
         return False
-    sides = [node.left, node.right]
-    return any(
-        isinstance(s, ast.Call) and isinstance(s.func, ast.Attribute) and s.func.attr in ("keys", "items")
-        for s in sides
-    )
+    called = [side.func for side in (node.left, node.right) if isinstance(side, ast.Call)]
+    return any(isinstance(f, ast.Attribute) and f.attr in ("keys", "items") for f in called)
 
 
 def moved_clock(code: str, seconds: float) -> str | None:

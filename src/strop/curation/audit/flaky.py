@@ -114,16 +114,13 @@ def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterato
     verdicts = [v for v in verdicts if not _waited(v, settings)]
     failed = [v for v in verdicts if not v.passed]
     if not verdicts:
-        text = (
-            "the reference: its wall time ran out before its CPU time: it waits, or the machine is too busy"
-        )
-        yield fatal("unverifiable", text)
+        cause = "its wall time ran out before its CPU time: it waits, or the machine is too busy"
+        yield fatal("unverifiable", f"the reference: {cause}")
     elif failed and len(failed) < len(verdicts) and all(v.outcome in _USED_UP for v in failed):
         code: Code = "slow" if failed[0].outcome is Outcome.TIMED_OUT else "heavy"
         yield fatal(code, "the reference uses up its limits in some runs")
     elif _differ(verdicts, runs):
-        text = "the reference gives other results in other runs, or at another time"
-        yield fatal("flaky", text)
+        yield fatal("flaky", "the reference gives other results in other runs, or at another time")
     elif failed:
         yield fatal("reference-fails", _why(verdicts))
 
@@ -155,9 +152,8 @@ def _why(verdicts: list[Verdict]) -> str:
     """The first run's cause, where the runs agree on it."""
     said = {_cause(v) for v in verdicts}
     outcomes = sorted({str(v.outcome) for v in verdicts})
-    return f"the reference does not pass ({' or '.join(outcomes)})" + (
-        f": {said.pop()}" if len(said) == 1 else ""
-    )
+    cause = f": {said.pop()}" if len(said) == 1 else ""
+    return f"the reference does not pass ({' or '.join(outcomes)}){cause}"
 
 
 def _cause(verdict: Verdict) -> str:

@@ -64,9 +64,8 @@ def said(task: Task) -> Iterator[Finding]:
     outputs = " ".join(c.stdout for c in runs.cases) if runs else ""
     ordered = calls is not None and calls.any_order
     if _SEVERAL.search(text) and not ordered:
-        yield _finding(
-            "fatal", "the task says that one of several answers will do, and its check takes one only"
-        )
+        text = "the task says that one of several answers will do, and its check takes one only"
+        yield _finding("fatal", text)
     elif runs and _ANY_ORDER.search(text):
         yield _finding("fatal", "the task allows any order, and its check takes one only")
     if runs and _ANY_CASE.search(text) and re.search("[A-Za-z]", outputs):

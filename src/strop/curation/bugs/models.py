@@ -30,13 +30,11 @@ class Asking:
         """Raises UserError, one line, for what cannot work."""
         named = bool(self.rewrite_model or self.issue_model)
         if not named and self.connection.url:
-            raise UserError(
-                "--rewrite-url alone has no effect: add --rewrite-model NAME or --issue-model NAME"
-            )
+            remedy = "add --rewrite-model NAME or --issue-model NAME"
+            raise UserError(f"--rewrite-url alone has no effect: {remedy}")
         if named and not self.connection.url:
-            raise UserError(
-                "no server named: add --rewrite-url, such as --rewrite-url http://127.0.0.1:8000/v1"
-            )
+            example = "--rewrite-url http://127.0.0.1:8000/v1"
+            raise UserError(f"no server named: add --rewrite-url, such as {example}")
         if self.share != 1.0 and not self.rewrite_model:
             raise UserError("--rewrite-share applies to bugs that a model writes: add --rewrite-model NAME")
         if named:

@@ -118,9 +118,8 @@ class Rewriter:
         for number in range(1, most + 1):
             kind = kinds[(number - 1) % len(kinds)]
             values = {"language": language, "tag": tag, "code": subject.code, "kind": kind}
-            yield Asked(
-                self._server, self._server.ask("rewrite", key, number, self._seed, values), subject, seen
-            )
+            asked = self._server.ask("rewrite", key, number, self._seed, values)
+            yield Asked(self._server, asked, subject, seen)
 
 
 def python_subject(routine: Routine) -> Subject | None:

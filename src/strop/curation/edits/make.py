@@ -165,9 +165,8 @@ def _shown(
     more: dict[str, str] = {}
     if wish.context and family == "swe-rl":
         known = {path: before.get(path, "") for path in after}
-        names = akin(
-            repository.paths(commit), known, statement, wish.context, room, wish.seed, where["commit"]
-        )
+        paths = repository.paths(commit)
+        names = akin(paths, known, statement, wish.context, room, wish.seed, where["commit"])
         more = repository.texts(commit, names)
     return edit_task(
         family, statement, {**before, **more}, after, wish,

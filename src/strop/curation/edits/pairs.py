@@ -53,10 +53,9 @@ def _pair(vulnerable: Task, fixed: Task) -> Iterator[Task]:
 
 
 def _belong(a: Task, b: Task) -> bool:
-    alike = all(a.metadata.get(name) == b.metadata.get(name) for name in ("pair", "cwe"))
-    return (
-        alike and a.metadata.get("vulnerable") is (not b.metadata.get("vulnerable")) and _code(a) != _code(b)
-    )
+    one, other = a.metadata, b.metadata
+    alike = all(one.get(name) == other.get(name) for name in ("pair", "cwe"))
+    return alike and one.get("vulnerable") is (not other.get("vulnerable")) and _code(a) != _code(b)
 
 
 def _code(task: Task) -> str | None:

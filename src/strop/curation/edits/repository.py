@@ -64,9 +64,8 @@ class Repository:
         """The id of a commit; "" where there is none of that name, also as a branch of the remote."""
         for spelt in (name, f"refs/remotes/origin/{name}"):
             try:
-                return self._git(
-                    "rev-parse", "--verify", "--quiet", "--end-of-options", f"{spelt}^{{commit}}"
-                )
+                commit = f"{spelt}^{{commit}}"
+                return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", commit)
             except GitError:
                 continue
         return ""

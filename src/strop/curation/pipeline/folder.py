@@ -103,11 +103,10 @@ def _clear(folder: Folder) -> None:
 
 def _refuse_other(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     """Raises UserError where the folder was made by another pipeline; names the first difference."""
-    remedy = "name another folder, or start over with --overwrite"
     for place, old, new in _differences(before, now, ""):
-        raise UserError(
-            f"{path} holds another result: {place} was {_short(old)}, now {_short(new)}; {remedy}"
-        )
+        change = f"{place} was {_short(old)}, now {_short(new)}"
+        remedy = "name another folder, or start over with --overwrite"
+        raise UserError(f"{path} holds another result: {change}; {remedy}")
 
 
 def _differences(old: Any, new: Any, place: str) -> Iterator[tuple[str, Any, Any]]:

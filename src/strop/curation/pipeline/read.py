@@ -151,9 +151,8 @@ def plan(data: dict[str, Any], origins: dict[Path, Origin] | None = None) -> Pla
     listed = sources if isinstance(sources, list) else [] if sources is None else [sources]
     data = {**data, "source": [{"source": s} if isinstance(s, str) else s for s in listed], "steps": []}
     if sources is None:
-        faults.append(
-            line(("source",), "a pipeline needs a source; add one, such as source: tasks.jsonl", where)
-        )
+        what = "a pipeline needs a source; add one, such as source: tasks.jsonl"
+        faults.append(line(("source",), what, where))
         data["source"] = [{"source": "none"}]
     pipeline = _validated(Pipeline, data, (), where, faults)
     if faults or pipeline is None:
@@ -166,16 +165,14 @@ def plan(data: dict[str, Any], origins: dict[Path, Origin] | None = None) -> Pla
 def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterator[tuple[Kind, Section]]:
     """Each step that is valid, with its settings."""
     if items is not None and not isinstance(items, list):
-        faults.append(
-            line(("steps",), "expected a list, such as [min-tests: {at_least: 5}, shuffle]", origins)
-        )
+        what = "expected a list, such as [min-tests: {at_least: 5}, shuffle]"
+        faults.append(line(("steps",), what, origins))
         return
     names = step_names()
     for number, item in enumerate(items or []):
         path: Path = ("steps", number)
-        name, settings = (
-            next(iter(item.items())) if isinstance(item, dict) and len(item) == 1 else (item, None)
-        )
+        single = isinstance(item, dict) and len(item) == 1
+        name, settings = next(iter(item.items())) if single else (item, None)
         if not isinstance(name, str):
             what = "expected a step's name, or one name with its settings, such as min-tests: {at_least: 5}"
             faults.append(line(path, f"{what}; indent settings two spaces more than the name", origins))

@@ -29,9 +29,8 @@ def names(given: Sequence[SourceEntry]) -> list[str]:
 
 
 def _made_name(source: str) -> str:
-    rest = (
-        source.rpartition(":")[2] if "hub:" not in source else source.partition("hub:")[2].partition("@")[0]
-    )
+    _, hub, place = source.partition("hub:")
+    rest = place.partition("@")[0] if hub else source.rpartition(":")[2]
     last = re.sub(r"\.(jsonl|json|ndjson|parquet|gz|zst)\b", "", rest.rstrip("/").rpartition("/")[2])
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", last) or "tasks"
 

@@ -92,9 +92,8 @@ def build(
     settings.check_server()
     for package, extra in (("openai", "eval"), ("tree_sitter_rust", "strength")):
         if find_spec(package) is None:
-            raise UserError(
-                f"strop build rust needs {package.partition('_r')[0]}: pip install 'strop[{extra}]'"
-            )
+            name = package.removesuffix("_rust")
+            raise UserError(f"strop build rust needs {name}: pip install 'strop[{extra}]'")
     judge = find_installation().identity
     identity = settings.identity(questions.templates_hash())
     with opened(settings.folder, identity, say, "strop build rust") as lock:

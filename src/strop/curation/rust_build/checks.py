@@ -87,9 +87,8 @@ def _demand(verdict: Verdict, whole: str) -> None:
         tests_passed = bool(verdict.tests) and all(t.outcome is Outcome.PASSED for t in verdict.tests)
         stage = verdict.stage("test")
         output = (stage.output if stage else "") or verdict.output
-        raise NotKept(
-            "strength" if weak or tests_passed else "test", verdict.detail or "a test failed", output
-        )
+        where = "strength" if weak or tests_passed else "test"
+        raise NotKept(where, verdict.detail or "a test failed", output)
 
 
 def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> Work[dict[str, int]]:
@@ -121,16 +120,12 @@ def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found:
         return 0
     if not verdict.passed:
         stage = verdict.stage("test")
-        raise NotKept(
-            "source",
-            f"disagrees with the cases of the source: {verdict.detail}",
-            stage.output if stage else "",
-        )
+        reason = f"disagrees with the cases of the source: {verdict.detail}"
+        raise NotKept("source", reason, stage.output if stage else "")
     return len(prompt.cases)
 
 
 def _first_error(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    return next(
-        (line for line in lines if line.startswith(("error", "warning"))), lines[0] if lines else "failed"
-    )
+    errors = [line for line in lines if line.startswith(("error", "warning"))]
+    return next(iter([*errors, *lines]), "failed")

@@ -36,9 +36,8 @@ class FailedAnswer(NamedTuple):
 @cache
 def template(name: str) -> str:
     """The text of one of the templates."""
-    return (
-        resources.files("strop.curation.rust_build").joinpath("templates", f"{name}.txt").read_text("utf-8")
-    )
+    folder = resources.files("strop.curation.rust_build")
+    return folder.joinpath("templates", f"{name}.txt").read_text("utf-8")
 
 
 def templates_hash() -> str:
@@ -133,9 +132,8 @@ class CostEstimate:
             f"{self.tokens_out:,} out (four characters a token, {SOLUTION_TOKENS} tokens a solution)"
         ]
         if prices.known:
-            lines.append(
-                f"estimated cost: {prices.of(self.tokens_in, self.tokens_out):.2f} at the given prices"
-            )
+            cost = prices.of(self.tokens_in, self.tokens_out)
+            lines.append(f"estimated cost: {cost:.2f} at the given prices")
         else:
             lines.append("cost: not known without --price-in and --price-out (per million tokens)")
         if paid.calls.total():

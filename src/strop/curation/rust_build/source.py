@@ -89,9 +89,8 @@ def _prompt(number: int, where: str, row: "Row | Task", columns: Mapping[str, st
 
 def _made(number: int, where: str, statement: Any, given: Any) -> SourcePrompt:
     if not isinstance(statement, str):
-        raise UserError(
-            f"{where}: the prompt is not text but {type(statement).__name__}: name another column"
-        )
+        kind = type(statement).__name__
+        raise UserError(f"{where}: the prompt is not text but {kind}: name another column")
     return SourcePrompt(number, str(given or content_hash(statement)), statement.strip(), where)
 
 

@@ -78,9 +78,8 @@ def _records(output: str) -> list[str]:
             found.append(f"line {failed[1]}")
         elif panic:
             cause = lines[number + 1] if number + 1 < len(lines) else ""
-            found.append(
-                f"{FILE}:{panic[2]}" + (f":\n{cause[:200]}" if cause.startswith(_KNOWN_PANICS) else "")
-            )
+            said = f":\n{cause[:200]}" if cause.startswith(_KNOWN_PANICS) else ""
+            found.append(f"{FILE}:{panic[2]}{said}")
     return found
 
 

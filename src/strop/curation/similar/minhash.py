@@ -67,9 +67,8 @@ def _suspects(store: Store, threshold: float, permutations: int) -> tuple[Number
     for first in range(0, len(chosen), _BATCH):
         some = chosen[first : first + _BATCH]
         flat, _ = gathered(store, some)
-        ends = np.concatenate(([0], np.cumsum(store.offsets[some + 1] - store.offsets[some]))).astype(
-            np.uint64
-        )
+        sizes = store.offsets[some + 1] - store.offsets[some]
+        ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
         part = RMinHash.digest_matrix_from_flat_token_hashes(flat, ends, permutations, SEED)
         table[first : first + _BATCH] = part.to_rows()
     return chosen, table

@@ -85,9 +85,8 @@ class Difficulty(Step[DifficultyConfig]):
 
     def inputs(self) -> Sequence[Path]:
         """Scores, the answers of a scripted policy, the prompt template."""
-        scripted = (
-            self.config.policy.answers if isinstance(self.config.policy, ScriptedPolicyConfig) else None
-        )
+        policy = self.config.policy
+        scripted = policy.answers if isinstance(policy, ScriptedPolicyConfig) else None
         return [Path(text) for text in (self.config.scores, scripted, self.config.template) if text]
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
@@ -106,10 +105,10 @@ class Difficulty(Step[DifficultyConfig]):
         if rate is None and "n" in found:
             rate = pass_rate(found["n"], found["c"], config.k)
         if rate is None:
-            why = (
-                found.get("why") or f"pass@{config.k} needs {config.k} scored answers, there are {found['n']}"
-            )
-            return task if config.unscored == "keep" else drop(task, "no score", why)
+            if config.unscored == "keep":
+                return task
+            few = f"pass@{config.k} needs {config.k} scored answers, there are {found.get('n')}"
+            return drop(task, "no score", found.get("why") or few)
         counts = f" ({found['c']} of {found['n']})" if "n" in found else ""
         detail = f"pass@{config.k} = {rate:.3f}{counts}"
         if rate < config.low:
@@ -183,11 +182,11 @@ class Difficulty(Step[DifficultyConfig]):
         playable = [task for task in batch if not self._unplayable(task, environment, policy, memory)]
         counts = {task.id: [0, 0] for task in playable}
         player = Player(policy, context.verifier(), environment)
-        config = self.config
-        params = SamplingParams(
-            temperature=config.temperature, top_p=config.top_p, max_tokens=config.max_tokens
-        )
-        for rollout in player.play(playable, config.samples, params, seed=context.seed, tag="difficulty"):
+        asked = self.config.model_dump(include={"temperature", "top_p", "max_tokens"})
+        params = SamplingParams(**asked)
+        for rollout in player.play(
+            playable, self.config.samples, params, seed=context.seed, tag="difficulty"
+        ):
             assert rollout.verdict is not None
             errors.see(rollout.verdict)
             counts[rollout.task_id][0] += rollout.verdict.scored
@@ -203,10 +202,9 @@ class Difficulty(Step[DifficultyConfig]):
             tokens = 0 if why else len(environment(task).prompt(policy.tokenizer))
         except UserError as error:
             tokens, why = 0, str(error)
-        if tokens > self.config.max_prompt_tokens:
-            why = (
-                f"its prompt has {tokens} tokens, more than max_prompt_tokens={self.config.max_prompt_tokens}"
-            )
+        most = self.config.max_prompt_tokens
+        if tokens > most:
+            why = f"its prompt has {tokens} tokens, more than max_prompt_tokens={most}"
         if why:
             memory[task.id] = {"why": " ".join(why.split())[:300]}
         return bool(why)

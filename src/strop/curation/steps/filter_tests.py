@@ -78,10 +78,8 @@ class FilterTests(Step[FilterTestsConfig]):
     def _find_failing(self, read: Read, context: Context, memory: Memory) -> None:
         """First all tests at once; where that does not tell, each by itself."""
         errors = error_budget(self.config.max_error_rate)
-        unclear = (
-            t for t in read() if _open(memory, t.id) and t.reference.strip() and t.check.single_tests()
-        )
-        jobs = ((task, task, task.reference) for task in unclear)
+        unclear = (t for t in read() if _open(memory, t.id) and t.reference.strip())
+        jobs = ((task, task, task.reference) for task in unclear if task.check.single_tests())
         for done, (task, verdict) in enumerate(verdicts(jobs, context.verifier()), start=1):
             errors.see(verdict)
             context.progress(done, context.size)
@@ -163,9 +161,8 @@ class FilterTests(Step[FilterTestsConfig]):
         if len(kept) == len(tests):
             return task
         if trouble := known.confirmed.get(task.id, {"why": ""})["why"]:
-            return drop(
-                task, "the reference fails", f"without {len(bad)} tests that it fails alone: {trouble}"
-            )
+            detail = f"without {len(bad)} tests that it fails alone: {trouble}"
+            return drop(task, "the reference fails", detail)
         gone = {
             "failing": len(bad),
             "repeated": len(tests) - len(bad) - len(unique),

@@ -1,11 +1,10 @@
 """split: parts of named sizes, by content, so that near-duplicates are in one part.
 
-What is alike, directly or through others, is a cluster , and a cluster goes whole
-into the part that lacks most. Parts come as near to their sizes as the clusters allow; largest clusters are placed
-first.
+What is alike, directly or through others, is a cluster, and a cluster goes whole into the part that lacks most.
+Parts come as near to their sizes as the clusters allow; the largest clusters are placed first.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,18 +40,14 @@ class SplitConfig(Section):
         """Shares make up the whole, names make files."""
         for name, share in self.parts.items():
             if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii() or name in RESERVED:
-                yield (
-                    "parts",
-                    f"{name!r} is not a name for a part: use letters, digits, - and _, not {', '.join(RESERVED)}",
-                )
+                rule = f"use letters, digits, - and _, not {', '.join(RESERVED)}"
+                yield "parts", f"{name!r} is not a name for a part: {rule}"
             if share < 0:
                 yield "parts", f"{name}: {share:g} is below 0"
         total = sum(self.parts.values())
         if abs(total - 1) > 1e-6:
-            yield (
-                "parts",
-                f"the shares add up to {total:g}; they must make 1, such as train: 0.9, held-out: 0.1",
-            )
+            remedy = "they must make 1, such as train: 0.9, held-out: 0.1"
+            yield "parts", f"the shares add up to {total:g}; {remedy}"
 
 
 class Split(Step[SplitConfig]):
@@ -77,16 +72,12 @@ class Split(Step[SplitConfig]):
         for place, task in enumerate(read()):
             ranks.append(derive_seed(context.seed, task.id))
             part = part_of(task)
-            if (
-                self.config.keep
-                and part in self.config.parts
-                and fixed.get(numbers[place], "train") == "train"
-            ):
+            kept = self.config.keep and part in self.config.parts
+            if kept and fixed.get(numbers[place], "train") == "train":
                 fixed[numbers[place]] = part
         chosen = place_clusters(numbers, ranks, self.config.parts, fixed)
-        context.totals["clusters of more than one task"] = sum(
-            count > 1 for count in _sizes(numbers).values()
-        )
+        joint = sum(count > 1 for count in Counter(numbers).values())
+        context.totals["clusters of more than one task"] = joint
         for place, task in enumerate(read()):
             context.progress(place + 1, context.size)
             yield in_part(task, chosen[numbers[place]])
@@ -121,10 +112,8 @@ def _alike(table: TaskTable, statement: float, code: float, small: int) -> Itera
 def with_pairs(numbers: list[int], pairs: Iterable[object]) -> list[int]:
     """The clusters, those joined that hold members of one pair; `pairs`: of each task the name of its pair, or None."""
     first: dict[str, int] = {}
-    links = list(enumerate(numbers))
-    links += [
-        (place, first.setdefault(pair, place)) for place, pair in enumerate(pairs) if isinstance(pair, str)
-    ]
+    named = ((place, pair) for place, pair in enumerate(pairs) if isinstance(pair, str))
+    links = [*enumerate(numbers), *((place, first.setdefault(pair, place)) for place, pair in named)]
     return joined(len(numbers), links)
 
 
@@ -135,7 +124,7 @@ def place_clusters(
 
     numbers, ranks  of each task: its cluster, and its rank by chance, which orders clusters of one size
     """
-    sizes = _sizes(numbers)
+    sizes = Counter(numbers)
     order: dict[int, int] = {}
     for number, rank in zip(numbers, ranks, strict=True):
         order[number] = min(order.get(number, rank), rank)
@@ -149,13 +138,6 @@ def place_clusters(
             chosen[number] = part
             lacking[part] -= sizes[number]
     return chosen
-
-
-def _sizes(numbers: list[int]) -> dict[int, int]:
-    sizes: defaultdict[int, int] = defaultdict(int)
-    for number in numbers:
-        sizes[number] += 1
-    return sizes
 
 
 def in_part(task: Task, part: str) -> Task:

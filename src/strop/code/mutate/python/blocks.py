@@ -16,12 +16,8 @@ _VALUES = frozenset({"list", "dictionary", "string", "integer", "identifier", "t
 
 
 PYTHON.signs("augmented", "augmented_assignment", "operator", _AUGMENTED)
-PYTHON.each(
-    "if-for-elif", at="elif_clause", edit=lambda _, node: (node.start_byte, node.start_byte + 4, "if")
-)
-PYTHON.each(
-    "if-for-while", at="while_statement", edit=lambda _, node: (node.start_byte, node.start_byte + 5, "if")
-)
+PYTHON.each("if-for-elif", at="elif_clause", edit=lambda _, node: replace(node.children[0], "if"))
+PYTHON.each("if-for-while", at="while_statement", edit=lambda _, node: replace(node.children[0], "if"))
 
 
 @PYTHON.add("not-augmented")
@@ -46,9 +42,8 @@ def _dropped_statement(routine: Routine) -> Iterator[Edit]:
         if inner is None:
             continue
         target = inner.child_by_field_name("left") if inner.type == "assignment" else None
-        again = target is not None and (
-            target.type != "identifier" or bound.count(routine.string(target)) > 2
-        )
+        plain = target is None or target.type == "identifier"
+        again = target is not None and (not plain or bound.count(routine.string(target)) > 2)
         if inner.type in _DROPPED or again:
             yield _without(routine, node)
     for node in routine.all("delete_statement", "for_statement"):
