@@ -6,7 +6,7 @@ Responses are hostile text: everything here is linear in their length and never 
 import re
 from typing import NamedTuple
 
-from strop.code.python.functions import UNPARSABLE, tree_of
+from strop.code.python.source import UNPARSABLE, tree_of
 from strop.core.task import Task
 from strop.core.text import without_thinking as without_thinking
 

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
-from strop.code.python.functions import UNPARSABLE
+from strop.code.python.source import UNPARSABLE
 from strop.core.ids import unit_interval
 from strop.core.task import Split, Task
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from strop.code.python import source as pysource
-from strop.code.python.functions import UNPARSABLE
+from strop.code.python.source import UNPARSABLE
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task

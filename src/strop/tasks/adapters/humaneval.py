@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from strop.code.python import source as pysource
-from strop.code.python.functions import UNPARSABLE
+from strop.code.python.source import UNPARSABLE
 from strop.core.checks import AssertsCheck, RustCheck
 from strop.core.errors import UserError
 from strop.core.optional import require

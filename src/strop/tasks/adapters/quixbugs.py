@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from strop.code.python import source as pysource
-from strop.code.python.functions import UNPARSABLE
+from strop.code.python.source import UNPARSABLE
 from strop.core.checks import Case, CasesCheck, PytestCheck
 from strop.core.errors import UserError
 from strop.core.task import Task

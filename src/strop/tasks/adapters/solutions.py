@@ -9,7 +9,7 @@ import re
 import warnings
 
 from strop.code.python import source as pysource
-from strop.code.python.functions import UNPARSABLE, tree_of
+from strop.code.python.source import UNPARSABLE, tree_of
 
 _MODULES = {
     "typing": "Any Callable DefaultDict Deque Dict FrozenSet Iterable Iterator List Optional Sequence Set Tuple Union",

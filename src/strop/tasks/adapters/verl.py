@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from strop.code.python import source as pysource
-from strop.code.python.functions import UNPARSABLE, tree_of
+from strop.code.python.source import UNPARSABLE, tree_of
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
