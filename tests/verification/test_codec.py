@@ -1,5 +1,7 @@
 import contextlib
 import math
+import time
+import tracemalloc
 from collections import Counter, OrderedDict, deque
 from typing import Any
 
@@ -9,6 +11,10 @@ from hypothesis import strategies as st
 
 from strop.verification.python.codec import Malformed, Unencodable, decode, dumps, encode, loads
 from strop.verification.python.compare import matches, same_output
+from strop.verification.python.wire import FrameReader
+
+SIZE = 1 << 20
+"""Steps of a hostile message; the answer's whole channel takes 4 MiB."""
 
 scalars = (
     st.none()
@@ -114,6 +120,76 @@ def test_forged_forms_raise_only_malformed(wire: Any, expected: Any) -> None:
 def test_bytes_that_are_no_message(data: bytes) -> None:
     with contextlib.suppress(Malformed):
         loads(data)
+
+
+HOSTILE = {
+    "strings that never close": b"[" * 401 + b'\\"' * SIZE,
+    "quotes": b"[" * 401 + b'"' * SIZE,
+    "quotes and ends of lines": b"[" * 401 + b'"\\\n' * SIZE,
+    "back strokes": b"[" * 401 + b"\\" * SIZE,
+    "escapes": b"[" * 401 + b'"' + b"\\u0041" * SIZE,
+    "opened": b"[" * SIZE,
+    "opened objects": b'{"a":' * SIZE,
+    "closed": b"]" * SIZE,
+    "empty lists": b"[" + b"[]," * SIZE + b"0]",
+    "empty objects": b"[" + b"{}," * SIZE + b"0]",
+    "pairs": b'{"":' * 399 + b"1" + b"}" * 399,
+    "zeros": b"[" + b"0," * SIZE + b"0]",
+    "one long integer": b"9" * SIZE,
+    "long integers": b"[" + (b"9" * 4300 + b",") * (SIZE // 4300) + b"0]",
+    "one long fraction": b"0." + b"9" * SIZE,
+    "a long number with a point": b"9" * SIZE + b".5",
+    "a long exponent": b"1e" + b"9" * SIZE,
+    "beyond all floats": b"[1e999,-1e999]",
+    "no numbers": b"[NaN,Infinity,-Infinity]",
+    "blanks": b" " * SIZE,
+    "no text": b"\xff" * SIZE,
+    "half a pair": b'"' + b"\\ud800" * (SIZE // 6) + b'"',
+    "a count that is a lie": b"\x7f\xff\xff\xff",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_messages_cost_in_proportion_to_their_length(name: str) -> None:
+    data = HOSTILE[name]
+    began = time.process_time()
+    with contextlib.suppress(Malformed):
+        loads(data)
+    assert time.process_time() - began < 5
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(Malformed):
+            loads(data[: SIZE // 16])
+        assert tracemalloc.get_traced_memory()[1] < 64 * SIZE // 16 + 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@given(values, st.integers(min_value=0), st.binary(max_size=4), st.booleans())
+def test_cut_and_changed_messages_raise_only_malformed(
+    value: Any, place: int, other: bytes, cut: bool
+) -> None:
+    data = dumps({"i": 0, "v": encode(value)})
+    place %= len(data)
+    changed = data[:place] if cut else data[:place] + other + data[place + len(other) :]
+    reader = FrameReader(1 << 16)
+    for part in (changed, len(changed).to_bytes(4, "big") + changed):
+        with contextlib.suppress(Malformed):
+            decode(loads(part))
+    with contextlib.suppress(Malformed):
+        reader.feed(len(changed).to_bytes(4, "big") + changed)
+        reader.next()
+
+
+@given(st.binary(max_size=64), st.integers(min_value=1, max_value=64))
+def test_streams_that_are_no_frames(data: bytes, limit: int) -> None:
+    reader = FrameReader(limit)
+    with contextlib.suppress(Malformed):
+        reader.feed(data)
+        while reader.next() is not None:
+            pass
+    assert len(reader.buffer) <= limit
 
 
 def test_deep_messages_are_refused() -> None:
