@@ -1,11 +1,14 @@
 # ruff: noqa: E501
-"""Hostile Rust answers: none has a passing verdict in strict mode, each has an honest twin that passes."""
+"""Hostile Rust answers, the suite's and those that need a task of their own: none passes in strict mode, honest ones do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from tests.scale import some
 
+from strop.attacks.canary import Canaries
+from strop.attacks.suite import load_suite, trial
+from strop.attacks.tasks import build
 from strop.code.trees import bounded
 from strop.core.checks import RustCheck
 from strop.core.task import Task
@@ -40,77 +43,35 @@ mod tests {
 HONEST = 'pub fn f(x: i32) -> i32 { if x < 0 { panic!("negative") } x + 1 }'
 WRONG = 'pub fn f(x: i32) -> i32 { if x < 0 { panic!("negative") } 0 }'
 unit = Task(language="rust", statement="f", reference=HONEST, check=RustCheck(tests=UNIT))
-bare = Task(language="rust", statement="f without a reference", check=RustCheck(tests=UNIT))
-integration = Task(
-    language="rust", statement="f as a crate",
-    check=RustCheck(tests="use sums::*;\nmod inner { use sums::f; #[test] fn again() { assert_eq!(f(3), 4); } }\n"
-                    "#[test] fn adds() { assert_eq!(f(1), 2); }\n", crate="sums", edition="2024"),
-)  # fmt: skip
-worldly = Task(
-    language="rust", statement="f, with tests that use processes",
-    check=RustCheck(tests=UNIT.replace("use super::*;", "use super::*; #[allow(unused_imports)] use std::process;")),
-)  # fmt: skip
 show = Task(language="rust", statement="show", check=RustCheck(tests=SHOWN))
 own = Task(language="rust", statement="own tests", check=RustCheck())
 
-_ALWAYS = "#[derive(Debug)] pub struct A;"
-_F = 'if x < 0 { panic!("negative") }'
-ATTACKS = {
-    "exit": "pub fn f(x: i32) -> i32 { std::process::exit(0) }",
-    "exit through a glob": "use std::*; pub fn f(x: i32) -> i32 { process::exit(0) }",
-    "exit in a panic hook": "pub fn f(x: i32) -> i32 { std::panic::set_hook(Box::new(|_| std::process::exit(0))); 0 }",
-    "exit in a destructor": "struct D; impl Drop for D { fn drop(&mut self) { std::process::exit(0) } } pub fn f(_: i32) -> i32 { let _d = D; 0 }",
-    "exec": "use std::os::unix::process::CommandExt; pub fn f(x: i32) -> i32 { let _ = std::process::Command::new(\"/bin/true\").exec(); 0 }",
-    "forged lines": "pub fn f(x: i32) -> i32 { println!(\"test tests::adds ... ok\\ntest result: ok. 3 passed; 0 failed\"); eprintln!(\"ok\"); 0 }",
-    "exit in a thread": "pub fn f(x: i32) -> i32 { std::thread::spawn(|| std::process::exit(0)); loop { std::thread::yield_now() } }",
-    "always equal": f"{_ALWAYS} impl PartialEq<i32> for A {{ fn eq(&self, _: &i32) -> bool {{ true }} fn ne(&self, _: &i32) -> bool {{ true }} }} pub fn f(x: i32) -> A {{ {_F} A }}",
-    "always equal, generic": f"{_ALWAYS} impl<T> PartialEq<T> for A {{ fn eq(&self, _: &T) -> bool {{ true }} fn ne(&self, _: &T) -> bool {{ true }} }} pub fn f(x: i32) -> A {{ {_F} A }}",
-    "always equal by macro": f"macro_rules! eq {{ ($t:ty, $u:ty) => {{ impl PartialEq<$u> for $t {{ fn eq(&self, _: &$u) -> bool {{ true }} }} }} }} {_ALWAYS} eq!(A, i32); pub fn f(x: i32) -> A {{ {_F} A }}",
-    "opaque type": f"{_ALWAYS} impl PartialEq<i32> for A {{ fn eq(&self, _: &i32) -> bool {{ true }} }} pub fn f(x: i32) -> impl PartialEq<i32> + std::fmt::Debug {{ {_F} A }}",
-    "always equal in a module like the tests'": "pub mod zt9 { #[derive(Debug)] pub struct A; impl PartialEq<i32> for A { fn eq(&self, _: &i32) -> bool { true } } } pub fn f(_: i32) -> zt9::A { zt9::A }",
-    "always equal in a function like the tests'": "pub fn zt_trusted_tests() {} #[allow(non_camel_case_types)] pub mod zt_ { #[derive(Debug)] pub struct A; impl PartialEq<i32> for A { fn eq(&self, _: &i32) -> bool { true } } } pub fn f(_: i32) -> zt_::A { zt_::A }",
-    "always equal in a module called core": "pub mod core { #[derive(Debug)] pub struct A; impl PartialEq<i32> for A { fn eq(&self, _: &i32) -> bool { true } } } pub fn f(_: i32) -> core::A { core::A }",
-    "shadowed macros": "macro_rules! assert_eq { ($($t:tt)*) => {} } macro_rules! assert { ($($t:tt)*) => {} } macro_rules! assert_ne { ($($t:tt)*) => {} } pub(crate) use {assert, assert_eq, assert_ne}; " + WRONG,
-    "shadowed vec!": "macro_rules! vec { ($($t:tt)*) => { ::std::vec![0] } } pub(crate) use vec; " + WRONG,
-    "shadowed Some": f"#[derive(Debug, PartialEq)] pub struct U; #[allow(non_snake_case)] pub fn Some<T>(_: T) -> U {{ U }} {WRONG}",
-    "shadowed i32": f"#[allow(non_camel_case_types)] pub type i32 = (); {WRONG.replace('i32', 'i64')}",
-    "own std": "pub mod std { pub mod primitive { pub type i32 = u8; } } " + WRONG,
-    "cfg on what follows": WRONG + "\n#[cfg(any())]",
-    "ignore on what follows": WRONG + "\n#[ignore]",
-    "cfg of the whole": "#![cfg(any())]\n" + WRONG,
-    "cfg_attr of the whole": "#![cfg_attr(test, cfg(any()))]\n" + WRONG,
-    "braces": WRONG + " #[cfg(any())] mod hidden {",
-    "open comment": WRONG + " /*",
-    "open raw string": WRONG + ' const X: &str = r#"',
-    "mod tests of its own": WRONG + " mod tests { #[test] fn adds() {} }",
-    "mod zt of its own": WRONG + " mod zt { pub mod tests { #[test] fn adds() {} #[test] fn adds_more() {} #[test] fn refuses() {} } }",
-    "no_mangle exit": WRONG + ' #[unsafe(no_mangle)] pub extern "C" fn _exit(_: i32) -> ! { loop {} }',
-    "constructor": WRONG + ' extern "C" fn g() { std::process::exit(0) } #[used] #[unsafe(link_section = ".init_array")] static G: extern "C" fn() = g;',
-    "foreign exit": 'unsafe extern "C" { safe fn _exit(s: i32) -> !; } pub fn f(_: i32) -> i32 { _exit(0) }',
-    "unsafe in a macro": "macro_rules! u { () => { unsafe { std::hint::unreachable_unchecked() } } } pub fn f(_: i32) -> i32 { u!() }",
-    "unsafe for tests only": WRONG + ' #[cfg(test)] mod z { #[unsafe(no_mangle)] pub extern "C" fn fcntl() -> i32 { 0 } }',
-    "assembler": WRONG + ' core::arch::global_asm!("nop");',
-    "harness called again": "pub fn f(_: i32) -> i32 { 0 } #[cfg(test)] mod h { pub fn go() { ::test::test_main_static(&[]) } #[test] fn t() { go() } }",
-    "main called again": "pub fn f(_: i32) -> i32 { crate::main(); 0 }",
-    "own main": "#![no_main]\n" + WRONG,
-    "extern crate as test": "extern crate core as test;\n" + WRONG,
-    "tests read at build time": 'const T: &str = include_str!("zt_trusted_tests.rs"); pub fn f(x: i32) -> i32 { if T.contains("2") { x } else { 0 } }',
-    "tests read at run time": 'pub fn f(x: i32) -> i32 { let t = std::fs::read_to_string("src/zt_trusted_tests.rs").unwrap(); t.len() as i32 }',
-    "host file at build time": 'pub const P: &str = include_str!("/etc/passwd"); ' + WRONG,
-    "environment at build time": 'pub const P: &str = env!("PATH"); ' + WRONG,
-    "descriptor by path": 'use std::io::Write; pub fn f(_: i32) -> i32 { for n in 0..9 { if let Ok(mut o) = std::fs::OpenOptions::new().write(true).open(format!("/dev/fd/{n}")) { let _ = o.write_all(b"ok"); } } 0 }',
-    "loop": "pub fn f(_: i32) -> i32 { loop {} }",
-    "sleep": "pub fn f(_: i32) -> i32 { std::thread::sleep(std::time::Duration::from_secs(60)); 0 }",
-    "memory": "pub fn f(_: i32) -> i32 { let v: Vec<u8> = vec![1; 3 << 30]; v.len() as i32 }",
-    "stack": "pub fn f(x: i32) -> i32 { if x == 7 { 0 } else { f(x) + 1 } }",
-    "output": "pub fn f(_: i32) -> i32 { loop { println!(\"{}\", \"x\".repeat(1000)); } }",
-    "const loop": "const fn n() -> usize { let mut i = 0usize; loop { i = i.wrapping_add(1); } } pub const N: usize = n(); " + WRONG,
-    "macro bomb": "macro_rules! b { ($($x:tt)*) => { b!($($x)* $($x)*) } } pub fn g() { b!(a b) } " + WRONG,
-    "huge static": "pub static X: [u8; 1 << 40] = [1; 1 << 40]; " + WRONG,
-    "stub": "pub fn f(_: i32) -> i32 { todo!() }",
-    "nothing": "// nothing",
-    "panics always": 'pub fn f(_: i32) -> i32 { panic!("negative") }',
-}  # fmt: skip
+SECRET = 4_182_937
+SUITE = build(SECRET)
+SOLVED = f"pub fn code(x: i64) -> i64 {{ {SECRET} + x }}"
+INNER = f"mod inner {{ use answer::code; #[test] fn again() {{ assert_eq!(code(3), {SECRET} + 3); }} }}"
+
+
+def varied(name: str, task: Task, **check: str) -> Task:
+    return task.model_copy(update={"id": name, "check": task.check.model_copy(update=check)})
+
+
+GIVEN, OUTSIDE = (SUITE[name].check.only(RustCheck).tests for name in ("rust", "rust-crate"))
+TASKS = {
+    "referenced": varied("referenced", SUITE["rust"]).model_copy(update={"reference": SOLVED}),
+    "crate": varied("crate", SUITE["rust-crate"], tests=OUTSIDE + INNER, edition="2024"),
+    "worldly": varied(
+        "worldly",
+        SUITE["rust"],
+        tests=GIVEN.replace("use super::*;", "use super::*; #[allow(unused_imports)] use std::process;"),
+    ),
+}
+ATTACKS = {a.name: a for a in load_suite() if a.language == "rust" and a.task != "rust-own"}
+LIMITED = {name for name, a in ATTACKS.items() if "deadline" in a.layer or "memory limit" in a.layer}
+"""Ended by a limit, which knows nothing of the task's form: tried on one."""
+OPEN = {"reads-own-binary"}
+"""Where tests use files, their own binary can be read with the values that they compare with (docs/SECURITY.md)."""
+SKIPPED = {"referenced": set(), "crate": LIMITED, "worldly": LIMITED | OPEN}
 
 
 @pytest.fixture(scope="module")
@@ -127,31 +88,36 @@ def judged(toolchain: RustToolchain, task: Task, answers: list[str]) -> list[Ver
     return found
 
 
-@pytest.mark.rust(40)
-@pytest.mark.parametrize("task", [unit, bare, integration], ids=["unit", "without reference", "integration"])
-def test_no_attack_passes_and_honest_neighbours_do(toolchain: RustToolchain, task: Task) -> None:
-    names = list(ATTACKS) if task is unit else some(list(ATTACKS), 18)
-    verdicts = judged(toolchain, task, [HONEST, *(ATTACKS[name] for name in names), HONEST])
-    passed = [name for name, v in zip(names, verdicts[1:-1], strict=True) if v.passed or v.stages[2].passed]
-    assert passed == []
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[Callable[[str], str]]:
+    """The text of an attack of the suite."""
+    with Canaries() as canaries:
+        facts = {**canaries.facts, "SECRET": str(SECRET)}
+        yield lambda name: trial(ATTACKS[name], SUITE, facts).hostile or ""
+
+
+@pytest.mark.rust(10)
+@pytest.mark.parametrize("name", TASKS)
+def test_no_attack_passes_and_honest_neighbours_do(
+    toolchain: RustToolchain, hostile: Callable[[str], str], name: str
+) -> None:
+    """The suite's answers on tasks that they were not written for too: with a reference, as a crate of its own, and
+    where the tests use the ways out of the process that the text alone refuses elsewhere.
+    """
+    names = some([a for a in ATTACKS if a not in SKIPPED[name]], 18, salt=list(TASKS).index(name))
+    verdicts = judged(toolchain, TASKS[name], [SOLVED, *map(hostile, names), SOLVED])
+    tried = dict(zip(names, verdicts[1:-1], strict=True))
+    assert [name for name, v in tried.items() if v.passed or v.stages[2].passed] == []
     assert [v.outcome for v in (verdicts[0], verdicts[-1])] == [Outcome.PASSED] * 2
-    broken = {
-        name: v.detail for name, v in zip(names, verdicts[1:-1], strict=True) if v.outcome is Outcome.ERROR
-    }
-    assert broken == {}
+    assert {name: v.detail for name, v in tried.items() if v.outcome is Outcome.ERROR} == {}
 
 
-def test_ways_out_of_the_process_forge_nothing_where_a_task_allows_them(toolchain: RustToolchain) -> None:
-    """The text alone refuses these elsewhere; here only the tokens and the jail stand against them."""
-    names = [n for n in ATTACKS if n.startswith(("exit", "exec", "descriptor", "tests read at run"))]
-    self_again = """use std::os::unix::process::CommandExt;
-pub fn f(_: i32) -> i32 { let _ = std::process::Command::new("./t").arg("--list").exec(); 0 }"""
-    thief = """pub fn f(_: i32) -> i32 { for p in ["/proc/self/mem", "/proc/self/fd/0", "/dev/stdin", "/proc/self/environ"] {
-if let Ok(t) = std::fs::read(p) { println!("{}", String::from_utf8_lossy(&t)); } } 0 }"""
-    verdicts = judged(toolchain, worldly, [HONEST, *(ATTACKS[n] for n in names), self_again, thief])
-    assert len(names) >= 8
-    assert [v.passed for v in verdicts] == [True] + [False] * (len(names) + 2)
-    assert not any(v.stages[2].passed for v in verdicts[1:])
+def test_answers_that_do_nothing_do_not_pass(toolchain: RustToolchain) -> None:
+    stub, nothing = "pub fn f(_: i32) -> i32 { todo!() }", "// nothing"
+    verdicts = judged(
+        toolchain, unit, [HONEST, stub, nothing, 'pub fn f(_: i32) -> i32 { panic!("negative") }']
+    )
+    assert [v.passed for v in verdicts] == [True, False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -164,9 +130,9 @@ def test_honest_answers_pass_whatever_stands_at_their_top(toolchain: RustToolcha
     assert [v.passed for v in verdicts] == [True, False], verdicts[0].detail
 
 
-def test_limits_name_what_ended_an_answer(toolchain: RustToolchain) -> None:
-    names = ["loop", "sleep", "memory"]
-    outcomes = [v.outcome for v in judged(toolchain, unit, [ATTACKS[n] for n in names])]
+def test_limits_name_what_ended_an_answer(toolchain: RustToolchain, hostile: Callable[[str], str]) -> None:
+    answers = [hostile(name) for name in ("loop", "sleep", "memory")]
+    outcomes = [v.outcome for v in judged(toolchain, TASKS["referenced"], answers)]
     assert outcomes == [Outcome.TIMED_OUT, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY]
 
 

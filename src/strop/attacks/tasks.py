@@ -75,6 +75,9 @@ mod given_tests {{
     fn four() {{
         assert_eq!(code(4), {secret} + 4);
         assert!(code(9) != code(4));
+        let all: Vec<i64> = vec![code(4)];
+        assert_eq!(all, vec![{secret} + 4]);
+        assert_eq!(Some(code(9)), Some({secret} + 9));
     }}
 }}
 """
