@@ -161,11 +161,11 @@ def test_the_list(capsys) -> None:
     assert "rust/exit-0" in said and "python/" not in said
 
 
-@pytest.mark.soak(80)
+@pytest.mark.soak(90)
 def test_all_of_python(strop, tmp_path) -> None:
     done = strop("attack", "--language", "python", "--jail", jail_names()[-1], "--json", "r.json")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 150
+    assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 170
 
 
 @pytest.mark.rust(7)
@@ -176,12 +176,12 @@ def test_rust_in_every_jail(strop, tmp_path) -> None:
     assert [(r["jail"], r["honest_outcome"]) for r in rows] == [(jail, "passed") for jail in jail_names()]
 
 
-@pytest.mark.soak(80)
+@pytest.mark.soak(110)
 @pytest.mark.needs("cargo")
 def test_all_of_rust(strop, tmp_path) -> None:
     done = strop("attack", "--language", "rust", "--jail", "minimal", "--json", "r.json")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 70
+    assert json.loads((tmp_path / "r.json").read_text())["attacks"] >= 110
 
 
 @pytest.mark.soak(12)

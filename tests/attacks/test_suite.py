@@ -14,7 +14,9 @@ def test_enough_attacks_of_every_family() -> None:
     suite = load_suite()
     assert Counter(a.language for a in suite).keys() == {"python", "rust", "c", "javascript"}
     assert {a.family for a in suite if a.language == "python"} == set(FAMILIES)
-    assert sum(a.language == "python" for a in suite) >= 60 and sum(a.language == "rust" for a in suite) >= 40
+    assert (
+        sum(a.language == "python" for a in suite) >= 170 and sum(a.language == "rust" for a in suite) >= 110
+    )
     assert len({a.id for a in suite}) == len(suite)
 
 

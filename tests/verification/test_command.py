@@ -26,13 +26,22 @@ C = pytest.param("c", marks=COMPILER["c"])
 JS = pytest.param("javascript", marks=COMPILER["javascript"])
 
 
-@pytest.fixture(scope="module")
-def command() -> Iterator[CommandToolchain]:
-    toolchain = CommandToolchain(
-        Settings(limits=Limits(cpu_seconds=1, wall_seconds=6, memory_bytes=256 * 2**20))
-    )
+def opened(wall_seconds: float) -> Iterator[CommandToolchain]:
+    limits = Limits(cpu_seconds=1, wall_seconds=wall_seconds, memory_bytes=256 * 2**20)
+    toolchain = CommandToolchain(Settings(limits=limits))
     yield toolchain
     toolchain.close()
+
+
+@pytest.fixture(scope="module")
+def command() -> Iterator[CommandToolchain]:
+    yield from opened(20)
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[CommandToolchain]:
+    """For what sleeps."""
+    yield from opened(1)
 
 
 def judge(command: CommandToolchain, check: Any, answer: str, name: str = "c") -> Verdict:
@@ -124,9 +133,11 @@ HOSTILE = {
     ("name", "attack"),
     [pytest.param(name, attack, marks=COMPILER[name]) for name in HOSTILE for attack in HOSTILE[name]],
 )
-def test_hostile_programs_fail(command: CommandToolchain, name: str, attack: str) -> None:
+def test_hostile_programs_fail(
+    command: CommandToolchain, hasty: CommandToolchain, name: str, attack: str
+) -> None:
     answer, outcome = HOSTILE[name][attack]
-    verdict = judge(command, SUM, answer, name)
+    verdict = judge(hasty if attack == "sleeper" else command, SUM, answer, name)
     assert verdict.outcome not in (Outcome.PASSED, Outcome.ERROR), verdict
     assert outcome is None or verdict.outcome is outcome, verdict
     assert judge(command, SUM, RIGHT[name], name).passed

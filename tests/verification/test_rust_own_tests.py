@@ -4,7 +4,7 @@ import pytest
 
 from strop.core.checks import RustCheck
 from strop.core.task import Task
-from strop.verification import open_verifier
+from strop.verification.pool.pool import VerifierPool
 
 pytestmark = pytest.mark.rust
 TASK = Task(statement="s", language="rust", check=RustCheck())
@@ -23,7 +23,7 @@ mod tests {
 """
 
 
-def test_only_tests_that_notice_a_fault_count() -> None:
+def test_only_tests_that_notice_a_fault_count(verifier: VerifierPool) -> None:
     claims = {
         "assert_eq!(x, 7);": None,
         "assert!(x == x);": "",
@@ -31,10 +31,9 @@ def test_only_tests_that_notice_a_fault_count() -> None:
         "assert!(true);": "",
         "let _ = x;": "",
     }
-    with open_verifier(workers=1) as verifier:
-        futures = [verifier.submit(TASK, CODE.replace("CLAIM", claim)) for claim in claims]
-        for (claim, reason), future in zip(claims.items(), futures, strict=True):
-            verdict = future.result()
-            assert verdict.passed is (reason is None), (claim, verdict)
-            assert verdict.stage("build").passed, (claim, verdict)
-            assert reason is None or reason in verdict.detail, (claim, verdict)
+    futures = [verifier.submit(TASK, CODE.replace("CLAIM", claim)) for claim in claims]
+    for (claim, reason), future in zip(claims.items(), futures, strict=True):
+        verdict = future.result()
+        assert verdict.passed is (reason is None), (claim, verdict)
+        assert verdict.stage("build").passed, (claim, verdict)
+        assert reason is None or reason in verdict.detail, (claim, verdict)
