@@ -13,7 +13,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS
 from strop.rewards import edit_scores
-from strop.rewards.change_overlap import change_overlap, tokens_of
+from strop.rewards.edit_scores import change_overlap, tokens_of
 from strop.rewards.edits import EDITS
 from strop.rewards.rubric import WeightedRubric, total
 

@@ -7,7 +7,6 @@ from typer import Option
 
 from strop.cli.build_output import ChosenTasks, File, Output, Verifying, originals_shown
 from strop.cli.options import grouped
-from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.code.mutate.operators import Kind
@@ -66,12 +65,10 @@ def rust_fix(
 def _kinds(text: str | None) -> "list[Kind]":
     """The named kinds, in their own order; all if none is named."""
     from strop.code.mutate.operators import KINDS
-    from strop.tasks.rows import suggestion
+    from strop.tasks.rows import unknown
 
     named = [word.strip() for word in text.split(",")] if text is not None else list(KINDS)
     for name in named:
         if name not in KINDS:
-            raise UserError(
-                f"unknown kind of fault {name!r}{suggestion(name, KINDS)}: there are {', '.join(KINDS)}"
-            )
+            raise unknown("kind of fault", name, KINDS)
     return [kind for kind in KINDS if kind in named]

@@ -12,8 +12,6 @@ from strop.core.errors import UserError
 from strop.core.text import printable
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from strop.curation.pipeline.stage import StageCounts
     from strop.reports.terminal.progress import Progress
 
@@ -107,21 +105,8 @@ class _Watcher(ExitStack):
 
 
 def _summarise(manifest: dict[str, Any], out: Path) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-    console.print(_table(manifest))
-    parts = {
-        n: f["lines"] for n, f in manifest["files"].items() if n not in ("dropped.jsonl", "changes.jsonl")
-    }
-    listed = ", ".join(f"{name} {lines}" for name, lines in parts.items())
-    print(
-        printable(f"{out}: {listed}; manifest.json, dropped.jsonl and changes.jsonl account for the others")
-    )
-
-
-def _table(manifest: dict[str, Any]) -> "Table":
     from rich import box
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -134,7 +119,14 @@ def _table(manifest: dict[str, Any]) -> "Table":
         numbers = (str(step[key]) for key in ("in", "kept", "changed", "dropped"))
         why = printable(", ".join(f"{count} {reason}" for reason, count in reasons))
         table.add_row(Text(step["step"]), *numbers, f"{step['seconds']:.1f}", Text(why))
-    return table
+    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
+    parts = {
+        n: f["lines"] for n, f in manifest["files"].items() if n not in ("dropped.jsonl", "changes.jsonl")
+    }
+    listed = ", ".join(f"{name} {lines}" for name, lines in parts.items())
+    print(
+        printable(f"{out}: {listed}; manifest.json, dropped.jsonl and changes.jsonl account for the others")
+    )
 
 
 def _shown(value: Any) -> str:

@@ -2,14 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
 from strop.core.text import printable
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _HEADS = ("run", "state", "steps", "reward", "held out", "difference", "time", "last change", "alarms")
 
@@ -41,11 +38,17 @@ def runs(
 
 def _print(rows: list[dict[str, Any]]) -> None:
     """A table if it fits or there is no terminal, else a block of lines per run."""
+    from rich.text import Text
+
     from strop.reports.terminal.consoles import console, fits
     from strop.reports.terminal.rollouts import new_table
 
     out = console()
-    table = _fill(new_table(out), rows)
+    table = new_table(out)
+    for head in _HEADS:
+        table.add_column(head, no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, _cells(row)))
     if fits(out, table):
         out.print(table)
     else:
@@ -58,16 +61,6 @@ def _print(rows: list[dict[str, Any]]) -> None:
         if row["problem"]:
             problem = printable(f"{row['folder']}: {row['problem']}")
             out.print(problem, style="yellow", markup=False)
-
-
-def _fill(table: "Table", rows: list[dict[str, Any]]) -> "Table":
-    from rich.text import Text
-
-    for head in _HEADS:
-        table.add_column(head, no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, _cells(row)))
-    return table
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Exit, Option
 
@@ -53,12 +53,13 @@ class VerifierOptions:
             return open_remote(
                 self.url, settings=fingerprint(limits, rust) if limits else {"rust_verdict": rust}
             )
-        asked: dict[str, Any] = {
-            "workers": self.workers,
-            "jail": self.jail,
-            "allow_unsafe": self.allow_unsafe,
-        }
-        return open_verifier(limits=limits, rust_verdict=rust, **asked)
+        return open_verifier(
+            limits=limits,
+            rust_verdict=rust,
+            workers=self.workers,
+            jail=self.jail,
+            allow_unsafe=self.allow_unsafe,
+        )
 
 
 @grouped

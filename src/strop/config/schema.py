@@ -5,7 +5,8 @@ training.py. The defaults are meant for a GPU node; recipes/demo.yaml sets what 
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -72,6 +73,10 @@ def _check_samples(ks: list[int], samples: int, greedy: bool) -> Iterator[Compla
             yield "k", f"pass@{k} needs 1 <= k <= samples ({samples})"
 
 
+def _repeated(names: Iterable[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
 class ExtraEvaluation(Section):
     """One more task set to evaluate on, as a check from outside."""
 
@@ -136,8 +141,7 @@ class EvaluationConfig(Section):
     def complaints(self) -> Iterator[Complaint]:
         """pass@k needs k samples, and names of extra sets are unique."""
         yield from _check_samples(self.k, self.samples, self.greedy)
-        names = [extra.name for extra in self.extra]
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        for name in _repeated(extra.name for extra in self.extra):
             yield "extra", f"two sets are named {name!r}; names are keys in summary.json"
 
 
@@ -183,8 +187,7 @@ class Recipe(Section):
     def complaints(self) -> Iterator[Complaint]:
         """Sections fit together, in every stage."""
         yield from _update_faults(self)
-        names = [reward.name for reward in self.rewards]
-        for name in sorted({name for name in names if names.count(name) > 1}):
+        for name in _repeated(reward.name for reward in self.rewards):
             yield "rewards", f"{name!r} is listed twice; add up its weights"
         if all(reward.weight == 0 for reward in self.rewards):
             yield "rewards", "every weight is 0, so nothing would be learnt; give one a weight"

@@ -13,7 +13,7 @@ from strop.tasks import jsonl, parquet
 from strop.tasks.adapters import ADAPTERS, Adapter
 from strop.tasks.bounded import MAX_ROW, check_value, parse_json, size
 from strop.tasks.lines import Report, fail
-from strop.tasks.rows import Row, suggestion
+from strop.tasks.rows import Row, unknown
 
 _FORMAT = "strop-format"
 """Where `metadata.original` says whose leftovers it holds."""
@@ -23,9 +23,7 @@ def adapter_named(name: str) -> Adapter:
     """The adapter of that name. Raises UserError with what there is."""
     found = ADAPTERS.get(name)
     if found is None:
-        raise UserError(
-            f"unknown format {name!r}{suggestion(name, list(ADAPTERS))}: one of {', '.join(ADAPTERS)}"
-        )
+        raise unknown("format", name, ADAPTERS)
     return found
 
 

@@ -12,7 +12,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import edit_prompts, rust_prompts, templating
 from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, TextPrompt, values
-from strop.tasks.rows import suggestion
+from strop.tasks.rows import unknown
 from strop.tasks.rust_prompts import AnswerForm
 
 CONTINUE_STOP = (*(f"\n{c}" for c in f"{string.ascii_letters}#@`>\"'"), "\n\n\n")
@@ -31,9 +31,7 @@ def render(
     bad template and a task that the style cannot show.
     """
     if style not in STYLES:
-        raise UserError(
-            f"unknown prompt style {style!r}{suggestion(style, list(STYLES))}: one of {', '.join(STYLES)}"
-        )
+        raise unknown("prompt style", style, STYLES)
     if not (task.statement.strip() or task.prompt):
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
     text = None if template is None else templating.load(template)

@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -26,6 +26,11 @@ def suggestion(word: str, known: list[str] | tuple[str, ...]) -> str:
     """ " (did you mean 'x'?)" when a known word is close, else an empty string."""
     close = get_close_matches(word, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def unknown(what: str, word: str, known: Collection[str]) -> UserError:
+    """The error for a word that is none of those known."""
+    return UserError(f"unknown {what} {word!r}{suggestion(word, list(known))}: one of {', '.join(known)}")
 
 
 def own_task(row: Row, where: str) -> Task:
@@ -80,9 +85,7 @@ def check_columns(columns: Mapping[str, str]) -> None:
     """Raises UserError for a mapping that names unknown parts or leaves out the tests."""
     for name in columns:
         if name not in COLUMNS:
-            raise UserError(
-                f"unknown column name {name!r}{suggestion(name, COLUMNS)}: one of {', '.join(COLUMNS)}"
-            )
+            raise unknown("column name", name, COLUMNS)
     if "tests" not in columns:
         raise UserError(
             "the column mapping has no 'tests': add tests=COLUMN, the column that holds the tests"

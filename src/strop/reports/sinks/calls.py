@@ -119,11 +119,7 @@ def _decorated(function: Any, name: str, inputs: bool, chars: int) -> Any:
     if inspect.isclass(function) or not callable(function):
         raise UserError(f"log_reward: {function!r} is not a function; decorate a function or a method")
     body = function if inspect.isroutine(function) else type(function).__call__
-    if any(
-        check(f)
-        for check in (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
-        for f in (function, body)
-    ):
+    if any(inspect.isgeneratorfunction(f) or inspect.isasyncgenfunction(f) for f in (function, body)):
         raise UserError(
             f"log_reward: {_file_name(function)} is a generator, whose calls do not end; "
             "decorate a function that returns its values"

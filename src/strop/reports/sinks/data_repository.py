@@ -177,13 +177,9 @@ class DataRepository:
 
     def _meet(self) -> None:
         """Looks at the remote's branch for the first time. Makes the remote, when it is a folder that is new."""
-        known = self._config("strop.remote") == self._remote
-        if (
-            self._path is not None
-            and not known
-            and (not self._path.exists() or not any(self._path.iterdir()))
-        ):
-            self._runner("init", "--quiet", "--bare", str(self._path))
+        path, known = self._path, self._config("strop.remote") == self._remote
+        if path is not None and not known and not (path.exists() and any(path.iterdir())):
+            self._runner("init", "--quiet", "--bare", str(path))
         found = self._git("ls-remote", self._remote, self._ref, remote=True)
         if found:
             self._join(found.split()[0])

@@ -145,10 +145,8 @@ class _Page:
 
     def _said(self, cut: Cut) -> str:
         """The rule by which rollouts were chosen, and what did not fit."""
-        total, wanted = (
-            sum(found.rollouts for found in self._samples),
-            sum(len(unit) for _, unit in self._units),
-        )
+        total = sum(found.rollouts for found in self._samples)
+        wanted = sum(len(unit) for _, unit in self._units)
         if not total:
             return "There are no rollouts on disk."
         said = [f"All {total:,} rollouts are in this file."]
@@ -189,10 +187,8 @@ class _Page:
 
 def _detail(picked: Any, cut: Cut, with_tokens: bool) -> dict[str, Any]:
     detail = body(picked, cut.text)
-    tokens = [json.loads(text) for text in picked.tokens] if with_tokens else [[] for _ in picked.tokens]
-    left_out = (
-        detail["left_out"] if with_tokens else "; ".join(filter(None, (detail["left_out"], _TOKENS_OUT)))
-    )
+    tokens = [json.loads(text) if with_tokens else [] for text in picked.tokens]
+    left_out = "; ".join(filter(None, (detail["left_out"], "" if with_tokens else _TOKENS_OUT)))
     turns = [{**turn, "tokens": some} for turn, some in zip(detail["turns"], tokens, strict=True)]
     return {**detail, "turns": turns, "left_out": left_out}
 

@@ -72,10 +72,7 @@ class RolloutFinder:
         """The rollouts of an evaluation. Raises UserError for an unknown one."""
         known = [place.evaluation for place in self.places() if place.evaluation]
         if name not in known:
-            raise UserError(
-                f"{self.folder} has no evaluation {name!r}: "
-                + (f"it has {', '.join(known)}" if known else "it has none")
-            )
+            raise UserError(f"{self.folder} has no evaluation {name!r}: it has {', '.join(known) or 'none'}")
         return list(self._read(evaluation_file(self.folder, name)))
 
     def of_task(self, word: str, places: list[RolloutFile] | None = None) -> list[FoundRollout]:

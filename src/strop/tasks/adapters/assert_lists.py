@@ -110,13 +110,12 @@ def _called(body: Sequence[ast.stmt], modules: set[str], reference: str) -> list
 
 
 def _has_objects(body: Sequence[ast.stmt], names: Sequence[str], reference: str) -> bool:
+    """Whether the code handles classes of the answer (told by their names without a reference), or their attributes."""
     classes = set(pysource.defined(reference, ast.ClassDef))
+    if not reference:
+        classes = {name for name in names if name[0].isupper() and not name.isupper()}
     for node in _walk(body):
-        if (
-            isinstance(node, ast.Name)
-            and node.id in names
-            and (node.id in classes or _like_a_class(node.id, reference))
-        ):
+        if isinstance(node, ast.Name) and node.id in classes and node.id in names:
             return True
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
             function = node.value.func
@@ -125,21 +124,12 @@ def _has_objects(body: Sequence[ast.stmt], names: Sequence[str], reference: str)
     return False
 
 
-def _like_a_class(name: str, reference: str) -> bool:
-    """By its name, where there is no reference that could tell."""
-    return not reference and name[0].isupper() and not name.isupper()
-
-
 def _suite(names: Sequence[str], setup: str, bodies: Sequence[list[ast.stmt]]) -> PytestCheck:
     parts = [f"from solution import {', '.join(sorted(names))}", setup.strip("\n")]
     for number, body in enumerate(bodies):
-        function = ast.parse(f"def test_{number}():\n    pass").body[0]
-        parts.append(ast.unparse(ast.Module([_with_body(function, body)], [])))
+        (function,) = ast.parse(f"def test_{number}():\n    pass").body
+        assert isinstance(function, ast.FunctionDef)
+        function.body = body
+        parts.append(ast.unparse(function))
     text = "\n\n\n".join(filter(None, parts)) + "\n"
     return PytestCheck(files={SUITE: text}, tests=[f"{SUITE}::test_{n}" for n in range(len(bodies))])
-
-
-def _with_body(function: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
-    if isinstance(function, ast.FunctionDef):
-        function.body = body
-    return function

@@ -115,17 +115,9 @@ def _read_acecode(row: Row, where: str) -> Iterator[Task]:
 
 
 def _solved(samples: list[Any]) -> list[str]:
-    codes: dict[str, None] = {}
-    for sample in samples:
-        if (
-            isinstance(sample, Mapping)
-            and sample.get("pass_rate") == 1
-            and isinstance(sample.get("completion"), str)
-        ):
-            code = extract_code(sample["completion"])
-            if code.strip() and len(codes) < _REFERENCES:
-                codes[code] = None
-    return list(codes)
+    passed = [sample for sample in samples if isinstance(sample, Mapping) and sample.get("pass_rate") == 1]
+    texts = [text for sample in passed if isinstance(text := sample.get("completion"), str)]
+    return list(dict.fromkeys(code for text in texts if (code := extract_code(text)).strip()))[:_REFERENCES]
 
 
 def _same(code: str, tests: list[str]) -> bool:

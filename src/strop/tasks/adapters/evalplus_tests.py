@@ -57,25 +57,17 @@ def parsed_tests(code: str, where: str) -> EvalPlusTests:
 
 def _assigned(body: list[ast.stmt], name: str) -> ast.List | None:
     for node in body:
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.value, ast.List)
-            and ast.unparse(node.targets[0]) == name
-        ):
-            return node.value
+        match node:
+            case ast.Assign([ast.Name(target), *_], ast.List() as value) if target == name:
+                return value
     return None
 
 
 def _reference(tree: ast.Module) -> str:
     """The top-level code except the comparison, its numpy, inputs and the loop."""
-    kept = []
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name in _OURS:
-            continue
-        if isinstance(node, ast.Assign | ast.For) or "numpy" in ast.unparse(node):
-            continue
-        kept.append(ast.unparse(node))
-    return "\n".join(kept)
+    body = [node for node in tree.body if not isinstance(node, ast.Assign | ast.For)]
+    kept = [n for n in body if not (isinstance(n, ast.FunctionDef) and n.name in _OURS)]
+    return "\n".join(code for code in map(ast.unparse, kept) if "numpy" not in code)
 
 
 def _call(loop: ast.For) -> tuple[str, float]:

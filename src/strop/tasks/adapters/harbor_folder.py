@@ -137,15 +137,7 @@ def _bytes(file: dict[str, Any], name: str, where: str) -> bytes:
 def _safe(name: str, where: str) -> str:
     """A relative path of plain parts. Raises UserError."""
     path = PurePosixPath(name)
-    bad = (
-        not name
-        or path.is_absolute()
-        or "\0" in name
-        or ".." in path.parts
-        or str(path) != name
-        or name == "."
-    )
-    if bad:
+    if name == "." or str(path) != name or path.is_absolute() or "\0" in name or ".." in path.parts:
         raise UserError(f"{where}: {name!r:.80} is no relative path of a file")
     return name
 

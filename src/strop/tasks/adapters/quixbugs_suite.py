@@ -39,9 +39,8 @@ def is_plain(tests: str, name: str, correct: str) -> bool:
     """Whether the suite only compares calls with `==`; without a suite, whether the function is no generator."""
     if not tests.strip():
         return not _is_generator(correct, name)
-    found = _asserts(tests)
-    wanted = f"{name}(*input_data) == expected"
-    return len(found) == 1 and ast.unparse(found[0].test) == wanted
+    found = [ast.unparse(node.test) for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Assert)]
+    return found == [f"{name}(*input_data) == expected"]
 
 
 def slow_cases(tests: str) -> list[list[Any]]:
@@ -130,10 +129,6 @@ def _suffixes(test: ast.FunctionDef, cases: int) -> list[str]:
     joined = "-".join(str(name).strip() for name in listed)
     count = len(values) if isinstance(values, list | tuple) else cases
     return [f"[{joined}]"] if count == 1 else [f"[{joined}{number}]" for number in range(count)]
-
-
-def _asserts(tests: str) -> list[ast.Assert]:
-    return [node for node in ast.walk(ast.parse(tests)) if isinstance(node, ast.Assert)]
 
 
 def _is_generator(source: str, name: str) -> bool:

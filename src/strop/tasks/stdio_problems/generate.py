@@ -9,6 +9,7 @@ import builtins
 import io
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
@@ -121,18 +122,16 @@ def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
     run = compiled(problem.program)
     edges = {stdin: run(stdin) for stdin in problem.edges}
     drawn: dict[str, str] = {}
-    often: dict[str, int] = {}
+    often = Counter(edges.values())
     wanted = max(TESTS, len(edges) + SHOWN + 2)
-    for stdout in edges.values():
-        often[stdout] = often.get(stdout, 0) + 1
     for draw in range(_DRAWS):
         stdin = problem.draw(r)
         if stdin in edges or stdin in drawn:
             continue
         stdout = run(stdin)
-        if often.get(stdout, 0) >= wanted // 2 and draw < _DRAWS - TESTS:
+        if often[stdout] >= wanted // 2 and draw < _DRAWS - TESTS:
             continue
-        often[stdout] = often.get(stdout, 0) + 1
+        often[stdout] += 1
         drawn[stdin] = stdout
         if len(edges) + len(drawn) >= wanted:
             break
