@@ -48,7 +48,8 @@ class Commands(typer.core.TyperGroup):
         except StropError as error:
             raise SystemExit(tell(error)) from None
         except KeyboardInterrupt as stop:
-            print(f"interrupted{_said(stop)}", file=sys.stderr)
+            how_to_resume = f"; {printable(str(stop))}" if str(stop) else ""
+            print(f"interrupted{how_to_resume}", file=sys.stderr)
             raise SystemExit(130) from None
         except BrokenPipeError:  # the reader, such as `head`, has enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -93,11 +94,6 @@ def tell(error: StropError) -> int:
     for fault in faults:
         print(f"error: {printable(fault)}", file=sys.stderr)
     return 2 if isinstance(error, UserError) else 1
-
-
-def _said(stop: KeyboardInterrupt) -> str:
-    """The text that came with the interrupt, such as how to resume."""
-    return f"; {printable(str(stop))}" if str(stop) else ""
 
 
 def _module(name: str) -> str:

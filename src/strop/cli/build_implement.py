@@ -71,6 +71,8 @@ def implement(
     from strop.curation.implement.filters import chosen
     from strop.curation.implement.sources import read_sources
     from strop.reports.terminal.progress import Progress
+    from strop.verification.project import open_project
+    from strop.verification.settings import Settings
 
     archive = output.with_name(f"{output.name}.project.tar.gz")
     file, tally = Output(output, archive), Tally(LAYOUT)
@@ -80,7 +82,11 @@ def implement(
     with ExitStack() as stack:
         progress = stack.enter_context(Progress("files"))
         if making.tests:
-            project = stack.enter_context(_project(source, verifying))
+            settings = Settings(allow_unsafe=verifying.allow_unsafe)
+            workers = verifying.workers or os.cpu_count() or 1
+            project = stack.enter_context(
+                open_project(Path(source).expanduser(), "python", settings, workers=workers)
+            )
             made = _tested(project, archive, source, options, tally, progress, making)
         else:
             found = stack.enter_context(
@@ -88,21 +94,11 @@ def implement(
             )
             made = islice(tasks(_shown(found, tally, progress), options, tally), making.limit)
         file.write(map(tally.keep, made), tally, f"no function of {source!r} makes a task", "there is none")
-    settings = {"source": source, **asdict(making), "filters": options.filters}
     file.finish(
-        {"settings": settings, **tally.manifest()},
+        {"settings": {"source": source, **asdict(making), "filters": options.filters}, **tally.manifest()},
         f"{tally.tasks} implementation tasks ({listed(tally.manifest()['splits'])}) from {tally.functions} functions "
         f"with docstrings in {tally.files} files in {{seconds}}; left out: {tally.reasons() or 'none'}",
     )
-
-
-def _project(source: str, verifying: Verifying) -> "Project":
-    from strop.verification.project import open_project
-    from strop.verification.settings import Settings
-
-    settings = Settings(allow_unsafe=verifying.allow_unsafe)
-    workers = verifying.workers or os.cpu_count() or 1
-    return open_project(Path(source).expanduser(), "python", settings, workers=workers)
 
 
 def _tested(

@@ -76,8 +76,10 @@ def verify(
     from strop.core import files
     from strop.core.window import ahead
     from strop.reports.terminal.progress import Progress
+    from strop.tasks import load_tasks
 
-    by_id = _load(tasks)
+    is_lines = Path(tasks).is_file() and not tasks.endswith(".parquet")
+    by_id = {task.id: task for task in load_tasks(f"jsonl:{tasks}" if is_lines else tasks)}
     total = sum(1 for _ in _read(answers, by_id, tasks)) if answers.is_file() else None
     outcomes: Counter[str] = Counter()
     cause = ""
@@ -104,13 +106,6 @@ def verdict_line(task_id: str, verdict: "Verdict") -> dict[str, object]:
         mode="json", include={"outcome", "stages", "tests", "seconds", "detail", "trust"}
     )
     return {"task_id": task_id, **kept}
-
-
-def _load(source: str) -> "dict[str, Task]":
-    from strop.tasks import load_tasks
-
-    is_lines = Path(source).is_file() and not source.endswith(".parquet")
-    return {task.id: task for task in load_tasks(f"jsonl:{source}" if is_lines else source)}
 
 
 def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[Task, str]]":

@@ -60,7 +60,8 @@ _WANTED = {
 
 def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], engine: str) -> Iterator[str]:
     """The lines for one pydantic error; `engine` is the recipe's, to know which policy keys there are."""
-    path = _without_tag(error["loc"])
+    loc = error["loc"]
+    path = (loc[0], *loc[2:]) if len(loc) > 1 and loc[0] == "policy" and loc[1] in POLICIES else loc
     if error["type"] == "complaints":
         for field, what in error["ctx"]["complaints"]:
             parts = (int(part) if part.isdecimal() else part for part in field.split("."))
@@ -129,10 +130,6 @@ def _names(section: type[Section]) -> list[str]:
     return [field.alias or name for name, field in section.model_fields.items()]
 
 
-def _without_tag(loc: tuple[int | str, ...]) -> Path:
-    return (loc[0], *loc[2:]) if len(loc) > 1 and loc[0] == "policy" and loc[1] in POLICIES else loc
-
-
 def cause(error: ErrorDetails, path: Path, engine: str = "") -> str:
     """What one pydantic error says: what is wrong with the value, and what to do."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
@@ -172,11 +169,9 @@ def _show(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value!r} (text)" if isinstance(value, str) and _looks_typed(value) else repr(value)
-
-
-def _looks_typed(value: str) -> bool:
-    return value[:1].isdigit() or value.lower() in ("true", "false", "null")
+    if isinstance(value, str) and (value[:1].isdigit() or value.lower() in ("true", "false", "null")):
+        return f"{value!r} (text)"
+    return repr(value)
 
 
 def _remedy(kind: str, value: Any) -> str:

@@ -97,7 +97,10 @@ def plain_scalar(text: str) -> Any:
         return text.lower() == "true"
     if _INT.match(text):
         return _integer(text)
-    return _float(text) if _FLOAT.match(text) else text
+    if not _FLOAT.match(text):
+        return text
+    named = text.lower().replace(".inf", "inf").replace(".nan", "nan")
+    return float(named if named[-3:] in ("inf", "nan") else text)
 
 
 def is_unicode(text: str) -> bool:
@@ -109,11 +112,6 @@ def _integer(text: str) -> int:
     if len(text) > 400:
         raise ValueError(f"a number of {len(text)} digits")
     return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
-
-
-def _float(text: str) -> float:
-    named = text.lower().replace(".inf", "inf").replace(".nan", "nan")
-    return float(named if named[-3:] in ("inf", "nan") else text)
 
 
 def _build(

@@ -127,7 +127,9 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
         if isinstance(only, Create) or (isinstance(only, Replace) and _is_new(only, text)):
             return _created(path, text, only)
         if isinstance(only, Fill) and text is not None:
-            return _filled(path, text, only)
+            before, after = _around(path, text, only)
+            literal = only.literal or keeps_end(before, after)
+            return before + (only.text if literal else only.text.removesuffix("\n")) + after
     if text is None:
         raise EditError("no-file", f"there is no file {path!r}")
     source = FileLines(text)
@@ -187,12 +189,6 @@ def _joined(path: str, source: FileLines, spans: list[tuple[int, int, str, int]]
             out.append(text)
         done, previous = last, last if first == last else -1
     return "".join([*out, *source.lines[done:]])
-
-
-def _filled(path: str, text: str, change: Fill) -> str:
-    before, after = _around(path, text, change)
-    literal = change.literal or keeps_end(before, after)
-    return before + (change.text if literal else change.text.removesuffix("\n")) + after
 
 
 def keeps_end(before: str, behind: str) -> bool:

@@ -71,7 +71,11 @@ class SearchReplace(Format):
                 note = renamed_to(move.to) if isinstance(move, Rename) else "deleted"
                 out.append(fenced(write_header(move.path, note) + "\n"))
         for path, old, new in changed:
-            blocks = _blocks(old, new)
+            a, b = split(old), split(new)
+            blocks = [
+                _block("".join(a[h.first : h.last]), "".join(b[h.new_first : h.new_last]))
+                for h in unique_hunks(old, new, gap=_GAP)
+            ]
             out += [fenced("\n".join(blocks))] if alone else [
                 fenced(f"{write_header(path)}\n{block}") for block in blocks
             ]  # fmt: skip
@@ -80,14 +84,6 @@ class SearchReplace(Format):
     def parse(self, text: str) -> Parsed:
         """The blocks and headers; what stands around them is prose."""
         return _BlockParser(text).parse()
-
-
-def _blocks(old: str, new: str) -> list[str]:
-    a, b = split(old), split(new)
-    return [
-        _block("".join(a[h.first : h.last]), "".join(b[h.new_first : h.new_last]))
-        for h in unique_hunks(old, new, gap=_GAP)
-    ]
 
 
 def _block(search: str, replace: str) -> str:

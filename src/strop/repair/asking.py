@@ -1,6 +1,7 @@
 """Sampling from a policy: prompts that fit, seeds from (seed, stage, sample), answers as texts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
 
 from strop.core.ids import derive_seed
 from strop.core.protocols import Policy
@@ -85,10 +86,5 @@ class Asker:
 
 def prompt(name: str, values: Mapping[str, str]) -> list[Message]:
     """The messages of a packaged template of this folder, filled."""
-    return templating.messages(_template(name), values)
-
-
-def _template(name: str) -> str:
-    from importlib import resources
-
-    return resources.files("strop.repair").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
+    file = resources.files("strop.repair").joinpath("templates", f"{name}.txt")
+    return templating.messages(file.read_text(encoding="utf-8"), values)

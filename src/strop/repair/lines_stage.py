@@ -71,13 +71,9 @@ def places(answer: str, files: Mapping[str, str], found: Mapping[str, Sequence[P
         spans = [(int(a), int(b)) for a, b in _RANGE.findall(line)]
         spans += [(int(n), int(n)) for n in _LINE.findall(line)] if not spans else []
         for name in _NAMED.findall(line):
-            spans += [(p.first, p.last) for p in found[path] if _means(name, p.name)]
+            spans += [(p.first, p.last) for p in found[path] if p.name and f".{p.name}".endswith(f".{name}")]
         out |= {(path, a, min(b, total)): None for a, b in spans if 1 <= a <= b and a <= total}
     return list(out)[:_MOST_PLACES]
-
-
-def _means(name: str, piece: str) -> bool:
-    return bool(piece) and (piece == name or piece.endswith(f".{name}"))
 
 
 def choose(

@@ -2,20 +2,8 @@
 
 Pure: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one line with
 its numbers. It rings once; it may ring again after its cause was gone (its level fell below `CLEAR`). Missing or null
-metrics raise no alarm, except loss and gradient norm: there null is how "not finite" is stored on disk.
-
-The names and what each one looks at:
-
-errors              share of verdicts that were errors of the grader, from `ERROR_RATE` on
-disagreement        a verdict that its own stages, scores or reward contradict (`rollouts.measures`): one is enough
-refused             share of answers whose stages are all green but which did not pass, from `REFUSED` on
-not finite          loss or gradient norm is not a number
-length collapse     answers suddenly shorter, by the factor `COLLAPSE`
-truncation          share of answers that the token limit cut off, from `TRUNCATED` on
-duplicates          share of answers that equal another of their group, from `DUPLICATES` on
-no signal           share of groups whose rewards are all equal, from `NO_SIGNAL` on
-entropy collapse    entropy lower than at the start by the factor `ENTROPY`
-reward, not held-out  the reward rose clearly and the result on held-out tasks did not
+metrics raise no alarm, except loss and gradient norm: there null is how "not finite" is stored on disk. docs/report.md
+lists the alarms; `alarm_rules` has their rules.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -89,7 +89,11 @@ class RunFolder:
         try:
             with files.writing(folder):
                 for name in reversed(_OURS):  # the recipe last: an interrupted removal can be repeated
-                    _remove(folder / name)
+                    path = folder / name
+                    if path.is_dir() and not path.is_symlink():
+                        shutil.rmtree(path)
+                    else:
+                        path.unlink(missing_ok=True)
                 for name in (ROLLOUTS, EVALUATION, CHECKPOINTS):
                     (folder / name).mkdir()
             with files.atomic(folder / RECIPE) as file:
@@ -275,10 +279,3 @@ def _lock(handle: int) -> None:
             fcntl.flock(handle, fcntl.LOCK_UN)
             time.sleep(0.02)
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

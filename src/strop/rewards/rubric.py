@@ -78,7 +78,7 @@ class WeightedRubric:
     @classmethod
     def from_names(cls, weights: Sequence[tuple[str, float]]) -> "WeightedRubric":
         """(name, weight) pairs; a name is a built-in reward or `file.py:function`. Raises UserError."""
-        return cls([(_short(name), find_reward(name), weight) for name, weight in weights])
+        return cls([(name.rpartition(":")[2], find_reward(name), weight) for name, weight in weights])
 
     def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
         """One score a reward, unsummed; every value is None when the verdict is an *error*.
@@ -127,10 +127,6 @@ def find_reward(name: str) -> Reward:
     if not callable(found):
         raise UserError(f"rewards: {path!r} has no function {function!r}")
     return found  # type: ignore[no-any-return]
-
-
-def _short(name: str) -> str:
-    return name.rpartition(":")[2]
 
 
 def _call(name: str, reward: Reward, task: Task, rollout: Rollout, verdict: Verdict) -> float | None:

@@ -14,7 +14,6 @@ from strop.core.errors import UserError
 
 MAX_ROW = 256 << 20
 """Most bytes of one row: of a line, or of a field when it is unpacked. The largest published rows, LiveCodeBench's
-
 problems with their private tests, stay below half of it."""
 ZSTD_STEP = 1 << 11
 """Compressed bytes taken at once: zstandard packs up to 128 KiB into 4 bytes, so these unpack to 64 MiB at most."""

@@ -18,6 +18,7 @@ from strop.core.task import Task
 from strop.edits import FORMATS, HOLE
 from strop.tasks.edit_prompts import reference
 from strop.tasks.lines import Report, fail
+from strop.tasks.prompt import around_hole
 
 PREFIX = "edits"
 ENDINGS = {"python": "py", "rust": "rs", "javascript": "js", "typescript": "ts", "c++": "cpp", "bash": "sh"}
@@ -69,7 +70,7 @@ def as_edit(task: Task, format: str | None = None) -> Task:
     """A task as one whose answer is an edit. Raises Unfit, with the reason."""
     if task.edit is not None:
         return _in_format(task, task.edit, format)
-    hole = _hole(task)
+    hole = around_hole(task)
     format = format or ("infill" if hole else "search-replace")
     if hole:
         change = _infilled(task, *hole, marked=format == "infill")
@@ -178,11 +179,6 @@ def _is_fixed_member(task: Task) -> bool:
     """Whether a task is the other half of a pair, of which one edit task is made."""
     check = task.check.maybe(LabelCheck)
     return task.family == "vulnerability" and check is not None and check.expected == "safe"
-
-
-def _hole(task: Task) -> tuple[str, str] | None:
-    prefix, suffix = task.metadata.get("prefix"), task.metadata.get("suffix")
-    return (prefix, suffix) if isinstance(prefix, str) and isinstance(suffix, str) else None
 
 
 def _path(task: Task) -> str:

@@ -68,7 +68,7 @@ class PrefilledPrompt(Prompt):
 
 def values(task: Task) -> dict[str, str]:
     """What the placeholders of a template stand for."""
-    statement = task.statement or task.prompt or ""
+    statement, hole = task.statement or task.prompt or "", around_hole(task)
     return {
         "statement": statement.strip(),
         "signature": task.signature.rstrip(),
@@ -77,7 +77,7 @@ def values(task: Task) -> dict[str, str]:
         "stub": str(task.metadata.get("stub") or task.signature).strip("\n"),
         "language": task.language,
         "choices": _choices(task),
-        "hole": _hole(task),
+        "hole": "<FILL>".join(hole).strip("\n") if hole else "",
         **{name: str(task.metadata.get(name, "")).strip("\n") for name in ("broken", "message")},
     }
 
@@ -87,12 +87,10 @@ def examples(task: Task) -> str:
     return task.check.examples(task.metadata.get("examples", ()))
 
 
-def _hole(task: Task) -> str:
-    """The code around what is to be filled in, with a mark in its place; "" for tasks of other families."""
+def around_hole(task: Task) -> tuple[str, str] | None:
+    """The code before and after what is to be filled in; None for tasks of other families."""
     prefix, suffix = task.metadata.get("prefix"), task.metadata.get("suffix")
-    return (
-        f"{prefix}<FILL>{suffix}".strip("\n") if isinstance(prefix, str) and isinstance(suffix, str) else ""
-    )
+    return (prefix, suffix) if isinstance(prefix, str) and isinstance(suffix, str) else None
 
 
 def _choices(task: Task) -> str:

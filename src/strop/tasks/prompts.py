@@ -53,7 +53,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
     if not task.reference.strip():
         return ""
     if task.check.answer == "label":
-        return _label_solution(task, prompt)
+        return task.reference.strip().removeprefix(prompt.head).rstrip()
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)
     if isinstance(prompt, ContinuePrompt | PrefilledPrompt):
@@ -128,7 +128,6 @@ STYLES: dict[str, Callable[[Task, str | None], Prompt]] = {
     "chat-prefilled": _chat_prefilled,
 }
 """Prompt styles by name. "continue" suits small base models; "chat-prefilled" begins the answer with the signature, or,
-
 of a program, with its fence."""
 
 _RUST: dict[str, Callable[[Task, str | None, AnswerForm], Prompt]] = {
@@ -155,11 +154,6 @@ def _continue_label(task: Task, template: str | None) -> Prompt:
     question = templating.fill(template or _label_template(task, "continue"), values(task))
     text = question if question.endswith(BEGUN) else f"{question}\n\n{BEGUN}"
     return ContinuePrompt(text=text, head=BEGUN, stop=("\n",))
-
-
-def _label_solution(task: Task, prompt: Prompt) -> str:
-    """What the model should have answered: the reference, less what the prompt has begun."""
-    return task.reference.strip().removeprefix(prompt.head).rstrip()
 
 
 def _label_template(task: Task, style: str) -> str:

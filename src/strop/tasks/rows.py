@@ -61,7 +61,7 @@ def mapped_task(row: Row, columns: Mapping[str, str], where: str) -> Task:
     if not tests:
         raise UserError(f"{where}: the task has no tests: column {columns.get('tests')!r} is empty")
     entry_point = str(given.get("entry_point") or "") or _entry_point(signature, reference, prompt, tests)
-    if prompt and reference and not _defines(reference, entry_point):
+    if prompt and reference and entry_point and entry_point not in _defined(reference):
         reference = prompt + reference
     if entry_point and not signature:
         signature = _signature(prompt, entry_point) or _signature(reference, entry_point)
@@ -156,10 +156,6 @@ def _known(entry_point: str, where: str) -> str:
 
 def _defined(source: str) -> list[str]:
     return pysource.defined(source, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def _defines(source: str, name: str) -> bool:
-    return not name or name in _defined(source)
 
 
 def _entry_point(signature: str, reference: str, prompt: str, tests: Any) -> str:

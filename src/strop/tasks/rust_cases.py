@@ -226,13 +226,10 @@ def _assertion(name: str, parameters: Sequence[RustType], result: RustType, case
     if result.name in FLOATS:
         # The type is stated, so that an answer cannot bring one of its own to the comparison.
         margin = repr(1e-9 * max(1.0, abs(case.expected)))
-        close = f"(found - {_operand(expected)}).abs() <= {margin}"
+        operand = f"({expected})" if expected.startswith("-") else expected
+        close = f"(found - {operand}).abs() <= {margin}"
         return f'let found: {result.name} = {text};\nassert!({close}, "found {{found}}");'
     return f"assert_eq!({text}, {expected});"
-
-
-def _operand(number: str) -> str:
-    return f"({number})" if number.startswith("-") else number
 
 
 def _test(title: str, body: Sequence[str]) -> str:

@@ -20,9 +20,7 @@ PLACEHOLDERS = (
     "rule", "header", "where",
 )  # fmt: skip
 """`tests` are a task's trusted tests; `broken` and `message` come from the metadata of a task to repair, `stub` is the
-
 file that an exercise starts from, `choices` are labels, `hole` is code with a mark to fill in; of tasks to edit
-
 `files` are the files, and `rule` says how the edit is written (`header` and `where` stand for its file in there)."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")

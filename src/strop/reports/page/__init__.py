@@ -33,12 +33,13 @@ def document(data: Mapping[str, Any] | None, *, charts: bool = True) -> str:
     """
     styles = "".join(f"<style>{text}</style>\n" for text in _styles())
     scripts = "".join(f"<script>{text}</script>\n" for text in _scripts(charts))
+    title = " · ".join([*(str(run.get("name", "")) for run in (data or {}).get("runs", [])), "Strop"])
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy(data is None, charts)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(printable(_title(data)))}</title>\n{_MARK}\n{styles}</head>\n"
+        f"<title>{escape(printable(title))}</title>\n{_MARK}\n{styles}</head>\n"
         "<body>\n<noscript>This page needs JavaScript; everything that it runs is in it.</noscript>\n"
         f'<script type="application/json" id="strop-data">{packed(data)}</script>\n{scripts}</body>\n</html>\n'
     )
@@ -68,11 +69,6 @@ def policy(live: bool, charts: bool = True) -> str:
             "form-action 'none'",
         )
     )
-
-
-def _title(data: Mapping[str, Any] | None) -> str:
-    names = [str(run.get("name", "")) for run in (data or {}).get("runs", [])]
-    return " · ".join([*names, "Strop"])
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.reports import shapes
+from strop.reports.alarms import alarms
 from strop.reports.run_folder import EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
 from strop.reports.run_state import (
     Metrics,
@@ -61,7 +62,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
         "settings": settings,
         "versions": versions,
         "metrics": metrics.lines,
-        "alarms": _alarms(metrics, evaluations),
+        "alarms": [alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, evaluations)],
         "summary": summary,
         "evaluations": evaluations,
         "comparison": comparison(results, "", paired),
@@ -155,12 +156,6 @@ def _inside(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
-
-
-def _alarms(metrics: Metrics, evaluations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    from strop.reports.alarms import alarms
-
-    return [alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, evaluations)]
 
 
 def _tried(read: Any, otherwise: Any, problems: list[str]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from strop.core import files
 from strop.core.errors import UserError
+from strop.reports.page.charts import charts
 from strop.reports.page.colours import runs_of
 from strop.reports.page.rollout_data import MOST_TEXT
 from strop.reports.page.run_data import run_data, tell_apart
@@ -120,7 +121,7 @@ class _Page:
             "mode": "static",
             "sampling": self._said(cut),
             "runs": runs,
-            "charts": _charts(),
+            "charts": charts(),
         }
 
     def _run(self, run: dict[str, Any], found: RunSample, cut: Cut) -> dict[str, Any]:
@@ -224,9 +225,3 @@ def _order(row: dict[str, Any]) -> Any:
         row["greedy"],
         row["index"],
     )
-
-
-def _charts() -> dict[str, Any]:
-    from strop.reports.page.charts import charts
-
-    return charts()

@@ -94,7 +94,8 @@ def _evaluations(
     sets: dict[str, list[Mapping[str, Any]]] = {}
     for evaluation in run["evaluations"]:
         sets.setdefault(evaluation["set"], []).append(evaluation)
-    room = max(EVALUATED * plan.rollouts, plan.rollouts - _rollouts_of(run)) / max(1, len(sets))
+    trained = len(run["steps"]) * _setting(run, _SIZE) * _setting(run, _GROUPS)  # about
+    room = max(EVALUATED * plan.rollouts, plan.rollouts - trained) / max(1, len(sets))
     for name, evaluations in sets.items():
 
         def order(task: Any, name: str = name) -> bytes:
@@ -207,10 +208,6 @@ def _setting(run: Mapping[str, Any], name: str) -> int:
     """A positive number of the recipe; a likely one where it does not say."""
     value = run["settings"].get(name)
     return value if isinstance(value, int) and value > 0 else 8
-
-
-def _rollouts_of(run: Mapping[str, Any]) -> int:
-    return len(run["steps"]) * _setting(run, _SIZE) * _setting(run, _GROUPS)
 
 
 def _answers(result: Mapping[str, Any]) -> int:

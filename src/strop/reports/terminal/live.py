@@ -1,18 +1,6 @@
 """The view of a run in progress: a live view on a terminal, one plain line per step everywhere else.
 
-Metrics that are shown, all optional but `step` (the names are those of metrics.jsonl):
-
-    step                    number of the step, from 1
-    reward                  mean reward
-    rewards                 {name: mean score}
-    pass_rate               share of scored answers that passed
-    error_rate              share of verdicts with outcome *error*
-    completion_tokens       mean sampled tokens of an answer
-    groups_played, groups_with_signal
-    held_out                {"pass@1": ..., "greedy": ...}, an evaluation after this step
-    seconds                 wall seconds of the step; of these seconds_sampling, seconds_verifying, seconds_update
-    sample                  an answer of the model to look at
-
+Metrics have the names of metrics.jsonl (docs/formats.md), all optional but `step`; `sample` is an answer to look at.
 Everything printed goes through `printable`: what a model wrote cannot move the cursor.
 """
 

@@ -1,5 +1,6 @@
 """Many runs, one row each: what `strop runs` lists. A folder that cannot be read is a row too, with its fault."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -96,7 +97,7 @@ def _wall(run: Mapping[str, Any]) -> float | None:
 
 
 def _is_run(folder: Path) -> bool:
-    return any(_there(folder / name) for name in _MARKS)
+    return any(os.path.isfile(folder / name) for name in _MARKS)  # False also where it cannot be looked up
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -115,13 +116,6 @@ def _readable(folder: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _there(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 def _changed(folder: Path) -> float:

@@ -49,13 +49,11 @@ class Filters:
             return False
         if not _within(row.reward, self.low, self.high) or not _within(row.step, self.first, self.last):
             return False
-        if self.task and not _means(self.task, row.task, labels):
-            return False
+        if self.task and not row.task.startswith(self.task):
+            label = labels.get(row.task, {}).get("label", "")
+            if self.task.casefold() not in label.casefold():
+                return False
         return not self.text or self.text.casefold() in row.searched.casefold()
-
-
-def _means(word: str, task: str, labels: Mapping[str, Mapping[str, str]]) -> bool:
-    return task.startswith(word) or word.casefold() in labels.get(task, {}).get("label", "").casefold()
 
 
 def _within(value: float | None, low: float | None, high: float | None) -> bool:

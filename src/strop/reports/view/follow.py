@@ -18,6 +18,7 @@ from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabula
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import EVALUATION, METRICS, RECIPE, SUMMARY, VERSIONS, VOCABULARY
 from strop.reports.run_state import Metrics, RunState, check_run, read_metrics, state_of
+from strop.reports.shapes import is_count
 from strop.reports.view.index import Index
 
 _LOOK_SECONDS = 0.3
@@ -151,7 +152,7 @@ class FollowedRun:
             self._read, self._lines = fresh, lines
             self._files = found
         self.index.scan(
-            {line["step"]: line["rollouts"] for line in self._metrics if _whole(line.get("rollouts"))}
+            {line["step"]: line["rollouts"] for line in self._metrics if is_count(line.get("rollouts"))}
         )
 
     def _renew_head(self) -> None:
@@ -168,10 +169,6 @@ class FollowedRun:
         if head != self._head:
             self._head = head
             self._stamp += 1
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**40
 
 
 def _sources(folder: Path) -> list[str]:

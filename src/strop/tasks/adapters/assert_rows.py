@@ -100,7 +100,8 @@ def _read_acecode(row: Row, where: str) -> Iterator[Task]:
     reference = solved[0] if solved else ""
     tests = texts(row, "test_cases", where)
     check = check_of(tests, "", reference, where)
-    kept: dict[str, Any] = {} if _same(check.test_code(), tests) else {"test_cases": tests}
+    whole = statements(check.test_code()) == ("", tests)
+    kept: dict[str, Any] = {} if whole else {"test_cases": tests}
     task = Task(
         id=text(row, "id", where),
         statement=text(row, "question", where),
@@ -118,11 +119,6 @@ def _solved(samples: list[Any]) -> list[str]:
     passed = [sample for sample in samples if isinstance(sample, Mapping) and sample.get("pass_rate") == 1]
     texts = [text for sample in passed if isinstance(text := sample.get("completion"), str)]
     return list(dict.fromkeys(code for text in texts if (code := extract_code(text)).strip()))[:_REFERENCES]
-
-
-def _same(code: str, tests: list[str]) -> bool:
-    setup, found = statements(code)
-    return not setup and found == tests
 
 
 def _write_acecode(task: Task) -> dict[str, Any]:

@@ -19,17 +19,11 @@ from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import decoded, plain
 from strop.tasks.rows import Row, own_task
 
-
-def _fits_strop(row: Row) -> bool:
-    check = row.get("check")
-    return isinstance(check, dict) and isinstance(check.get("kind"), str)
-
-
 STROP = Adapter(
     name="strop",
     about="Strop's own task lines",
     read=lambda row, where: iter([own_task(row, where)]),
-    fits=_fits_strop,
+    fits=lambda row: isinstance(check := row.get("check"), dict) and isinstance(check.get("kind"), str),
     write=lambda task: task.model_dump(mode="json"),
     holds_all=True,
     as_json=("check", "metadata"),
