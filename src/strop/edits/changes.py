@@ -20,7 +20,7 @@ MOST_CHANGES = 10_000
 """Changes, or faults, in one edit; with more it is refused."""
 
 HOLE = "<FILL>"
-"""What stands in a file where the middle is missing."""
+"""Marks where the middle of a file is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Replace(_FileChange):
     """Empty: the file is new or empty."""
     replace: str
     line: int | None = None
-    """Where the first line of `search` stands, from 1; None = not said."""
+    """Where the first line of `search` is, from 1; None = not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class EditFault:
 
 
 def too_many(line: int) -> EditFault:
-    """The fault of an edit that goes on and on; nothing behind the line is read."""
+    """The fault of an edit that goes on and on; nothing after the line is read."""
     return EditFault("too-many", f"more than {MOST_CHANGES} changes or faults in one edit", line, fatal=True)
 
 
@@ -145,7 +145,7 @@ class Tolerance:
     indentation: bool = False
     """All lines may be shifted by the same blanks or tabs; new lines are shifted back."""
     offset: bool = False
-    """A hunk of a diff may stand on other lines than it says, if its lines are found only once."""
+    """A hunk of a diff may be on other lines than it says, if its lines are found only once."""
 
     @classmethod
     def of(cls, *names: str) -> "Tolerance":

@@ -93,20 +93,20 @@ def _body(old_name: str, new_name: str, old: str, new: str, full: bool) -> str:
 
 
 def _function(lines: list[str], first: int) -> str:
-    """The text behind `@@`: the nearest line above a hunk that may begin a function."""
+    """The text after `@@`: the nearest line above a hunk that may begin a function."""
     found = next((line for line in reversed(lines[:first]) if _FUNCTION.match(line)), "")
     shown = found.encode("utf-8", "surrogatepass")[:_FUNCTION_BYTES].decode("utf-8", "ignore").rstrip()
     return f" {shown}" if shown else ""
 
 
 def _name(name: str) -> str:
-    """A name with a blank ends in a tab, so that readers which expect a date behind it find the end of the name."""
+    """A name with a blank ends in a tab, so that readers that expect a date find its end."""
     shown = quoted(name)
     return shown + "\t" if " " in shown and not shown.startswith('"') else shown
 
 
 def _range(first: int, last: int) -> str:
-    """Line and count; a range without lines is said to stand at the line above it."""
+    """Line and count; a range without lines is placed at the line above it."""
     count = last - first
     start = first + 1 if count else first
     return str(start) if count == 1 else f"{start},{count}"

@@ -15,7 +15,7 @@ _LABELS = frozenset(
 
 
 class Header(NamedTuple):
-    """A header line: the path ("" = none), and the notes in parentheses behind it."""
+    """A header line: the path ("" = none), and the notes in parentheses after it."""
 
     path: str
     notes: tuple[str, ...]

@@ -49,7 +49,7 @@ def _fault(path: str) -> str:
 
 
 def looks_like_path(text: str) -> bool:
-    """Whether a word in a place where prose may stand is surely a path: it has a folder or an ending."""
+    """Whether a word, where prose is possible, is surely a path: it has a folder or an ending."""
     if not _PLAIN.fullmatch(text):
         return False
     last = text.rsplit("/", 1)[-1]
@@ -121,12 +121,12 @@ def stripped(old: str, new: str) -> tuple[str, str]:
 
 
 def prefixed(name: str, path: str) -> bool:
-    """Whether a name is the path behind one of git's prefixes, those of diff.mnemonicPrefix among them."""
+    """Whether a name is the path after one of git's prefixes, those of diff.mnemonicPrefix among them."""
     return name[1:] == f"/{path}" and name[0] in "abciwo"
 
 
 def git_names(text: str) -> tuple[str, str]:
-    """The two names behind `diff --git`; ("", "") where they differ and hold blanks, so that other lines must tell."""
+    """The two names after `diff --git`; ("", "") where they differ and hold blanks: then other lines decide."""
     half, odd = divmod(len(text), 2)
     if odd and text[half] == " ":
         old, new = unquoted(text[:half]), unquoted(text[half + 1 :])

@@ -81,7 +81,7 @@ class FileLines:
         return text.startswith(pattern, offsets[first]) and self._ends_right(search, first + count)
 
     def is_unique(self, first: int, last: int) -> bool:
-        """Whether lines `first` to `last`, from 0, the end not included, stand only there; exactly compared."""
+        """Whether lines `first` to `last`, from 0, the end not included, are only there; exactly compared."""
         text, offsets = self._at(Level())
         pattern = text[offsets[first] : offsets[last] + 1]
         return text.find(pattern) == offsets[first] and text.find(pattern, offsets[first] + 1) < 0

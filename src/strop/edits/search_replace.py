@@ -82,7 +82,7 @@ class SearchReplace(Format):
         return "\n".join(out)
 
     def parse(self, text: str) -> Parsed:
-        """The blocks and headers; what stands around them is prose."""
+        """The blocks and headers; what is around them is prose."""
         return _BlockParser(text).parse()
 
 
@@ -165,7 +165,7 @@ class _BlockParser:
         self.faults.append(EditFault(code, text, line + 1, fatal))
 
     def _next(self, kind: str, width: int, behind: int) -> int | None:
-        """The next marker of a kind and width (0 = any) behind a marker."""
+        """The next marker of a kind and width (0 = any) after a marker."""
         spots = self.spots.get((kind, width), [])
         at = bisect_right(spots, behind)
         return spots[at] if at < len(spots) else None

@@ -196,7 +196,7 @@ class Infill(Sectioned):
 
 
 def _hole(old: str, new: str) -> tuple[str, str, tuple[str, ...]]:
-    """What stands before and behind the hole, and the notes that say where it is; none if the file does."""
+    """What is before and after the hole, and the notes that say where it is; none if the file does."""
     if old.count(HOLE) == 1:
         before, _, behind = old.partition(HOLE)
         if len(new) >= len(before) + len(behind) and new.startswith(before) and new.endswith(behind):

@@ -63,11 +63,11 @@ class UnifiedDiff(Format):
     name = "unified-diff"
 
     def render(self, before: Files, after: Files) -> str:
-        """A git diff with three lines of context, without a fence: it is a patch file as it stands."""
+        """A git diff with three lines of context, without a fence: it is a patch file as it is."""
         return write_diff(before, after)
 
     def parse(self, text: str) -> Parsed:
-        """The hunks and file headers; what stands around them is prose."""
+        """The hunks and file headers; what is around them is prose."""
         return _DiffParser(text).parse()
 
 
@@ -93,7 +93,7 @@ class _DiffParser:
         self.faults.append(EditFault(code, text, number + 1, fatal))
 
     def _line(self, number: int) -> int:
-        """Reads what begins at a line; the number of the line behind it."""
+        """Reads what begins at a line; the number of the line after it."""
         line = self.lines[number].rstrip("\r\n")
         if line.startswith("diff --git "):
             self._finish()
@@ -154,7 +154,7 @@ class _DiffParser:
         return number + 2
 
     def _file_name(self, number: int) -> str:
-        """The name on a `---` or `+++` line, without the date behind it."""
+        """The name on a `---` or `+++` line, without the date after it."""
         name, tab, _ = self.lines[number][4:].rstrip("\r\n").partition("\t")
         return unquoted(name if tab else name.rstrip(" "))
 
@@ -178,7 +178,7 @@ class _DiffParser:
         return self._read(hunk, number + 1, end)
 
     def _counted_end(self, number: int, old: int, new: int) -> int | None:
-        """The line behind as many lines as the header says; None if they are not there."""
+        """The line after as many lines as the header says; None if they are not there."""
         for at in range(number, len(self.lines)):
             kind = self._kind(at)
             if kind not in _BODY or (old <= 0 and new <= 0 and kind != "\\"):
@@ -199,7 +199,7 @@ class _DiffParser:
         return last
 
     def _read(self, hunk: _Hunk, number: int, end: int) -> int:
-        """Adds the lines to the hunk; the line behind them. An empty line is an empty line of context."""
+        """Adds the lines to the hunk; the line after them. An empty line is an empty line of context."""
         for at in range(number, end):
             kind, line = self._kind(at), self.lines[at]
             if kind == "\\":

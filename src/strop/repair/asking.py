@@ -72,7 +72,7 @@ class Asker:
         max_tokens: int,
         on_answer: Callable[[], None] = lambda: None,
     ) -> list[str]:
-        """The texts of so many answers, in the order of their seeds."""
+        """The texts of `samples` answers, in the order of their seeds."""
         ids = self.encode(messages)
         policy = self._policy_of(stage, ids) if self._policy_of else self.policy
         seeds = [derive_seed(self._seed, "repair", stage, number) for number in range(samples)]

@@ -27,7 +27,7 @@ class Piece:
     last: int
     """Lines, from 1, both included."""
     heads: tuple[int, ...] = ()
-    """Lines that tell what it is."""
+    """Lines that say what it is."""
 
 
 def parsed(text: str) -> ast.Module | None:

@@ -24,7 +24,7 @@ CODE = frozenset({
     ".py", ".pyx", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".java", ".js", ".jsx", ".kt", ".lua",
     ".php", ".pl", ".rb", ".scala", ".sh", ".swift", ".ts", ".tsx",
 })  # fmt: skip
-"""Endings of programs; other files stand behind them in every ranking."""
+"""Endings of programs; other files come after them in every ranking."""
 
 
 @dataclass(frozen=True)

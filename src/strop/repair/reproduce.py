@@ -79,7 +79,7 @@ def _functions(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def _folder(repository: RepositoryTexts) -> str:
-    """The folder that most tests stand in, with "/", or "" for the root."""
+    """The folder that most tests are in, with "/", or "" for the root."""
     names = [PurePosixPath(path) for path in repository.files if repository.is_test(path)]
     folders = Counter(str(path.parent) for path in names if path.name.startswith("test_"))
     best = min(folders, key=lambda folder: (-folders[folder], folder), default=".")

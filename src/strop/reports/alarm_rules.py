@@ -1,6 +1,6 @@
 """The rules of the alarms: the level of each fault at the newest step, with thresholds and the reasons for them.
 
-A rule gives a level, 1 at its threshold, and a text; None if the metrics do not tell.
+A rule gives a level, 1 at its threshold, and a text; None if the metrics do not say.
 """
 
 import math
@@ -34,8 +34,8 @@ CLEAR = 0.75
 """Levels are 1 at their threshold; below this one an alarm stops ringing."""
 
 SHORT, LONG, BEFORE, QUIET = 3, 5, 20, 10
-"""Steps: behind sudden and behind slow measures, what a sudden one is compared with, and without a disagreement until
-that alarm stops."""
+"""Steps of sudden and of slow measures, of what a sudden one is compared with, and without a disagreement until that
+alarm stops."""
 _HUGE = 1e100
 REWARD, FEWEST = 10, 8
 """Steps at both ends of the reward, and how many there must be: of fewer, the noise is not known."""

@@ -270,7 +270,7 @@ def _locked(folder: Path) -> int:
 
 
 def _lock(handle: int) -> None:
-    """Takes the writer's lock. Who only looks whether a run goes on has it for a moment, shared: that is waited out."""
+    """Takes the writer's lock. A reader that checks for it holds it, shared, for a moment: that is waited out."""
     for _ in range(_LOOKS):
         try:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -111,7 +111,7 @@ def _shown(task: Task) -> Shown | None:
         return None
     if not (isinstance(count, int) and isinstance(vulnerable, bool) and all(map(_is_range, lines))):
         return None
-    # Lines behind the last one that is shown are blank.
+    # Lines after the last one that is shown are blank.
     changes = [(first, min(last, count)) for first, last in lines if first <= count + 1]
     return Shown(changes, count, vulnerable) if changes else None
 

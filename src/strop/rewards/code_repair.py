@@ -21,7 +21,7 @@ from strop.rewards.ratio import changed_lines, lines_ratio, ratio
 
 PER_TAG = 0.25
 PER_STRAY = 0.001
-"""Taken off for each character before the thought and behind the answer."""
+"""Taken off for each character before the thought and after the answer."""
 _END = "\n</answer>"
 _SHORTEST = len("<think>\n\n</think>\n<answer>")
 _PERFECT = tuple(map(re.compile, (r"<<<<<<< SEARCH\n", r"\n=======\n", r"\n>>>>>>> REPLACE")))
@@ -54,7 +54,7 @@ def strict_reasoning(text: str) -> float:
 
 
 def answer_of(text: str) -> str:
-    """What the original takes as the answer: the first fenced block behind `<answer>`, or all of that; else "N/A"."""
+    """What the original takes as the answer: the first fenced block after `<answer>`, or all of that; else "N/A"."""
     _, tag, rest = text.partition("<answer>")
     if not tag:
         return "N/A"

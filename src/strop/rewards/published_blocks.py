@@ -65,7 +65,7 @@ def published_blocks(text: str) -> list[Block]:
 
 
 def follows(text: str, steps: "tuple[re.Pattern[str], ...]") -> bool:
-    """Whether the expressions are found one behind the other."""
+    """Whether the expressions are found one after the other."""
     position = 0
     for step in steps:
         match = step.search(text, position)

@@ -50,7 +50,7 @@ def non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def code_block(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the answer is one fenced block with a function in it, or goes on with a program that the prompt began."""
+    """1 when the answer is one fenced block with a function in it, or continues a program that the prompt began."""
     said = rollout.turns[-1].completion.text if rollout.turns else ""
     opened = [tag for tag in _FENCE.findall(said) if tag]
     return float(len(opened) <= 1 and bool(functions_of(rollout.answer)[0]))

@@ -126,7 +126,7 @@ def _between(text: str, start: str, end: str) -> str:
 def _next_block(text: str, start: int) -> tuple[tuple[str, str, str], int] | None:
     """The first edit that begins at `start` or later, and where it ends.
 
-    Once a head has no divider or tail behind it, no later head has one: nothing is looked at twice.
+    Once a head has no divider or tail after it, no later head has one: nothing is looked at twice.
     """
     position = start
     while head := _HEAD.search(text, position):

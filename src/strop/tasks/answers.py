@@ -19,7 +19,7 @@ TAGS = {
     "bash": {"bash", "sh", "shell"},
     "go": {"go", "golang"},
 }
-"""Words behind a fence that mean the language; a language that is not listed has its own name only."""
+"""Words after a fence that mean the language; a language that is not listed has its own name only."""
 
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([^\s`{,]*)[^`]*$")
 _LONGEST_PARSED = 100_000

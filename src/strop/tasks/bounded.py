@@ -4,6 +4,7 @@ A data set is hostile text: a few kilobytes can unpack to gigabytes, and bracket
 """
 
 import json
+import tomllib
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -62,6 +63,14 @@ def parse_json(text: str | bytes, where: str, limit: int = MAX_ROW) -> Any:
     value = loads(text, where, _refuse)
     check_value(value, where)
     return value
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The tables of a TOML text. Raises UserError for bad syntax."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UserError(f"{where}: {error}") from error
 
 
 def loads(text: str | bytes, where: str, constant: Callable[[str], Any]) -> Any:

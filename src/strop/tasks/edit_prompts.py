@@ -20,7 +20,7 @@ from strop.tasks import templating
 from strop.tasks.prompt import Prompt, values
 
 _TAGS = {"py": "python", "rs": "rust", "c": "c", "h": "c", "js": "javascript", "ts": "typescript", "go": "go"}
-"""Words behind the fence of a file, by the ending of its name."""
+"""Words after the fence of a file, by the ending of its name."""
 _NAMED = {"swe-rl"}
 """Families whose edits name the file even if there is but one, as the published form wants."""
 
@@ -31,7 +31,7 @@ class EditPrompt(Prompt):
     fence: str = ""
     """What closes the block that the prompt has begun; "" where it has begun none."""
     tag: str = ""
-    """The tag in which the edit is asked for, behind a thought; "" = the edit alone."""
+    """The tag in which the edit is asked for, after a thought; "" = the edit alone."""
 
     def assemble(self, completion: str) -> str:
         """The whole answer, with the block closed that the prompt has begun."""

@@ -46,7 +46,7 @@ class _Change(NamedTuple):
 
 
 def named(rest: str) -> tuple[str | None, str]:
-    """(format, source) of what stands behind `edits:`; format None where none is named. Raises UserError."""
+    """(format, source) of what follows `edits:`; format None where none is named. Raises UserError."""
     first, colon, source = rest.partition(":")
     if colon and first in FORMATS:
         return first, source
@@ -143,7 +143,7 @@ def _infilled(task: Task, prefix: str, suffix: str, *, marked: bool) -> _Change:
 
 
 def _at_line_ends(prefix: str, middle: str, suffix: str) -> tuple[str, str]:
-    """What stands around the hole, so that a fenced text, which ends in a line end, can fill it as it is."""
+    """The code around the hole, so that a fenced text, which ends in a line end, can fill it as it is."""
     if not suffix:
         return prefix, suffix
     whole_lines = prefix.endswith("\n") and suffix[0] not in "\r\n"

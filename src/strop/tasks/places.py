@@ -13,7 +13,7 @@ from strop.tasks.lines import Report, fail
 from strop.tasks.rows import Row
 
 KINDS = ("jsonl", "parquet", "hub")
-"""A place may be written KIND:REST, where its name does not tell."""
+"""A place may be written KIND:REST, where its name does not show the kind."""
 
 
 def is_place(place: str) -> bool:

@@ -35,7 +35,7 @@ class ContinuePrompt(Prompt):
     """Text that ends inside a function, or above a program; the completion is the rest of the code."""
 
     def assemble(self, completion: str) -> str:
-        """The function's start, if there is one, with the completion behind it."""
+        """The function's start, if there is one, followed by the completion."""
         return self.head + completion
 
 
@@ -45,7 +45,7 @@ class ChatPrompt(Prompt):
     language: str = "python"
 
     def assemble(self, completion: str) -> str:
-        """The answer's code behind the imports and helpers of the signature; "" when it has no code."""
+        """The answer's code after the imports and helpers of the signature; "" when it has no code."""
         code = extract_code(completion, self.language)
         return f"{self.head}\n\n\n{code}" if self.head and code.strip() else code
 
@@ -62,7 +62,7 @@ class PrefilledPrompt(Prompt):
     """A question with an answer that is begun: an open fence and the signature, where the task has one."""
 
     def assemble(self, completion: str) -> str:
-        """The signature with the completion behind it, up to the end of the fenced block."""
+        """The signature and the completion, up to the end of the fenced block."""
         return self.head + until_fence(completion)
 
 

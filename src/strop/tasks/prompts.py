@@ -57,7 +57,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)
     if isinstance(prompt, ContinuePrompt | PrefilledPrompt):
-        # What stands behind the signature in the reference; imports above it are out of reach of a continued function.
+        # What follows the signature in the reference; imports above it are out of reach of a continued function.
         head = task.signature.strip()
         body = task.reference.partition(head)[2] if head and head in task.reference else task.reference
         text = "\n" + body.strip("\n")
@@ -78,7 +78,7 @@ def _continue(task: Task, template: str | None) -> Prompt:
     start = len(task.signature)
     if "\\" in head[start:] and "\\" not in template[at:]:
         head = head[:start] + head[start:].replace('"""', 'r"""', 1)
-    # `fill` drops white space at the end, which here stands between two parts.
+    # `fill` drops white space at the end, which here separates two parts.
     front = templating.fill(before, shown) + before[len(before.rstrip()) :] if before.strip() else ""
     return ContinuePrompt(text=front + head, head=head, stop=CONTINUE_STOP)
 

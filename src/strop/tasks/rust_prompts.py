@@ -113,7 +113,7 @@ def documented(head: str, statement: str, examples: Sequence[str]) -> str:
 
 
 def opening(task: Task) -> str:
-    """The task as the start of a program, up to the brace that opens the function to write; no space behind it."""
+    """The task as the start of a program, up to the brace that opens the function to write, no space after it."""
     if task.prompt:
         return task.prompt.rstrip()
     heads = list(_FUNCTION.finditer(task.signature))

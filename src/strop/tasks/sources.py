@@ -26,7 +26,7 @@ NAMED: dict[str, Callable[[], list[Task]]] = {
 """Sources that are a name alone."""
 
 GENERATED: dict[str, Callable[[str], Iterator[Task]]] = {"stdio-problems": stdio_problems.load}
-"""Sources that are a name, alone or with a colon and what is asked for behind it."""
+"""Sources that are a name, alone or followed by a colon and what is asked for."""
 
 
 def iter_tasks(
@@ -45,7 +45,7 @@ def iter_tasks(
     columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     on_bad    takes one line for each row that makes no task and for damage to a file; the rest goes through. Without
               it the first such row raises UserError.
-    on_guess  takes one line when the format of a PLACE alone, or of a file of a folder, was told by its first row
+    on_guess  takes one line when the format of a PLACE alone, or of a file of a folder, was recognised by its first row
 
     Raises UserError, one line, for a source that is unknown or cannot be opened.
     """
@@ -140,7 +140,7 @@ def _opened(source: str, report: Report) -> tuple[Adapter | None, Iterator[tuple
 
 
 def _guessed(place: str, report: Report, on_guess: Report | None) -> Iterator[Task]:
-    """The tasks of a place whose format its first row tells."""
+    """The tasks of a place whose format its first row shows."""
     adapter, rows = guessed(places.read_place(place, report))
     if on_guess and adapter.name != "strop":
         on_guess(f"{place}: read as format {adapter.name!r} ({adapter.about})")

@@ -55,7 +55,7 @@ def numbered(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def row_of(line: Line, where: RolloutFile) -> dict[str, Any]:
-    """The short row of a rollout. Its `text` is the beginning of the answer, without the prompt it goes on from."""
+    """The short row of a rollout. Its `text` is the beginning of the answer, without the prompt that it continues."""
     shapes.checked_rollout(line, grouped=where.step is not None)
     verdict, turns = line.get("verdict") or {}, line["turns"]
     greedy = where.step is None and bool(line.get("greedy"))
@@ -125,7 +125,7 @@ def detail_of(
 
 
 def task_of(line: Line, language: str = "") -> dict[str, str]:
-    """A task's label (the first line of what was asked) and language; `language` where the texts do not tell it."""
+    """A task's label (the first line of what was asked) and language; `language` where the texts do not show it."""
     prompt = str(line.get("prompt") or "")
     return {"label": _label(prompt), "language": language_of(prompt, str(line.get("answer") or ""), language)}
 

@@ -16,7 +16,7 @@ _LAST, _INTERRUPTED = 300.0, 10.0
 
 
 class DataCommits:
-    """A context manager around a training. `say` hears lines for the user, from the thread too."""
+    """A context manager around a training. `say` gets lines for the user, from the thread too."""
 
     def __init__(
         self, folder: Path, *, remote: str, branch: str, every: int, run: str, say: Callable[[str], None]

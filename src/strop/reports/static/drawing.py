@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 SIDE_BY_SIDE = 3
-"""Groups that a step shows at least, where it has so many."""
+"""Fewest groups that a step shows, where it has them."""
 T = TypeVar("T")
 
 

@@ -99,7 +99,7 @@ def _prefix(parts: Sequence[bytes], room: float) -> int:
 
 
 def thin_metrics(lines: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
-    """At most so many lines, the first and the last among them, with six digits a number."""
+    """At most `most` lines, the first and the last among them, with six digits a number."""
     count = min(len(lines), most)
     places = [round(at * (len(lines) - 1) / max(1, count - 1)) for at in range(count)]
     return [_rounded(lines[place]) for place in places]

@@ -46,7 +46,7 @@ def report(
 ) -> WrittenReport:
     """Writes the report of the runs in `folders`, whole or not at all, under `MOST_BYTES`.
 
-    rollouts  how many to embed at most, of all runs together;  `seed` draws them;  `seen` hears how many were read
+    rollouts  how many to embed at most, of all runs together;  `seed` draws them;  `seen` gets how many were read
     Raises UserError for a folder that is no run, and for a target that cannot be written.
     """
     from strop.reports.page import document, packed

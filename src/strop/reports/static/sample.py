@@ -30,7 +30,7 @@ from strop.reports.static.drawing import Shelf, quotas, rank
 EVALUATED = 0.4
 _SIZE, _GROUPS = "grpo.group_size", "grpo.tasks_per_step"
 Seen = Callable[[int], None]
-"""Hears how many rollouts were read so far."""
+"""Called with how many rollouts were read so far."""
 
 
 @dataclass

@@ -26,7 +26,7 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class FoundRollout:
-    """One rollout: its line, where it stands, and its short row."""
+    """One rollout: its line, its file, and its short row."""
 
     line: dict[str, Any]
     place: RolloutFile

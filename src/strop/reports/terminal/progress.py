@@ -35,7 +35,7 @@ class Progress:
         self.at(self._done + 1, (self._passed or 0) + passed, self._total)
 
     def at(self, done: int, passed: int | None, total: int | None, note: str = "") -> None:
-        """So many of `total` are done, `passed` of them well (None: nothing can pass); `note` stands at the end."""
+        """`done` of `total` are done, `passed` of them well (None: nothing can pass); `note` comes at the end."""
         self._done, self._passed, self._total, self._note = done, passed, total, printable(note)
         now = time.monotonic()
         if now - self._shown < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):

@@ -183,7 +183,7 @@ def new_table(out: Console) -> Table:
 
 
 def doubt_of(line: Mapping[str, Any]) -> str:
-    """How a rollout contradicts itself, "" when it does not or is too strange to tell."""
+    """How a rollout contradicts itself, "" when it does not or cannot be read."""
     try:
         return contradiction(
             Rollout.model_validate({k: v for k, v in line.items() if k in Rollout.model_fields})

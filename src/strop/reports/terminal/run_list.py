@@ -12,7 +12,7 @@ from strop.reports.run_folder import METRICS, RECIPE, SUMMARY
 from strop.reports.shapes import is_number
 
 REWARD_STEPS = 10
-"""Steps behind the first and the last reward, where there are twice as many."""
+"""Steps in the first and in the last reward; fewer in a run of less than twice as many."""
 _MARKS = (RECIPE, METRICS, SUMMARY)
 
 
@@ -119,7 +119,7 @@ def _readable(folder: Path) -> bool:
 
 
 def _changed(folder: Path) -> float:
-    """When the run last wrote something, in seconds since 1970; 0 when that cannot be told."""
+    """When the run last wrote something, in seconds since 1970; 0 when unknown."""
     times = []
     for name in _MARKS:
         try:

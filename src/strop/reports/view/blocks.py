@@ -26,7 +26,7 @@ Row = namedtuple(
 )
 """The values of a row of the page, and the text that is searched."""
 MOST_SEARCHED = 4000
-"""Characters of an answer that a search looks at; a longer one goes without the prompt that it goes on from."""
+"""Characters of an answer that a search looks at; a longer one is searched without the prompt that it continues."""
 _ROLLOUTS = ".jsonl.zst"
 
 Stamp = tuple[int, int, int]

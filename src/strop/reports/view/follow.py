@@ -68,7 +68,7 @@ class FollowedRun:
             return {**self._head, **lists, "total_rollouts": place["index"]["total"], **place}
 
     def changes(self, *, epoch: str, stamp: str, metrics: int, groups: int, tasks: int) -> dict[str, Any]:
-        """What came after so many lines, groups and tasks of an epoch; everything when the epoch is over.
+        """What came after that many lines, groups and tasks of an epoch; everything when the epoch is over.
 
         `run` is the rest of the RUN, None when it is as it was at `stamp`.
         """

@@ -103,7 +103,7 @@ class Index:
             return {"looked_at": looked_at, "total": looked_at + round(more), "complete": not left}
 
     def since(self, groups: int, tasks: int) -> tuple[list[list[Any]], dict[str, dict[str, str]]]:
-        """Groups and tasks behind the first so many, in the order in which they were read."""
+        """Groups and tasks after the first `groups` and `tasks`, in the order in which they were read."""
         with self._lock:
             return self._groups[groups:], dict(list(self._tasks.items())[tasks:])
 

@@ -32,7 +32,7 @@ def listen(port: int | None) -> socket.socket:
 
 
 def url_of(bound: socket.socket) -> str:
-    """What a browser is told."""
+    """The address for a browser."""
     return f"http://{HOST}:{bound.getsockname()[1]}/"
 
 

@@ -29,7 +29,7 @@ class Adapter:
     about: str
     """One line: what it is and whose format."""
     read: Callable[[Row, str], Iterator[Task]]
-    """The tasks of one row, mostly one; the text says where the row stands. Raises UserError for a bad row."""
+    """The tasks of one row, mostly one; the text is where the row is. Raises UserError for a bad row."""
     fits: Callable[[Row], bool]
     """Whether a row looks like one of this schema: cheap, and never raises."""
     write: Callable[[Task], dict[str, Any]]

@@ -6,7 +6,6 @@ files (github exercism/docs, "building/tracks/practice-exercises").
 """
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters.fields import mapping, refuse_unreadable, text, unreadable
-from strop.tasks.bounded import parse_json
+from strop.tasks.bounded import parse_json, parse_toml
 from strop.tasks.rows import Row
 
 MAX_FILE = 4 << 20
@@ -139,10 +138,7 @@ def dependencies(stub: Mapping[str, str], where: str) -> list[str]:
 
 def manifest(toml: str, where: str) -> dict[str, Any]:
     """Dependencies of a Cargo.toml, those of its tests included. Raises UserError."""
-    try:
-        read = tomllib.loads(toml)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UserError(f"{where}: Cargo.toml: {error}") from error
+    read = parse_toml(toml, f"{where}: Cargo.toml")
     tables = [read.get("dependencies", {}), read.get("dev-dependencies", {})]
     if not all(isinstance(table, dict) for table in tables):
         raise UserError(f"{where}: Cargo.toml: dependencies are no table")

@@ -12,7 +12,6 @@ Layout (harborframework.com/docs/tasks): `task.toml`, `instruction.md`, `environ
 """
 
 import json
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +21,7 @@ from strop.core.task import Task
 from strop.tasks.adapters import Adapter, harbor_folder
 from strop.tasks.adapters.fields import has, mapping, refuse_unreadable, text
 from strop.tasks.adapters.harbor_folder import INSTRUCTION, SETTINGS
-from strop.tasks.bounded import check_value
+from strop.tasks.bounded import check_value, parse_toml
 from strop.tasks.rows import Row
 
 _SOLUTION, _TEST, _DOCKER = "solution/solve.sh", "tests/test.sh", "environment/Dockerfile"
@@ -33,7 +32,7 @@ _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 def _read(row: Row, where: str) -> Iterator[Task]:
     refuse_unreadable(row, where)
     name, files = text(row, "name", where), harbor_folder.files_of(row, where)
-    settings = _settings(_text(files, SETTINGS), where)
+    settings = parse_toml(_text(files, SETTINGS), f"{where}: {SETTINGS}")
     statement = _statement(files)
     if not statement:
         raise UserError(
@@ -89,13 +88,6 @@ def _is_test(path: str) -> bool:
 
 def _text(files: dict[str, dict[str, Any]], path: str) -> str:
     return str(files.get(path, {}).get("text", ""))
-
-
-def _settings(toml: str, where: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(toml)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UserError(f"{where}: {SETTINGS}: {error}") from error
 
 
 def _write(task: Task) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _cases(rows: list[Any], where: str) -> list[tuple[list[Any], Any]]:
 
 
 def _statement(name: str, buggy: str) -> str:
-    """The text that stands as a bare string in the buggy program, and what is asked."""
+    """The bare strings of the buggy program, and what is asked."""
     notes = [
         node.value.value.strip()
         for node in ast.parse(buggy).body

@@ -105,7 +105,7 @@ def test_{name}(input_data, expected):
 
 
 def _test_ids(tree: ast.Module, cases: int) -> list[str]:
-    """Ids behind the file's name, as `_CONFTEST` makes them: `test`, `test[a-b]`, `test[a-b0]`, `test[a-b1]`, ..."""
+    """Ids after the file's name, as `_CONFTEST` makes them: `test`, `test[a-b]`, `test[a-b0]`, `test[a-b1]`, ..."""
     ids: list[str] = []
     for node in tree.body:
         inner = node.body if isinstance(node, ast.ClassDef) and node.name.startswith("Test") else [node]

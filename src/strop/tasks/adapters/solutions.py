@@ -37,7 +37,7 @@ def with_imports(code: str) -> str:
 
 
 def without_imports(code: str) -> str:
-    """The code that `with_imports` was given, as far as the code can be told to come from it; else unchanged."""
+    """The code that `with_imports` was given, where the code surely comes from it; else unchanged."""
     head, gap, rest = code.partition(_GAP)
     return rest if gap and with_imports(rest) == code and _missing(rest) == head.split("\n") else code
 

@@ -1,4 +1,4 @@
-"""The test ids of a pytest suite, told from its source: nothing is imported or run.
+"""The test ids of a pytest suite, read from its source: nothing is imported or run.
 
 Follows what pytest collects without configuration (docs.pytest.org, "Conventions for Python test discovery") and what
 unittest's loader takes: methods whose names begin with `test` in classes that are a `unittest.TestCase` directly or
@@ -20,7 +20,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class UnreadableTests(ValueError):
-    """Test code whose ids cannot be told without running it; says where."""
+    """Test code whose ids cannot be read without running it; says where."""
 
 
 def test_ids(files: Mapping[str, str]) -> list[str]:
