@@ -5,8 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.repair.record import Edit
-from strop.repair.rerank import RULES, rerank, scored
+from strop.repair.record import RULES, Edit, rerank, scored
 
 
 def edit(group, samples, *, broken=None, reproduced=None, size=2):

@@ -57,10 +57,12 @@ def collect(
         except NoCandidate as fault:
             samples.append(SampledEdit(number=number, answer=kept, fault=str(fault)))
             continue
-        key = what_it_does(change)
+        key = content_hash({p: None if text is None else normal(p, text) for p, text in change.items()})
         samples.append(SampledEdit(number=number, answer=kept, group=key))
         doing.setdefault(key, []).append(number)
-        diff = diff_of(repository.files, change)
+        before = {path: repository.files[path] for path in change if path in repository.files}
+        after = {path: text for path, text in change.items() if text is not None}
+        diff = format_of("unified-diff").render(before, after)
         if key not in smallest or diff_size(diff) < diff_size(smallest[key]):
             smallest[key], changes[key] = diff, change
     edits = [
@@ -150,18 +152,6 @@ def _normal(python: bool, text: str) -> str:
         except RecursionError:
             return content_hash(text)
     return content_hash([kept for line in split(text) if (kept := line.rstrip())])
-
-
-def what_it_does(change: Changes) -> str:
-    """A key that is equal for changes that do the same."""
-    return content_hash({path: None if text is None else normal(path, text) for path, text in change.items()})
-
-
-def diff_of(files: Files, change: Changes) -> str:
-    """The unified diff of a change."""
-    before = {path: files[path] for path in change if path in files}
-    after = {path: text for path, text in change.items() if text is not None}
-    return format_of("unified-diff").render(before, after)
 
 
 def diff_size(diff: str) -> int:

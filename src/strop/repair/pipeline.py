@@ -16,10 +16,9 @@ from strop.repair import files_stage, lines_stage
 from strop.repair.asking import Asker, prompt
 from strop.repair.candidates import Applied, collect
 from strop.repair.outline import pieces
-from strop.repair.record import Edit, FoundFile, RepairReport
+from strop.repair.record import Edit, FoundFile, RepairReport, rerank
 from strop.repair.repository import RepositoryTexts
 from strop.repair.reproduce import TestFile, test_files
-from strop.repair.rerank import rerank
 from strop.repair.testing import Bench, ProjectTests, RepairWatch
 
 FORMATS = ("search-replace", "unified-diff", "whole-file", "line-range")

@@ -1,5 +1,13 @@
-"""The report of a repair: every stage, every candidate, and why one was chosen."""
+"""The report of a repair: every stage, every candidate, and why one was chosen.
 
+Edits are ranked by broken regression tests, then by the score |P| |T|^2, then by majority, as in Agentless Mini (arXiv
+2502.18449, section 3): T are the reproduction tests that an edit passes, P the samples that pass exactly those (CodeT's
+dual agreement, arXiv 2207.10397, with more weight on tests). Deviations: 1. P counts samples among the edits that break
+equally few tests: edits that break more lend no votes; 2. ties end in the smaller diff, then in the first sample.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -79,3 +87,41 @@ class RepairReport(Record):
     def diff(self) -> str:
         """The chosen edit; "" where nothing applied."""
         return self.edits[0].diff if self.edits else ""
+
+
+RULES: tuple[tuple[str, Callable[[Edit], int]], ...] = (
+    ("regression tests", lambda edit: len(edit.broken or ())),
+    ("reproduction tests", lambda edit: -edit.score),
+    ("majority", lambda edit: -len(edit.samples)),
+    ("smaller edit", lambda edit: edit.size),
+    ("first sampled", lambda edit: min(edit.samples)),
+)
+"""(name, what is least for the best), each asked only of the edits that the ones before left."""
+
+
+def scored(edits: Sequence[Edit]) -> list[Edit]:
+    """The edits with their reproduction scores."""
+
+    def agreement(edit: Edit) -> tuple[int, frozenset[str]]:
+        return len(edit.broken or ()), frozenset(edit.reproduced or ())
+
+    agreeing: Counter[tuple[int, frozenset[str]]] = Counter()
+    for edit in edits:
+        agreeing[agreement(edit)] += len(edit.samples)
+    return [
+        edit.model_copy(update={"score": agreeing[agreement(edit)] * len(edit.reproduced or ()) ** 2})
+        for edit in edits
+    ]
+
+
+def rerank(edits: Sequence[Edit]) -> tuple[list[Edit], list[RerankStep], str]:
+    """(edits with scores, best first; what each rule left; the rule that decided). Needs at least one edit."""
+    order = sorted(scored(edits), key=lambda edit: tuple(measure(edit) for _, measure in RULES))
+    left, steps = order, []
+    for name, measure in RULES:
+        if len(left) == 1:
+            break
+        best = min(measure(edit) for edit in left)
+        left = [edit for edit in left if measure(edit) == best]
+        steps.append(RerankStep(rule=name, left=len(left)))
+    return order, steps, steps[-1].rule if steps else "the only edit"

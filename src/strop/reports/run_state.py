@@ -9,6 +9,7 @@ empty     neither, and no step was done
 import fcntl
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -136,7 +137,7 @@ def state_of(folder: Path, metrics: Metrics | None = None, planned: int | None =
     if metrics.torn and not running:
         problems.append(f"the last line of {METRICS} is torn, as a kill leaves it; it is left out")
     if metrics.bad:
-        problems.append(f"{METRICS}: {_numbers(metrics.bad)} cannot be read and is left out")
+        problems.append(f"{METRICS}: line {_first(metrics.bad)} cannot be read and is left out")
     if metrics.wrong:
         problems.append(said_wrong(METRICS, metrics.wrong))
     kind, text = _said(folder, running, metrics, planned)
@@ -170,13 +171,11 @@ def _said(folder: Path, running: bool, metrics: Metrics, planned: int | None) ->
 
 def said_wrong(name: object, wrong: list[str]) -> str:
     """One line about values of a file that are left out."""
-    more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-    return f"{name}: of another type than expected, left out: {', '.join(wrong[:5])}{more}"
+    return f"{name}: of another type than expected, left out: {_first(wrong)}"
 
 
-def _numbers(bad: list[int]) -> str:
-    shown = ", ".join(map(str, bad[:5]))
-    return f"line {shown}" + (f" and {len(bad) - 5} more" if len(bad) > 5 else "")
+def _first(found: Sequence[object]) -> str:
+    return ", ".join(map(str, found[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
 
 
 def _object(text: bytes) -> dict[str, Any]:

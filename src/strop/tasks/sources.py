@@ -6,13 +6,7 @@ from pathlib import Path
 
 from strop.core.errors import UserError
 from strop.core.task import Split, Task
-from strop.tasks import (
-    builtin,
-    edit_tasks,
-    places,
-    splits,
-    stdio_problems,
-)
+from strop.tasks import builtin, edit_tasks, places, splits, stdio_problems
 from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
 from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail

@@ -119,7 +119,7 @@ def _row(folder: Path, track: str) -> dict[str, Any]:
         name: _text(folder, name) for name in _further(folder) if name not in stub and name not in tests
     }
     docs = [_text(folder, f".docs/{name}") for name in _DOCS if (folder / ".docs" / name).is_file()]
-    row = {
+    row: dict[str, Any] = {
         "id": f"exercism/{track}/{folder.name}",
         "slug": folder.name,
         "instructions": "\n\n".join(docs),
@@ -128,12 +128,9 @@ def _row(folder: Path, track: str) -> dict[str, Any]:
         "example": example,
         "blurb": str(config.get("blurb") or ""),
     }
-    return {**row, "dependencies": dependencies(stub, where)} if track == "rust" else row
-
-
-def dependencies(stub: Mapping[str, str], where: str) -> list[str]:
-    """Names of the crates that a stub's Cargo.toml asks for. Raises UserError."""
-    return list(manifest(stub.get("Cargo.toml", ""), where))
+    if track == "rust":
+        row["dependencies"] = list(manifest(stub.get("Cargo.toml", ""), where))
+    return row
 
 
 def manifest(toml: str, where: str) -> dict[str, Any]:

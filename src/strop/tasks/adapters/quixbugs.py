@@ -33,10 +33,9 @@ FIELDS = ("id", "name", "buggy", "correct", "json_cases", "pytest", "support")
 
 def _read(row: Row, where: str) -> Iterator[Task]:
     try:
-        task = _task(row, where)
+        yield _task(row, where)
     except UNPARSABLE as error:
         raise UserError(f"{where}: program or tests are no Python: {error}") from error
-    yield task
 
 
 def _task(row: Row, where: str) -> Task:
