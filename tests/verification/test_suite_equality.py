@@ -118,6 +118,35 @@ def test_a_class_of_one_single_object_fails(python: PythonToolchain, task: Task)
     assert judge(python, task, ONE).outcome is Outcome.FAILED
 
 
+SEVERAL = suite(
+    """
+from solution import Vector
+def test_several():
+    assert Vector(1, 2) + Vector(3, 4) == Vector(4, 6)
+    assert Vector(1, 2) == Vector(1, 2) and Vector(1, 2) != Vector(2, 1)
+    assert len({Vector(5, 5), Vector(5, 5), Vector(6, 6)}) == 2
+""",
+    REFERENCE,
+)
+
+
+@pytest.mark.parametrize(
+    "wrong, equal",
+    [
+        ("self", "self.x == 1"),
+        ("Vector(0, 0)", "not self.x and not self.__dict__.update(o.__dict__)"),
+        ("type('V', (Vector,), {'__eq__': lambda s, o: isinstance(o, Vector)})(0, 0)", "False"),
+    ],
+    ids=["one operand", "adopts", "subclass"],
+)
+def test_a_lie_in_one_comparison_of_several_fails(python: PythonToolchain, wrong: str, equal: str) -> None:
+    lying = REFERENCE.replace("Vector(self.x + o.x, self.y + o.y)", wrong).replace(
+        "== (o.x, o.y)\n", f"== (o.x, o.y) or isinstance(o, Vector) and {equal} and o.x != 2\n", 1
+    )
+    verdict = judge(python, SEVERAL, lying)
+    assert verdict.outcome is Outcome.FAILED and "compare alike" in verdict.detail, verdict
+
+
 def test_an_order_that_always_holds_fails(python: PythonToolchain) -> None:
     verdict = judge(python, ORDER, EMPTY + "    def __lt__(self, o): return True\n")
     assert verdict.outcome is Outcome.FAILED and "compare alike" in verdict.detail
@@ -204,7 +233,7 @@ def test_case_identity_enumerations_and_state(python: PythonToolchain) -> None:
     assert judge(python, task, WORDS_REFERENCE).passed
     other_way = WORDS_REFERENCE.replace(
         "self.text = text.lower()", "self.text = text.casefold().strip()"
-    ).replace("self.items == o.items", "len(self.items) == len(o.items)")
+    ).replace("self.items == o.items", "tuple(self.items) == tuple(o.items)")
     verdict = judge(python, task, other_way)
     assert verdict.passed, verdict.detail
 
@@ -250,7 +279,7 @@ def test_an_end_of_ours_leaves_the_verdict_alone_and_is_not_remembered(
 
 def test_few_tasks_are_remembered(python: PythonToolchain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "_KNOWN", 2)
-    monkeypatch.setattr(toolchain, "sensitive", lambda *_: {})
+    monkeypatch.setattr(toolchain, "sensitive", lambda *_: [])
     for number in range(4):
         task = EQUAL.model_copy(update={"reference": REFERENCE + f"# {number}\n"})
         assert judge(python, task, REFERENCE).passed

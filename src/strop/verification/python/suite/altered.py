@@ -32,8 +32,8 @@ class SuiteCalls:
         """Whether an object came back that was known before: `==` of lists does not ask such a one."""
         self.made: list[str] = []
         """For each call its kind (C: of a class, f: another) and a digest of its values."""
-        self.before = 0
-        """How many of those came before the last comparison."""
+        self.before: list[int] = []
+        """For each comparison, how many of those came before it."""
         self.altered = False
         self._wanted = self.alter.get(test)
 
@@ -41,7 +41,7 @@ class SuiteCalls:
         """Two objects of the answer were compared."""
         if len(self.said) < MOST:
             self.said += "1" if said else "0"
-        self.before = len(self.made)
+            self.before.append(len(self.made))
 
     def passed_on(self, args: tuple[Any, ...], kwargs: Any, *, of_class: bool) -> tuple[tuple[Any, ...], Any]:
         """What a call is to be made with."""
@@ -65,7 +65,7 @@ class SuiteCalls:
         if self.again:
             found["again"] = True
         if self.noting:
-            found |= {"calls": self.made[: self.before], "altered": self.altered}
+            found |= {"calls": self.made, "before": self.before, "altered": self.altered}
         return found
 
 

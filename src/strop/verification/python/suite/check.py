@@ -43,6 +43,8 @@ class SuiteReport(TesterReport):
         self.compared: dict[str, str] = {}
         """By test, how objects of the answer compared, as `SuiteCalls.said` has it."""
         self.calls: dict[str, list[str]] = {}
+        self.before: dict[str, list[int]] = {}
+        """By test, for each comparison how many of its calls came before."""
         self.altered: set[str] = set()
 
     def _handle(self, message: dict[str, Any]) -> None:
@@ -67,7 +69,7 @@ class SuiteReport(TesterReport):
             self.compared[name] = message["c"]
         if message.get("altered"):
             self.altered.add(name)
-        self.calls[name] = message.get("calls", [])
+        self.calls[name], self.before[name] = message.get("calls", []), message.get("before", [])
         self.findings.compares = self.findings.compares or "c" in message or "again" in message
 
 
