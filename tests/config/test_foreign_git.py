@@ -1,13 +1,16 @@
 """Reading a repository of somebody else's: nothing that its configuration names is ever started."""
 
 import os
+import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
+from strop.core.errors import UserError
 from strop.curation.edits.repository import Repository
 from strop.verification.project.snapshot import read_project
 
@@ -149,3 +152,182 @@ def test_an_index_cannot_name_files_outside(clone: Path, tmp_path: Path, name: s
     index.write_bytes(data[:-20] + bytes(20))  # a checksum of zeros is not looked at
     files = read_project(clone)
     assert "a.py" in files and not {n for n in files if n.endswith(("outside", "passwd"))}
+
+
+SECRET = "another repository's secret"
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """A repository of the user's that the foreign one must not reach."""
+    folder = tmp_path / "private"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "secret.py").write_text(f"# {SECRET}\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", SECRET)
+    return folder
+
+
+def moved(clone: Path) -> None:
+    shutil.rmtree(clone / ".git")
+
+
+def named(clone: Path, text: str) -> None:
+    moved(clone)
+    (clone / ".git").write_text(text)
+
+
+def linked(clone: Path, place: str, target: Path) -> None:
+    shutil.rmtree(clone / place)
+    (clone / place).symlink_to(target)
+
+
+def include(clone: Path, private: Path) -> None:
+    git(clone, "config", "include.path", str(private / "evil.config"))
+    git(clone, "config", f"includeIf.gitdir:{clone}/.path", str(private / "evil.config"))
+    (private / "evil.config").write_text("[core]\n\tfsmonitor = touch mark\n\tworktree = /\n")
+
+
+def ours(clone: Path, path: str, text: str) -> None:
+    (clone / ".git" / path).parent.mkdir(parents=True, exist_ok=True)
+    (clone / ".git" / path).write_text(text)
+
+
+def cyclic(clone: Path) -> None:
+    (clone / ".git/refs/heads/up").symlink_to(clone / ".git")
+
+
+def embedded(clone: Path) -> None:
+    git(clone, "init", "-q", "--bare", "inner")
+    (clone / "inner/config").write_text("[core]\n\tbare = false\n\tfsmonitor = touch mark\n\tworktree = ..\n")
+
+
+def fifo(clone: Path) -> None:
+    os.mkfifo(clone / ".git/packed-refs")
+    os.mkfifo(clone / ".git/refs/heads/pipe")
+
+
+OUTSIDE = {
+    "gitdir elsewhere": lambda c, p: named(c, f"gitdir: {p}/.git\n"),
+    "gitdir up and down": lambda c, p: named(c, "gitdir: ../private/.git\n"),
+    "gitdir of a link": lambda c, p: (named(c, "gitdir: way\n"), (c / "way").symlink_to(p / ".git")),
+    "a linked .git": lambda c, p: (moved(c), (c / ".git").symlink_to(p / ".git")),
+    "a linked .git file": lambda c, p: (
+        named(c, ""),
+        (c / ".git").unlink(),
+        (c.parent / "file").write_text(f"gitdir: {p}/.git\n"),
+        (c / ".git").symlink_to(c.parent / "file"),
+    ),
+    "commondir elsewhere": lambda c, p: ours(c, "commondir", f"{p}/.git\n"),
+    "commondir up and down": lambda c, p: ours(c, "commondir", "../../private/.git\n"),
+    "commondir of nowhere": lambda c, p: ours(c, "commondir", "\0"),
+    "linked objects": lambda c, p: linked(c, ".git/objects", p / ".git/objects"),
+    "linked refs": lambda c, p: linked(c, ".git/refs", p / ".git/refs"),
+    "refs of the whole host": lambda c, p: linked(c, ".git/refs", Path("/")),
+    "HEAD elsewhere": lambda c, p: ours(c, "HEAD", "ref: ../../private/.git/HEAD\n"),
+    "HEAD of an absolute path": lambda c, p: ours(c, "HEAD", f"ref: {p}/.git/HEAD\n"),
+    "HEAD as an option": lambda c, p: ours(c, "HEAD", "ref: --output=mark\n"),
+    "linked HEAD": lambda c, p: ((c / ".git/HEAD").unlink(), (c / ".git/HEAD").symlink_to(p / ".git/HEAD")),
+    "no HEAD": lambda c, p: ((c / ".git/HEAD").unlink(), os.mkfifo(c / ".git/HEAD")),
+}
+"""Repositories that are refused: they lead outside, or nowhere."""
+
+READ = {
+    "included configuration": include,
+    "a file system's own names": lambda c, p: git(c, "config", "core.worktree", "/"),
+    "a ref that leads up": lambda c, p: ours(c, "packed-refs", f"{'0' * 40} refs/heads/../../../private\n"),
+    "a linked ref": lambda c, p: (c / ".git/refs/heads/x").symlink_to(p / ".git/refs/heads/main"),
+    "a folder of refs that holds itself": lambda c, p: cyclic(c),
+    "grafts": lambda c, p: ours(c, "info/grafts", f"{git(c, 'rev-parse', 'HEAD')} {'0' * 40}\n"),
+    "attributes of its own": lambda c, p: ours(c, "info/attributes", "* filter=x diff=x textconv=x\n"),
+    "a mailmap": lambda c, p: git(c, "config", "mailmap.file", str(p / "secret.py")),
+    "its own hooks": lambda c, p: ours(c, "hooks/post-index-change", "#!/bin/sh\ntouch mark\n"),
+    "unknown extensions": lambda c, p: git(c, "config", "extensions.evil", "true"),
+    "refs by a table": lambda c, p: git(c, "config", "extensions.refStorage", "reftable"),
+    "a configuration of its work tree": lambda c, p: ours(
+        c, "config.worktree", "[core]\n\tfsmonitor = touch mark\n"
+    ),
+    "a broken configuration": lambda c, p: ours(c, "config", "[core\n"),
+    "an endless configuration": lambda c, p: git(c, "config", "include.path", "config"),
+    "a submodule by a command": lambda c, p: ours(
+        c, "../.gitmodules", '[submodule "x"]\n\turl = ext::touch mark\n\tpath = x\n'
+    ),
+    "a bare one within": lambda c, p: embedded(c),
+    "pipes among its refs": lambda c, p: fifo(c),
+    "alternates of nowhere": lambda c, p: ours(
+        c, "objects/info/alternates", "/dev/zero\n/proc/self/fd\n../objects\n"
+    ),
+    "alternates with ids that nobody knows": lambda c, p: ours(
+        c, "objects/info/alternates", f"{p}/.git/objects\n"
+    ),
+    "a shallow file of options": lambda c, p: ours(c, "shallow", "--upload-pack=touch mark\n"),
+    "a promise": lambda c, p: ours(c, "objects/pack/pack-0.promisor", ""),
+}
+"""Repositories that are read as if what is odd about them were not there."""
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_repository_that_leads_outside_is_refused(clone: Path, private: Path, name: str) -> None:
+    OUTSIDE[name](clone, private)
+    began = time.monotonic()
+    with pytest.raises((GitError, UserError)):
+        Repository(clone).commits(5)
+    assert "secret.py" not in read_project(clone) and time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_hostile_repository_gives_its_own_content_alone(clone: Path, private: Path, name: str) -> None:
+    mark = clone.parent / "mark"
+    poison(clone, mark)
+    mark.unlink(missing_ok=True)
+    READ[name](clone, private)
+    mark.unlink(missing_ok=True)
+    repository = Repository(clone)
+    newest, oldest = repository.commits(5)
+    assert [newest.message, oldest.message] == ["second", "first"]
+    assert repository.texts(newest.id, ["a.py"]) == {"a.py": "A = 2\n"}
+    assert read_project(clone)["a.py"] == b"A = 2\n"
+    assert not mark.exists() and not list(clone.rglob("mark"))
+
+
+def test_a_replaced_commit_is_not_what_its_id_says(clone: Path) -> None:
+    head, before = git(clone, "rev-parse", "HEAD", "HEAD~1").split()
+    git(clone, "replace", "HEAD", "HEAD~1")
+    assert Repository(clone).texts(head, ["a.py"]) == {"a.py": "A = 2\n"} and before != head
+
+
+def test_a_submodule_is_read_where_it_lies(clone: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "outer")
+    git(tmp_path / "outer", "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(clone), "inner")
+    assert len(Repository(tmp_path / "outer/inner").commits(5)) == 2
+
+
+@pytest.mark.parametrize("path", [".git/config", ".GIT/config", "b/.git/x"])
+def test_an_index_cannot_name_the_repository_itself(clone: Path, path: str) -> None:
+    if not (clone / path).exists():
+        (clone / path).parent.mkdir(parents=True, exist_ok=True)
+        (clone / path).write_text("[core]\n")
+    plain = "x" * len(path)
+    blob = git(clone, "hash-object", "-w", "a.py")
+    git(clone, "update-index", "--add", "--cacheinfo", f"100644,{blob},{plain}")
+    index = clone / ".git/index"
+    data = index.read_bytes().replace(plain.encode(), path.encode())
+    index.write_bytes(data[:-20] + bytes(20))
+    assert path not in read_project(clone)
+
+
+def test_trees_that_name_themselves_ten_thousand_times_end(clone: Path) -> None:
+    blob = git(clone, "rev-parse", "HEAD:a.py")
+    kind = "100644 blob"
+    for _ in range(10):  # ten levels of ten entries each: 10^10 files
+        rows = "".join(f"{kind} {blob}\tf{number}\n" for number in range(10))
+        made = subprocess.run(
+            ["git", "mktree"], cwd=clone, input=rows, capture_output=True, text=True, check=True
+        )
+        blob, kind = made.stdout.strip(), "040000 tree"
+    git(clone, "reset", "-q", "--soft", git(clone, "commit-tree", blob, "-m", "bomb"))
+    began = time.monotonic()
+    with pytest.raises(GitError):
+        ForeignGit(clone)("ls-tree", "-r", "HEAD", seconds=3)
+    assert time.monotonic() - began < 20

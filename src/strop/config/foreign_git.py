@@ -3,9 +3,14 @@
 A repository's own configuration can name programs: transports of a promisor remote, a file-system monitor, filters,
 text conversions, external diffs, signature checkers, hooks. None of it is read. Git works on a folder that is created
 here: a configuration of two lines, HEAD and refs copied as checked text, and the repository's object store as an
-alternate, from which git only reads objects. No transport is allowed, so a missing object is an error.
+alternate, from which git only reads objects. No transport is allowed, so a missing object is an error. What git writes
+is bounded.
+
+Nothing outside the folder is read as a repository, unless what lies there names the folder itself, as that of a linked
+work tree or a submodule does. Alternates of the object store are read: an object outside is found only by its hash.
 """
 
+import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +23,10 @@ _NAME = re.compile(r"refs/(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[^\s~^:?*\[\\\x00-\
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SMALL = 64 * 2**20
 """Bytes of refs or of an index that are read at most."""
+_MOST_REFS = 1_000_000
+_BOUNDED = ("sh", "-c", 'ulimit -f 4194304 && exec "$@"', "sh")
+"""Ends git when it has written 2 GiB (some shells: 4 GiB): small trees can name themselves without end."""
+_SETTINGS = ("protocol.allow=never", "core.bigFileThreshold=64m", "core.useReplaceRefs=false")
 
 
 class ForeignGit:
@@ -33,10 +42,10 @@ class ForeignGit:
     def __call__(self, *arguments: str, seconds: float = 60) -> str:
         """What git prints, stripped. Raises GitError, also when `seconds` have passed."""
         top = self._sealed.name
-        git = Git(
-            own=True, folder=Path(top)
-        )  # not where the files lie: git would read some of them instead of blobs
-        return git(f"--git-dir={top}", "-c", "protocol.allow=never", *arguments, seconds=seconds)
+        # not where the files lie: git would read some of them instead of blobs
+        git = Git(own=True, folder=Path(top), through=_BOUNDED)
+        settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+        return git(f"--git-dir={top}", *settings, *arguments, seconds=seconds)
 
     @cached_property
     def _sealed(self) -> "tempfile.TemporaryDirectory[str]":
@@ -68,18 +77,41 @@ def _git_folder(folder: Path) -> Path:
         named = re.fullmatch(r"gitdir: ([^\n\0]+)\n?", _text(inside))
         inside = (folder / named[1]) if named else inside
     for found in (inside, folder):
-        if (found / "HEAD").is_file() and _common_folder(found).joinpath("objects").is_dir():
+        if (found / "HEAD").is_file():
             found = found.resolve()
             if "\n" in str(found):
                 raise GitError("its path holds a line break; rename the folder")
-            return found
+            if not found.is_relative_to(folder.resolve()) and not _names(found, folder.resolve()):
+                raise GitError("its .git leads to another folder, which does not name this one")
+            if _inside(_common_folder(found), "objects").is_dir():
+                return found
     raise GitError("not a git repository")
 
 
+def _names(own: Path, folder: Path) -> bool:
+    """Whether a git folder elsewhere says that it is this folder's: it is a linked work tree's, or a submodule's."""
+    back = _text(own / "gitdir").strip()
+    if back and "\0" not in back:
+        return (own / back).resolve() == folder / ".git"
+    worktree = re.search(r"(?m)^\s*worktree = ([^\n\0]+)$", _text(own / "config"))
+    return worktree is not None and (own / worktree[1].strip()).resolve() == folder
+
+
 def _common_folder(own: Path) -> Path:
-    """Where objects and refs are: elsewhere for a linked work tree."""
+    """Where objects and refs are: two folders up for a linked work tree, whose own folder lies in `worktrees`."""
     named = _text(own / "commondir").strip()
-    return (own / named).resolve() if named and "\n" not in named else own
+    if not named:
+        return own
+    if "\n" in named or "\0" in named or (shared := (own / named).resolve()) != own.parent.parent:
+        raise GitError("its commondir leads to another repository")
+    return shared
+
+
+def _inside(shared: Path, name: str) -> Path:
+    """A folder of the repository. Raises GitError for one that is a link."""
+    if (shared / name).is_symlink():
+        raise GitError(f"its {name} lead to another folder")
+    return shared / name
 
 
 def _head(own: Path) -> str:
@@ -96,11 +128,15 @@ def _refs(shared: Path) -> Iterator[tuple[str, str]]:
         target, _, name = line.partition(" ")
         if _ID.fullmatch(target) and _NAME.fullmatch(name):
             yield name, target
-    for file in sorted((shared / "refs").rglob("*")):
-        target = _text(file).strip()
-        name = file.relative_to(shared).as_posix()
-        if _ID.fullmatch(target) and _NAME.fullmatch(name):
-            yield name, target
+    seen = 0
+    for top, _, names in os.walk(_inside(shared, "refs")):
+        seen += len(names)
+        if seen > _MOST_REFS:
+            raise GitError(f"more than {_MOST_REFS} refs")
+        for file in (Path(top, name) for name in names):
+            target, name = _text(file).strip(), file.relative_to(shared).as_posix()
+            if _ID.fullmatch(target) and _NAME.fullmatch(name):
+                yield name, target
 
 
 def _text(file: Path) -> str:

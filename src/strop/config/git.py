@@ -45,10 +45,11 @@ class Git:
 
     own     whether settings, identity and environment are ours alone (no hooks, no signing, no GIT_*) or the user's
     folder  where it runs; default: the current directory
+    through what starts git and ends by exec, such as a shell that sets a limit
     """
 
-    def __init__(self, *, own: bool, folder: Path | None = None) -> None:
-        self._own = own
+    def __init__(self, *, own: bool, folder: Path | None = None, through: Sequence[str] = ()) -> None:
+        self._own, self._through = own, through
         self._folder = folder
         self.held: tuple[int, ...] = ()
         """Descriptors that commands inherit, such as that of a lock to hold while one runs."""
@@ -97,7 +98,7 @@ class Git:
                 raise GitError("stopped")
             try:
                 self._process = subprocess.Popen(
-                    [*deadline, "git", *settings, *arguments],
+                    [*deadline, *self._through, "git", *settings, *arguments],
                     cwd=self._folder,
                     stdin=subprocess.DEVNULL,
                     stdout=output,

@@ -129,8 +129,10 @@ def read_project(path: Path) -> Files:
         file = path / name
         if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
             continue
-        if ".." in file.parts or not file.resolve().is_relative_to(top):
-            continue  # an index can name a path outside, and a folder can be a link
+        if {"..", ".git"} & {part.lower() for part in Path(name).parts}:
+            continue  # an index can name a path outside, or the repository itself
+        if not file.resolve().is_relative_to(top):
+            continue  # a folder can be a link
         total += size
         if total > MAX_BYTES or len(files) >= MAX_FILES:
             most = f"{MAX_FILES} files or {MAX_BYTES // 2**20} MiB"
