@@ -21,7 +21,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.curation.bugs import LAYOUT
 from strop.curation.bugs.from_tasks import PATH, BugWish, bugs_of_tasks
-from strop.curation.bugs.issue_model import IssueWriter, docstring, unfit
+from strop.curation.bugs.issue import IssueWriter, docstring, unfit
 from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
 from strop.curation.bugs.server import Server
 from strop.curation.engine.tally import Tally

@@ -20,8 +20,7 @@ from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.edits import LAYOUT, Wish
-from strop.curation.edits.context import akin
-from strop.curation.edits.history import is_test, names_a_bug, says_enough
+from strop.curation.edits.history import akin, is_test, names_a_bug, says_enough
 from strop.curation.edits.make import of_history
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import LeftOut, Tally

@@ -194,7 +194,7 @@ def _from_project(
     """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
     from strop.core import files
     from strop.curation.bugs.from_project import Factory, ProjectPlace
-    from strop.curation.bugs.issue_model import docstring
+    from strop.curation.bugs.issue import docstring
     from strop.curation.bugs.targets import targets
     from strop.reports.terminal.progress import Progress
     from strop.verification import open_verifier

@@ -79,11 +79,8 @@ def _constants(name: str, values: list[Any]) -> Iterator[Probe]:
 
 
 def _echo(name: str) -> Probe:
-    return Probe(
-        "constant-passes",
-        "returning the first argument",
-        f"def {name}(*args, **kwargs):\n    return args[0]\n",
-    )
+    code = f"def {name}(*args, **kwargs):\n    return args[0]\n"
+    return Probe("constant-passes", "returning the first argument", code)
 
 
 def _idle_edit(check: EditCheck) -> Iterator[Probe]:
@@ -120,7 +117,7 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
 
 
 _Nothing = object()
-"""Crosses to nobody: what a table answers that it does not hold."""
+"""What a table answers to a case that it lacks; it equals no expected value."""
 
 
 def _of_programs(check: StdioCheck) -> Iterator[Finding]:

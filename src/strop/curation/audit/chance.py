@@ -85,7 +85,7 @@ def _is_view_algebra(node: ast.AST) -> bool:
 
 
 def moved_clock(code: str, seconds: float) -> str | None:
-    """The program with its clocks set forward; None where nothing may stand before its first line."""
+    """The program with its clocks set forward; None where its first line must stay first."""
     if "__future__" in code:
         return None
     return _CLOCKS.replace("SECONDS", repr(seconds)) + code

@@ -1,4 +1,4 @@
-"""Ways to pass without an answer, as texts: exits, objects that equal everything, changed builtins, files around.
+"""Ways to pass without an answer, as texts: exits, objects that equal everything, changed builtins, files nearby.
 
 The verifier is built against all of them (docs/attacks.md); a task's own test code, checker or steps may let them in.
 """
@@ -64,7 +64,7 @@ def functions(name: str) -> Iterator[Probe]:
 
 
 def modules(reference: str) -> Iterator[Probe]:
-    """For a module that a suite of tests imports: its names stand for nothing."""
+    """For a module that a suite of tests imports: its names, with nothing in them."""
     yield _exit("exit(0) at the top", "raise SystemExit(0)\n")
     yield _exit("os._exit(0) at the top", "import os\nos._exit(0)\n")
     names = defined(reference, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)

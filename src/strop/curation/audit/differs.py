@@ -93,10 +93,10 @@ def changed(value: Any, others: list[Any], rng: Random) -> Any:
         return not value
     if isinstance(value, int | float):
         near = value + rng.choice([-2, -1, 1, 2, 3, value, -value, -2 * value])
-        negative = any(isinstance(o, int | float) and o < 0 for o in _flat(others))
+        negative = any(isinstance(o, int | float) and o < 0 for o in leaves(others))
         return near if negative or near >= 0 else -near
     if isinstance(value, str):
-        letters = "".join(o for o in _flat(others) if isinstance(o, str))
+        letters = "".join(o for o in leaves(others) if isinstance(o, str))
         return _moved(list(value), lambda: rng.choice(letters) if letters else "a", rng, "".join)
     if isinstance(value, list | tuple):
         kind = type(value)
@@ -127,7 +127,8 @@ def _moved(items: list[Any], fresh: Any, rng: Random, build: Any) -> Any:
     return build(items)
 
 
-def _flat(values: list[Any]) -> Iterator[Any]:
+def leaves(values: list[Any]) -> Iterator[Any]:
+    """The plain values inside lists, tuples and dictionaries of any depth."""
     stack = list(values)
     while stack:
         value = stack.pop()

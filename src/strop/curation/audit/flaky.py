@@ -1,9 +1,8 @@
 """Runs of the reference: does it pass, every time, in every process, on every day?
 
 The verifier's Python workers fork every answer from a process with one fixed hash seed, so that verdicts repeat; a
-result that hangs on the order of a set of texts would look sound there. So runs also go to workers with other seeds,
-and runs of a program that reads a clock go with that clock set forward. The pool keeps verdicts, so each further run on
-one verifier has line ends added to its text, which makes it another one.
+result that depends on the order of a set of texts would look sound there. So the reference also runs under other seeds,
+and, where it reads a clock, with that clock set forward. The pool keeps verdicts: line ends make each run a new text.
 """
 
 import re
@@ -25,24 +24,20 @@ RUST_RUNS, RUST_CHANCE_RUNS = 2, 8
 """Runs of a Rust reference, each of which is a build; without and with a source of chance."""
 
 
-class Reseeded:
-    """Verifiers whose Python runs under other hash seeds, opened when they are asked for. Close it."""
+class Reseeded(dict[int, Verifier]):
+    """Verifiers by the hash seed under which their Python runs, opened on first use. Close it."""
 
     def __init__(self, open_one: Callable[[int], Verifier]) -> None:
-        """`open_one` opens a verifier for a hash seed."""
         self._open_one = open_one
-        self._opened: dict[int, Verifier] = {}
 
-    def __getitem__(self, seed: int) -> Verifier:
-        if seed not in self._opened:
-            self._opened[seed] = self._open_one(seed)
-        return self._opened[seed]
+    def __missing__(self, seed: int) -> Verifier:
+        self[seed] = found = self._open_one(seed)
+        return found
 
     def close(self) -> None:
         """Ends every process. Safe to call twice."""
-        for verifier in self._opened.values():
-            verifier.close()
-        self._opened.clear()
+        while self:
+            self.popitem()[1].close()
 
 
 @dataclass
@@ -65,7 +60,7 @@ class Runs:
 def more_runs(
     task: Task, first: Verdict, verifier: Verifier, reseeded: Reseeded, settings: AuditSettings
 ) -> Runs:
-    """Starts the runs after the first; only one where that was slow, for such runs are dear."""
+    """Starts the runs after the first; only one where the first was slow."""
     sources = _sources(task)
     if first.outcome in _USED_UP or first.cpu_seconds > settings.cpu_share * settings.cpu_seconds:
         return Runs([verifier.submit(task, _again(task, 1))])

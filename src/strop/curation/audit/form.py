@@ -87,11 +87,8 @@ def answer_leaks(task: Task, texts: list[str]) -> bool:
     if task.edit is not None:
         reference = "\n".join(text or "" for text in task.edit.oracle.values())
         files = list(task.edit.files.values())
-    given = [
-        *files,
-        task.signature,
-        *(str(task.metadata.get(k) or "") for k in ("prefix", "suffix", "broken")),
-    ]
+    shown = [str(task.metadata.get(name) or "") for name in ("prefix", "suffix", "broken")]
+    given = [*files, task.signature, *shown]
     known = {squeeze(line) for text in given for line in code_lines(text, task.language)}
     lines = code_lines(reference, task.language)
     whole = squeeze("".join(lines))

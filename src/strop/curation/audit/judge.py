@@ -13,6 +13,7 @@ from typing import Any
 from strop.code.python.source import module_of
 from strop.core.checks import CasesCheck, StdioCheck
 from strop.core.task import Task
+from strop.curation.audit.differs import leaves
 from strop.curation.audit.record import Finding
 
 
@@ -80,17 +81,9 @@ def said(task: Task) -> Iterator[Finding]:
 
 
 def _long_float(check: CasesCheck) -> bool:
-    """Whether an expected value holds a float with so many digits that it was computed and not rounded."""
-    stack: list[Any] = [c.expected for c in check.cases]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, float) and len(repr(value).replace("-", "").replace(".", "")) >= 15:
-            return True
-        if isinstance(value, list | tuple):
-            stack += value
-        elif isinstance(value, dict):
-            stack += value.values()
-    return False
+    """Whether an expected value holds a float of 15 digits or more: it was computed and not rounded."""
+    floats = (value for value in leaves([c.expected for c in check.cases]) if isinstance(value, float))
+    return any(len(repr(value).replace("-", "").replace(".", "")) >= 15 for value in floats)
 
 
 def _finding(severity: Any, text: str) -> Finding:
@@ -108,10 +101,8 @@ def variants(task: Task) -> Iterator[tuple[Finding, str]]:
             yield _finding("fatal", said), task.reference + _REVERSED.replace("NAME", check.function)
         if (turned := _turned(task.reference)) is not None:
             does = "puts a set into an order" if function else "prints a set in an order"
-            yield (
-                _finding("fatal", f"the reference {does} by chance, and fails when it is another one"),
-                turned,
-            )
+            said = f"the reference {does} by chance, and fails when it is another one"
+            yield _finding("fatal", said), turned
     more = task.metadata.get("references")
     for number, answer in enumerate(more[:3] if isinstance(more, list) else [], start=1):
         if isinstance(answer, str) and answer.strip():

@@ -1,10 +1,9 @@
 """Would the tests notice a fault? Small faults are put into a Python reference; the tests must fail on most of them.
 
-Some faults change nothing that anybody could see. A fault in a function that the tests pass counts against them only
-when inputs like the task's own tell it from the reference (see `differs`); a program has no such inputs, so more of its
-faults are needed. Below a share `weak_below` of noticed faults the tests are weak, below `doubt_below` they are worth a
-look. Where the first few faults are all noticed, no more are tried. A reference with little to change gets a few
-versions more, whose results are wrong always, or on about half of the inputs.
+Some faults have no effect. One in a function counts against the tests only when inputs like the task's own tell it from
+the reference (see `differs`); a program has no such inputs, so more of its faults are needed. Below a share
+`weak_below` of noticed faults the tests are weak, below `doubt_below` worth a look. If the first few are all noticed,
+no more are tried. A reference with little to change gets versions that are wrong always, or on about half of the inputs.
 """
 
 import ast
@@ -27,7 +26,7 @@ FEWEST = 3
 _ENOUGH = 6
 """Faults below which wrong results are tried too."""
 _FEWEST_UNPROVEN, _UNPROVEN = 5, 2 / 3
-"""Where nobody knows that missed faults matter: fewest for which a share is fatal, and what `weak_below` is times."""
+"""Where missed faults may not matter: fewest for which a share is fatal, and the factor of `weak_below`."""
 _INDENT = "    "
 _STRICT = "strict=True"
 """Of `zip`: on sound input it makes no difference, so a fault there tells nothing."""
@@ -65,7 +64,7 @@ def _of_functions(code: str, names: Sequence[str], seed: int, limit: int) -> lis
 
 
 def _of_program(code: str, seed: int, limit: int) -> list[str]:
-    """Faults in a whole program: it stands in a function while they are put in."""
+    """Faults in a whole program, which is a function's body while they are put in."""
     inside = "".join(_INDENT + line for line in code.splitlines(keepends=True))
     prefix, suffix = "def whole_program():\n", "\n\ndef test_of_all():\n    whole_program()\n"
     texts = []

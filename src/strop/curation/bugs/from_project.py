@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 FAMILY = "repair"
 RERUNS = 2
-"""Runs of the unrepaired project behind the one in which the bug was found."""
+"""Runs of the unrepaired project after the one in which the bug was found."""
 WINDOW = 8
 """Bugs under way at one time, in each of the two steps; the same on every machine, for what is tried depends on it."""
 MOST_MISSED = 15

@@ -72,8 +72,8 @@ def bugs_of_tasks(
 ) -> Iterator[Task]:
     """Yields the tasks to repair, by original and in the order of the originals; at most `wish.per_task` of each.
 
-    A task is left out, and counted, when it is not Python, has no reference or its reference does not pass. `done` is
-    told of each original how many tasks came of it. Raises TooManyErrors when more than 5 % of the programs could not
+    A task is left out, and counted, when it is not Python, has no reference or its reference does not pass. `done`
+    gets the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not
     be verified. `rewriter`: a model that writes bugs too; it is asked once the reference has passed.
     """
     maker = _BugMaker(verifier, tally, wish, rewriter)

@@ -1,19 +1,40 @@
-"""What a task says of its bug: what the code is to do, and a shown call that goes wrong. Nothing of hidden tests."""
+"""What a task says of its bug: what the code should do, and a shown call that fails. Nothing of hidden tests.
 
+A model may write the text: it is given what fails and what the function is for, never the code. A text that is empty or
+long, or gives the repair away by a line of the right code or a diff, is not used: the template's statement stays.
+"""
+
+import ast
 import json
 import re
-from typing import Any
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
 
-from strop.core.checks import CasesCheck
+from strop.code.python.routines import routines
+from strop.core.checks import CasesCheck, EditCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
+from strop.core.window import ahead
+from strop.curation.bugs.server import AHEAD, Server
+from strop.curation.engine.tally import Tally
+from strop.tasks.answers import without_thinking
 from strop.verification.python.codec import Malformed, decode
+
+if TYPE_CHECKING:
+    from strop.policies.paid.calls import Response
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
 _HINT = re.compile(r"\n?^note: run with `RUST_BACKTRACE=.*", re.MULTILINE)
 MOST_CHARACTERS = 300
 """Of a call or a value; longer ones are not shown."""
+MOST_WRITTEN = 3_000
+"""Of a statement's text; longer ones are not used."""
+MOST_PURPOSE = 4_000
+_DIFF = re.compile(r"^(?:@@ |diff --|--- \S.*\n\+\+\+ |<{5,} |>{5,} |```(?:diff|patch)\b)", re.MULTILINE)
+_WORD = re.compile(r"\w*")
+_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def issue(task: Task, verdict: Verdict, path: str) -> str:
@@ -59,3 +80,89 @@ def _found(test: TestResult) -> str:
         return f"returns {value!r}"
     name = test.message.partition(":")[0]
     return f"raises {test.message}" if name.isidentifier() else "fails"
+
+
+class IssueWriter:
+    """Has one model write statements."""
+
+    def __init__(self, server: Server, seed: int, tally: Tally) -> None:
+        self._server, self._seed, self._tally = server, seed, tally
+
+    def written(self, tasks: Iterator[Task], purpose: Callable[[Task], str]) -> Iterator[Task]:
+        """The tasks, in their order, with the model's statements. `purpose`: what a task's function is for."""
+        begun = ((task, (meant := purpose(task)), self._ask(task, meant)) for task in tasks)
+        for task, meant, asked in ahead(begun, AHEAD):
+            yield self._settled(task, meant, asked)
+
+    def _ask(self, task: Task, purpose: str) -> "Future[Response]":
+        name = task.metadata["original"] if _of_project(task) else task.check.judged().function or "solution"
+        values = {
+            "name": str(name),
+            "purpose": purpose[:MOST_PURPOSE] or "It is not said.",
+            "facts": task.statement,
+        }
+        return self._server.ask("issue", task.id, 1, self._seed, values)
+
+    def _settled(self, task: Task, purpose: str, asked: "Future[Response]") -> Task:
+        text = self._server.text(asked)
+        said = without_thinking(text).strip() if text is not None else ""
+        reason = "the server refuses it" if text is None else unfit(said, task)
+        self._tally.counts["issues"][f"template: {reason}" if reason else "model"] += 1
+        if reason:
+            return task
+        head = task.statement.partition("\n\n")[0]
+        asks = f"It should do this: {purpose}" if purpose and not _of_project(task) else ""
+        values = {name: getattr(task, name) for name in Task.model_fields}
+        statement = "\n\n".join(filter(None, [head, said, asks]))
+        return Task(
+            **{**values, "id": "", "statement": statement, "metadata": {**task.metadata, "issue": "model"}}
+        )
+
+
+def unfit(text: str, task: Task) -> str:
+    """Why a text is no statement of this task; empty for one that is."""
+    check = task.check.only(EditCheck)
+    if not text:
+        return "it is empty"
+    if len(text) > MOST_WRITTEN:
+        return "it is too long"
+    if _DIFF.search(text):
+        return "it holds a diff"
+    told, lines = "".join(text.split()), {line.strip(" \t`>*-+") for line in text.splitlines()}
+    for path, right in check.oracle.items():
+        before = set(map(str.strip, check.files.get(path, "").splitlines()))
+        for line in map(str.strip, (right or "").splitlines()):
+            found = line in lines if _WORD.fullmatch(line) else "".join(line.split()) in told
+            if line and line not in before and found:
+                return "it holds a line of the repair"
+    return ""
+
+
+def docstring(task: Task) -> str:
+    """What the function of a project's task is for, by its docstring; empty where there is none."""
+    path, _, name = str(task.metadata["original"]).partition(":")
+    text = task.check.only(EditCheck).oracle.get(path) or ""
+    if task.language == "rust":
+        return _rust_doc(text, int(task.metadata["lines"][0]))
+    for routine in routines(text):
+        if routine.name == name:
+            node = next((n for n in ast.walk(routine.tree) if isinstance(n, _DEFINITIONS)), None)
+            return (node and ast.get_docstring(node)) or ""
+    return ""
+
+
+def _rust_doc(text: str, line: int) -> str:
+    """The `///` lines above the function around a line."""
+    lines = [part.strip() for part in text.splitlines()[:line]]
+    starts = [n for n, part in enumerate(lines) if re.match(r"(?:pub\b.*)?\bfn ", part)]
+    said: list[str] = []
+    for part in reversed(lines[: starts[-1]] if starts else []):
+        if part.startswith("///"):
+            said.insert(0, part.removeprefix("///").strip())
+        elif not part.startswith("#["):
+            break
+    return "\n".join(said)
+
+
+def _of_project(task: Task) -> bool:
+    return task.check.judged().kind == "project"

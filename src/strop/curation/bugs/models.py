@@ -9,7 +9,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.curation.bugs.issue_model import IssueWriter
+from strop.curation.bugs.issue import IssueWriter
 from strop.curation.bugs.rewrites import Rewriter
 from strop.curation.bugs.server import AHEAD, Server
 from strop.curation.engine.tally import Tally

@@ -1,4 +1,4 @@
-"""Edit tasks out of what others have already mended: commits, rows with a patch, programs with a compiler's message.
+"""Edit tasks out of known repairs: commits, rows with a patch, programs with a compiler's message.
 
 See docs/edit-tasks.md, "strop build edits".
 """

@@ -1,4 +1,4 @@
-"""Which commits of a history make tasks: filters on who wrote them, what they say and what they change.
+"""Which commits make tasks: filters on who wrote them, what they say and change; and which other files are shown.
 
 After the published seed data of SWE-RL (Wei et al., arXiv 2502.18449: pull requests of bots, empty and huge ones,
 version bumps and the like dropped, an issue about a bug linked, programming files changed). Deviations:
@@ -6,12 +6,17 @@ version bumps and the like dropped, an issue about a bug linked, programming fil
 more of the fix than an issue would.
 2. What names an issue is a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
 3. The numbers of lines and words are ours; the paper gives none.
+
+Files that the edit leaves alone are shown too, so that not every shown file has to be changed. SWE-RL has a model name
+them; here they are drawn, seeded, from the files closest to the changed ones: in the same folder, or with names that
+the issue or a changed file mentions.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from strop.core.ids import rng
 from strop.curation.edits.repository import Commit, CommitFile
 from strop.curation.engine.tally import LeftOut
 from strop.tasks.adapters.swe_patch import LANGUAGES
@@ -22,6 +27,11 @@ FEWEST_WORDS = 3
 """Of a message."""
 MOST_MESSAGE = 6000
 """Characters of a message."""
+POOL = 4
+"""How many of the closest files each wanted one is drawn from."""
+SMALLEST = 40
+"""Smallest file worth showing, in bytes."""
+_WORD = re.compile(r"[A-Za-z_]\w{2,60}")
 _BOT = re.compile(
     r"\[bot\]|\bbot\b|-bot\b|bot@|dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|pyup|snyk|"
     r"semantic-release|travis|weblate|transifex|imgbot|codecov|mergify|autofix",
@@ -106,3 +116,51 @@ def _plain(changes: Sequence[CommitFile]) -> list[CommitFile]:
     if any(change.status not in "AMD" or not change.regular for change in changes):
         raise LeftOut("renames files, or changes links or modes")
     return list(changes)
+
+
+def akin(
+    paths: Mapping[str, int], changed: Mapping[str, str], issue: str, count: int, room: int, *parts: int | str
+) -> list[str]:
+    """Up to `count` files of `room` bytes together, in the language of the changed ones, that are none of them.
+
+    paths    every file and its size in bytes
+    changed  the texts of the changed files
+    parts    what the draw is seeded with
+    """
+    endings = {path.rpartition(".")[2] for path in changed}
+    words = _words(issue), set().union(*map(_words, changed.values())) if changed else set()
+    scored = sorted(
+        (-_kinship(path, changed, *words), path)
+        for path, size in paths.items()
+        if path not in changed and path.rpartition(".")[2] in endings and SMALLEST <= size <= room
+        and is_program(path) and not is_test(path)
+    )  # fmt: skip
+    pool = [path for _, path in scored[: POOL * count]]
+    rng("akin", *parts).shuffle(pool)
+    chosen: list[str] = []
+    for path in pool:
+        if len(chosen) < count and paths[path] <= room:
+            chosen.append(path)
+            room -= paths[path]
+    return sorted(chosen)
+
+
+def _kinship(path: str, changed: Collection[str], issue: Collection[str], texts: Collection[str]) -> float:
+    name, folder = PurePosixPath(path), PurePosixPath(path).parent
+    stem = name.stem.lower()
+    near = max((_shared(folder, PurePosixPath(other).parent) for other in changed), default=0.0)
+    return 3.0 * (stem in issue) + 2.0 * (stem in texts) + near
+
+
+def _shared(a: PurePosixPath, b: PurePosixPath) -> float:
+    """Share of the folders that two files have in common, in [0, 1]."""
+    common = 0
+    for left, right in zip(a.parts, b.parts, strict=False):
+        if left != right:
+            break
+        common += 1
+    return (common + 1) / (max(len(a.parts), len(b.parts)) + 1)
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text[:200_000])}

@@ -11,8 +11,14 @@ from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.curation.edits import Wish
-from strop.curation.edits.context import akin
-from strop.curation.edits.history import MOST_LINES, mended_programs, names_a_bug, only_programs, says_enough
+from strop.curation.edits.history import (
+    MOST_LINES,
+    akin,
+    mended_programs,
+    names_a_bug,
+    only_programs,
+    says_enough,
+)
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
@@ -21,7 +27,7 @@ from strop.tasks.edit_prompts import reference
 from strop.tasks.edit_tasks import TOLERANCE
 
 Done = Callable[[int], None]
-"""Told after each commit or row how many tasks came of it."""
+"""Gets, after each commit or row, the number of tasks made of it."""
 
 
 def edit_task(
@@ -46,9 +52,8 @@ def edit_task(
     text = reference(check)
     wanted = {path: t for path, t in {**before, **after}.items() if t is not None}
     try:
-        solved = (
-            text and apply_answer(text, check.files, check.format, Tolerance.of(*check.tolerance)) == wanted
-        )
+        tolerance = Tolerance.of(*check.tolerance)
+        solved = text and apply_answer(text, check.files, check.format, tolerance) == wanted
     except EditError:
         solved = False
     if not solved:
@@ -125,14 +130,9 @@ def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], wish
         raise LeftOut("changes too many files")
     where = {"repository": check.repository, "commit": commit, "original": task.id}
     where |= {name: task.metadata[name] for name in ("date",) if name in task.metadata}
-    return _shown(repository, commit, "swe-rl", task.statement, before, changed, wish, where).model_copy(
-        update={
-            "id": f"{task.id}:{wish.format}",
-            "topic": task.topic,
-            "source": task.source,
-            "split": task.split,
-        }
-    )
+    made = _shown(repository, commit, "swe-rl", task.statement, before, changed, wish, where)
+    kept = {name: getattr(task, name) for name in ("topic", "source", "split")}
+    return made.model_copy(update={"id": f"{task.id}:{wish.format}", **kept})
 
 
 def _hunks(before: str, after: str) -> str:

@@ -157,7 +157,7 @@ def _added(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _path(names: str, lines: Sequence[str]) -> str:
-    """The path of a file, from `+++` or, of an empty one, from the names behind `diff --git`."""
+    """The path of a file, from `+++` or, of an empty one, from the names after `diff --git`."""
     for line in lines:
         if line.startswith("+++ "):
             return unquoted(line[4:].removesuffix("\t")).removeprefix("b/")

@@ -116,7 +116,7 @@ class Planned(NamedTuple):
 def read_pipeline(path: FilePath, changes: dict[str, Any] | None = None) -> Planned:
     """The pipeline of a file; `changes` replaces keys at its top.
 
-    Raises ConfigError with one line for each fault: where it stands, what is wrong, what to do.
+    Raises ConfigError with one line for each fault: the place, what is wrong, what to do.
     """
     origins: dict[Path, Origin] = {}
 
@@ -220,7 +220,7 @@ def _fault(
 
 
 def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:
-    """The keys of the section at a path below `section`; none where that cannot be told."""
+    """The keys of the section at a path below `section`; none where they are not known."""
     here: type[Section] | None = section
     for part in path:
         if isinstance(part, str) and here is not None and part in here.model_fields:

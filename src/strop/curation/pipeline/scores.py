@@ -9,7 +9,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from math import comb, isfinite
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -56,27 +56,21 @@ class Scores:
             raise UserError(f"{where}: no task_id; each line needs task_id and one of {_FORMS}")
         if "outcome" in value:
             outcome = value["outcome"]
-            if outcome not in [known.value for known in Outcome]:
-                raise UserError(
-                    f"{where}: unknown outcome {outcome!r}; it is passed, failed, ... as strop verify writes"
-                )
+            if outcome not in list(Outcome):
+                known = "it is passed, failed, ... as strop verify writes"
+                raise UserError(f"{where}: unknown outcome {outcome!r}; {known}")
             if outcome != Outcome.ERROR:
                 self.add(task_id, outcome == Outcome.PASSED)
         elif "pass_rate" in value:
             rate = value["pass_rate"]
-            if (
-                isinstance(rate, bool)
-                or not isinstance(rate, int | float)
-                or not (isfinite(rate) and 0 <= rate <= 1)
-            ):
+            if type(rate) not in (int, float) or not 0 <= rate <= 1:
                 raise UserError(f"{where}: pass_rate {rate!r} is no number from 0 to 1")
             self.rates[task_id] = float(rate)
         elif "n" in value or "c" in value:
             n, c = value.get("n"), value.get("c")
             if type(n) is not int or type(c) is not int or not 0 <= c <= n:
-                raise UserError(
-                    f"{where}: n={n!r}, c={c!r}: c of n answers passed, two whole numbers, 0 <= c <= n"
-                )
+                rule = "c of n answers passed, two whole numbers, 0 <= c <= n"
+                raise UserError(f"{where}: n={n!r}, c={c!r}: {rule}")
             before = self.counts.get(task_id, (0, 0))
             self.counts[task_id] = before[0] + n, before[1] + c
         elif isinstance(value.get("answer"), str):

@@ -53,7 +53,7 @@ class StageCounts:
 
 
 class Watcher(Protocol):
-    """Who is told how a curation goes."""
+    """Follows a curation."""
 
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         """A stage begins; `size` tasks come in, where known."""

@@ -111,7 +111,7 @@ class Context:
     say: Callable[[str], None] = _nothing
     """Tells the user one line."""
     progress: Callable[[int, int | None], None] = _nothing
-    """(done, total), as often as one likes; total None where it is not known."""
+    """(done, total), at any time; total None where it is not known."""
     size: int | None = None
     """How many tasks come in, where known."""
     note: Callable[[str, Mapping[str, Any]], None] = _nothing

@@ -12,7 +12,7 @@ from strop.curation.engine.tally import ErrorBudget
 IN_FLIGHT = 256
 """Most answers under way."""
 _BYTES = 128 * 2**20
-"""Most bytes of tests under way, as far as they are easily told."""
+"""Most bytes of tests under way, as far as their checks say."""
 _FEWEST = 20
 """Verdicts before the share of errors counts."""
 

@@ -32,7 +32,7 @@ from strop.verification.verifier import OpenVerifier
 VERIFYING = 64
 """Prompts under way beyond those that wait for a call: what the verifier can work on."""
 FEW_UNVERIFIED, MOST_UNVERIFIED = 20, 0.05
-"""Prompts that could not be verified after which a build ends: at least so many, and more than that share."""
+"""A build ends when at least this many prompts, and more than this share of them, could not be verified."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
 
 
 class FailedAnswer(NamedTuple):
-    """Why an answer was not kept, as the model is told."""
+    """Why an answer was not kept, for the model."""
 
     answer: str
     """The whole response."""

@@ -115,11 +115,8 @@ def _asserted(tests: Any) -> tuple[str, tuple[Case, ...]]:
 
     All or nothing for the function's name; asserts of another form are passed over.
     """
-    found: list[tuple[str, Case]] = []
-    for text in tests if isinstance(tests, list) else []:
-        pair = _case(text) if isinstance(text, str) else None
-        if pair is not None:
-            found.append(pair)
+    texts = (text for text in (tests if isinstance(tests, list) else []) if isinstance(text, str))
+    found = [pair for text in texts if (pair := _case(text))]
     names = {name for name, _ in found}
     return (names.pop(), tuple(case for _, case in found)) if len(names) == 1 else ("", ())
 
@@ -136,10 +133,8 @@ def _case(text: str) -> tuple[str, Case] | None:
         if call.keywords or not isinstance(call.func, ast.Name):
             return None
         values = [ast.literal_eval(node) for node in (*call.args, *compared.comparators)]
-        if (
-            json.loads(json.dumps(values, allow_nan=False)) != values
-        ):  # JSON has no tuples: their Rust form is not known
-            return None
+        if json.loads(json.dumps(values, allow_nan=False)) != values:
+            return None  # JSON has no tuples: their Rust form is not known
     except (ValueError, TypeError, SyntaxError, IndexError, RecursionError, MemoryError):
         return None
     return call.func.id, Case(args=values[:-1], expected=values[-1])

@@ -58,9 +58,8 @@ def fixes(
     """Yields the tasks to repair, by original and in the order of the originals; at most `per_task` of each.
 
     A task is left out, and counted, when it is no Rust, has no reference or no trusted tests, needs crates, or its
-    reference does not pass. `verifier` gives strict verdicts, `compiler` (`rustc.open_rustc`) messages. `done` is told
-    of each original how many tasks came of it. Raises TooManyErrors when more than 5 % of the programs could not be
-    verified.
+    reference does not pass. `verifier` gives strict verdicts, `compiler` (`rustc.open_rustc`) messages. `done` gets
+    the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not be verified.
     """
     maker = _FaultMaker(verifier, compiler, tally, seed, per_task, frozenset(kinds))
     for made in played(map(maker.made, tasks), IN_FLIGHT):
@@ -181,6 +180,7 @@ def _task(original: Task, others: list[Task], trial: _Trial, kind: Kind, code: s
     statement = f"{(original.statement or original.prompt or '').strip()}\n\n{REPAIR}"
     identity = [FAMILY, statement, original.signature, original.check.model_dump(), program]
     metadata = {name: value for name, value in original.metadata.items() if name == "examples"}
+    found = {"broken": program, "message": message, "kind": kind, "operator": operator, "error_code": code}
     return original.model_copy(
         update={
             "id": content_hash(identity),
@@ -188,14 +188,6 @@ def _task(original: Task, others: list[Task], trial: _Trial, kind: Kind, code: s
             "statement": statement,
             "source": f"{original.source or original.id}.{operator}" + (f".{count + 1}" if count else ""),
             "prompt": None,
-            "metadata": {
-                **metadata,
-                "broken": program,
-                "message": message,
-                "kind": kind,
-                "operator": operator,
-                "error_code": code,
-                "original": original.id,
-            },
+            "metadata": {**metadata, **found, "original": original.id},
         }
     )

@@ -81,7 +81,7 @@ def rows_of(threshold: float, permutations: int = PERMUTATIONS, recall: float = 
 
 
 def _keys(columns: Signatures) -> Hashes:
-    """One 64-bit hash a set, of signatures that stand in columns."""
+    """One 64-bit hash a set, of signatures in columns."""
     mixed = np.full(columns.shape[1], len(columns), np.uint64)
     for column in columns:
         mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)

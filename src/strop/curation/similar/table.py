@@ -121,7 +121,7 @@ def table_of(
     width: int = 3,
     done: Callable[[int], None] | None = None,
 ) -> TaskTable:
-    """The table of all tasks, read once; `done` is told how many there are so far."""
+    """The table of all tasks, read once; `done` gets their number so far."""
     folder.mkdir(parents=True, exist_ok=True)
     table = TaskTable(folder, width)
     for number, task in enumerate(read(), start=1):

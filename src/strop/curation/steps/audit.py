@@ -47,6 +47,6 @@ class Audit(Step[AuditConfig]):
 
 
 def _known(task: Task, memory: Memory) -> bool:
-    """Whether the audit is there; what could not be told before is tried again."""
+    """Whether the audit is there; what could not be decided is tried again."""
     found = memory.get(task.id, None)
     return found is not None and all(finding["code"] != "unverifiable" for finding in found["findings"])

@@ -221,7 +221,7 @@ def _telling(
 
 
 def _open(memory: Memory, task_id: str) -> bool:
-    """Whether that is still to be found out; what could not be told before is tried again."""
+    """Whether that is still to be found out; what could not be decided is tried again."""
     return task_id not in memory or "error" in memory[task_id]
 
 

@@ -65,7 +65,7 @@ class Verify(Step[VerifyConfig]):
                 yield (task.id, last), task, again(answers[number], run)
 
     def _known(self, number: int, task_id: str, memory: Memory) -> bool:
-        """Whether that answer's outcome is known; what could not be told before is tried again."""
+        """Whether that answer's outcome is known; what could not be decided is tried again."""
         key = f"{number} {task_id}"
         return key in memory and not memory[key]["error"]
 
