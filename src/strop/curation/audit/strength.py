@@ -3,7 +3,7 @@
 Some faults have no effect. One in a function counts against the tests only when inputs like the task's own tell it from
 the reference (see `differs`); a program has no such inputs, so more of its faults are needed. Below a share
 `weak_below` of noticed faults the tests are weak, below `doubt_below` worth a look. If the first few are all noticed,
-no more are tried. A reference with little to change gets versions that are wrong always, or on about half of the inputs.
+no more are tried. A reference with little to change gets versions that are wrong always, or on about half the inputs.
 """
 
 import ast
