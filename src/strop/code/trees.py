@@ -52,9 +52,8 @@ def _parser(language: str) -> "Parser":
         import tree_sitter_python
         import tree_sitter_rust
     except ImportError as error:
-        raise UserError(
-            f"reading code needs tree-sitter ({error}); install it: pip install 'strop[strength]'"
-        ) from None
+        remedy = "install it: pip install 'strop[strength]'"
+        raise UserError(f"reading code needs tree-sitter ({error}); {remedy}") from None
     if language not in LANGUAGES:
         raise UserError(f"tests in {language!r} are not understood; known: {', '.join(LANGUAGES)}")
     grammar = tree_sitter_rust if language == "rust" else tree_sitter_python

@@ -90,9 +90,8 @@ def scan(path: Path) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
                 if not isinstance(value, dict):
                     raise ValueError("not an object")
             except ValueError as error:
-                raise UserError(
-                    f"{path}:{number}: {error}; restore the file or start in another folder"
-                ) from error
+                remedy = "restore the file or start in another folder"
+                raise UserError(f"{path}:{number}: {error}; {remedy}") from error
             yield LinePlace(offset, len(line)), value
             offset += len(line)
         file.truncate(offset)

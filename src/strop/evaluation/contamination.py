@@ -87,9 +87,8 @@ def contamination(
     """
     if cutoff is None and training is None:
         return None
-    evaluated, trained = (
-        [statement_shingles(task.statement) for task in some] for some in (tasks, training or ())
-    )
+    evaluated = [statement_shingles(task.statement) for task in tasks]
+    trained = [statement_shingles(task.statement) for task in training or ()]
     close = similar_across(evaluated, trained, STATEMENT_THRESHOLD)
     return Contamination(
         cutoff=cutoff,

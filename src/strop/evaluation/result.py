@@ -221,9 +221,8 @@ def compare(
     """
     ours, theirs = ({t.task_id for t in e.counts} for e in (before, after))
     if ours != theirs:
-        raise UserError(
-            f"cannot compare: {len(ours ^ theirs)} tasks are in one evaluation only; use the same --tasks and --limit"
-        )
+        alone = f"{len(ours ^ theirs)} tasks are in one evaluation only"
+        raise UserError(f"cannot compare: {alone}; use the same --tasks and --limit")
     found: dict[str, Difference] = {}
     shared = {*after.keys, *after.stage_keys}
     for key in keys or [key for key in (*before.keys, *before.stage_keys) if key in shared]:

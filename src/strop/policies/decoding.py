@@ -18,9 +18,8 @@ _ROWS = 64
 def uniforms(seeds: Sequence[int], length: int) -> torch.Tensor:
     """(rows, length) numbers in [0, 1), float64; row r depends on seeds[r] alone."""
     generator = torch.Generator()
-    return torch.stack(
-        [torch.rand(length, generator=generator.manual_seed(seed), dtype=torch.float64) for seed in seeds]
-    )
+    seeded = (generator.manual_seed(seed) for seed in seeds)
+    return torch.stack([torch.rand(length, generator=one, dtype=torch.float64) for one in seeded])
 
 
 def choose(

@@ -158,10 +158,8 @@ class HubTokenizer:
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to where the assistant begins to speak. UserError without a chat template."""
         if not self.inner.chat_template:
-            raise UserError(
-                "tasks.style=chat, but this model's tokenizer has no chat template; use tasks.style=continue"
-            )
-        text = self.inner.apply_chat_template(
-            [m.model_dump() for m in messages], tokenize=False, add_generation_prompt=True
-        )
+            fault = "this model's tokenizer has no chat template"
+            raise UserError(f"tasks.style=chat, but {fault}; use tasks.style=continue")
+        said = [message.model_dump() for message in messages]
+        text = self.inner.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
         return self.encode(str(text))

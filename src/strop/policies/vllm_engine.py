@@ -138,9 +138,8 @@ class VllmPolicy:
         rows are being sampled.
         """
         if self._engine.has_unfinished_requests():
-            raise StropError(
-                "weights cannot change while rows are being sampled; finish or close the iterator first"
-            )
+            remedy = "finish or close the iterator first"
+            raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
         weights: Any = list(named_tensors) if self._parallel > 1 else iter(named_tensors)
         with _process_state_kept(), torch.no_grad():
             self._engine.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})

@@ -128,9 +128,8 @@ def fill_step(
         if missing <= 0:
             break
         tasks = stream.draw(missing)
-        groups = play_groups(
-            player, rubric, tasks, grpo.group_size, params, seed=recipe.seed, step=step, round=round
-        )
+        which = {"seed": recipe.seed, "step": step, "round": round}
+        groups = play_groups(player, rubric, tasks, grpo.group_size, params, **which)
         for group in groups:
             stream.played(group)
         played += groups

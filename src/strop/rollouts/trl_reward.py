@@ -45,9 +45,8 @@ def verdict_reward(
     Raises UserError for an unknown reward; the function does for a batch without usable tasks.
     """
     if reward in _NEEDS_TOKENS:
-        raise UserError(
-            f"reward {reward!r} needs to know how sampling ended, which TRL does not pass to reward functions"
-        )
+        cause = "which TRL does not pass to reward functions"
+        raise UserError(f"reward {reward!r} needs to know how sampling ended, {cause}")
     rate = find_reward(reward)
     opened = _Opened(verifier)
 

@@ -40,9 +40,8 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
     try:
         state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
     except (OSError, ValueError) as error:
-        raise UserError(
-            f"{checkpoint} is not a complete checkpoint ({error}); resume from an older one"
-        ) from error
+        fault = f"is not a complete checkpoint ({error})"
+        raise UserError(f"{checkpoint} {fault}; resume from an older one") from error
     return state
 
 

@@ -49,9 +49,8 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
     tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
     examples = examples_of(recipe, split_tasks(recipe)[0], tokenizer)
     with ExitStack() as stack:
-        model = load_model(
-            recipe.model.name, dtype=resolve_dtype(recipe.model.dtype), revision=recipe.model.revision
-        )
+        dtype = resolve_dtype(recipe.model.dtype)
+        model = load_model(recipe.model.name, dtype=dtype, revision=recipe.model.revision)
         run = stack.enter_context(
             RunFolder.create(
                 recipe.run.folder,
@@ -107,9 +106,8 @@ def examples_of(recipe: Recipe, train: list[Task], tokenizer: HubTokenizer) -> l
         tasks = [task for task in found if task.split != "held-out"]
     examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
     if not examples:
-        raise UserError(
-            "sft: none of the tasks has a reference solution to learn from; set sft.source to tasks that do"
-        )
+        fault = "none of the tasks has a reference solution to learn from"
+        raise UserError(f"sft: {fault}; set sft.source to tasks that do")
     return examples
 
 

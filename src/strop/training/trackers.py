@@ -36,9 +36,8 @@ def check_trackers(names: Sequence[str]) -> None:
     """Raises UserError for a tracker that is not installed, or that would ask for a password."""
     for name in names:
         if importlib.util.find_spec(name) is None:
-            raise UserError(
-                f"run.report_to: {name} is not installed; install it with: pip install {name}, or leave it out"
-            )
+            remedy = f"install it with: pip install {name}, or leave it out"
+            raise UserError(f"run.report_to: {name} is not installed; {remedy}")
     if "wandb" in names:
         os.environ.setdefault("WANDB_SILENT", "true")  # it would write over the live view
         import wandb

@@ -25,9 +25,8 @@ CODES: dict[Kind, frozenset[str]] = {
     ),
     "borrows": frozenset({"E0373", "E0499", "E0502", "E0503", "E0505", "E0506", "E0597", "E0716"}),
     "moves": frozenset({"E0382", "E0507", "E0508"}),
-    "names": frozenset(
-        {"E0170", "E0405", "E0412", "E0422", "E0423", "E0425", "E0432", "E0433", "E0531", "E0599", "E0609"}
-    ),
+    "names": frozenset({"E0170", "E0405", "E0412", "E0422", "E0423", "E0425", "E0432", "E0433", "E0531"})
+    | {"E0599", "E0609"},
     "mutability": frozenset({"E0384", "E0594", "E0596"}),
     "lifetimes": frozenset({"E0106", "E0261", "E0515", "E0621"}),
     "returns": frozenset({"E0069", "E0277", "E0308", "E0317"}),

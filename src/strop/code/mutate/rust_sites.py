@@ -27,6 +27,7 @@ _UNTOUCHED = (
 _SHOWN = frozenset({"to_string", "format", "println", "print", "write", "assert_eq", "assert_ne"})
 _NO_NUMBERS = frozenset({"to_string", "format", "String", '"', "&", "to_owned", "as_str", "Duration", "Instant",
                          "collect"})  # fmt: skip
+_LEFT_BY_RETURN = frozenset({"closure_expression", "function_item", "async_block"})
 _FORMATTERS = frozenset({"Display", "Debug"})
 _QUIET_CALLS = frozenset(
     {"println", "eprintln", "print", "eprint", "dbg", "log", "debug", "info", "warn", "trace"}
@@ -86,9 +87,7 @@ class _RustFinder(Finder):
                 yield self._site("return value", self.body, f"{{ {value} }}")
         for node in self._nodes("return_expression"):
             given = node.named_children[0] if node.named_children else None
-            in_closure = self.source.within(
-                node, frozenset({"closure_expression", "function_item", "async_block"})
-            )
+            in_closure = self.source.within(node, _LEFT_BY_RETURN)
             if given is None or in_closure is None or in_closure.type != "function_item":
                 continue
             for value in values:

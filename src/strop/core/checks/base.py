@@ -16,7 +16,6 @@ from strop.core.verdict import Trust
 
 Answer = Literal["function", "program", "module", "crate", "file", "label", "edit", "patch"]
 """What a check wants: a function that it calls, a program with input and output, a Python module with functions of any
-
 name, the source of a crate, a file for commands, one of its labels, an edit of files, a patch of a repository.
 """
 

@@ -29,7 +29,6 @@ class EditCheck(CheckBase):
     """Where the edit may differ from the files: names of switches of `strop.edits.Tolerance`."""
     judge: "Check | None" = None
     """What judges the edited file at `path`, or all edited files where it is a *project* check; None = the edited
-
     files are compared with the oracle's."""
     path: str = ""
 

@@ -26,7 +26,6 @@ class RustCheck(CheckBase):
     edition: Literal["2018", "2021", "2024"] = "2021"
     crates: list[str] = Field(default_factory=list)
     """Third-party crates that answer or tests may use, out of the vendored ones: a name each, or a line as in the
-
     dependencies of Cargo.toml (`rand = "0.10"`)."""
     files: dict[str, str] = Field(default_factory=dict)
     """Further trusted files of the package by relative path (`src/helpers.rs`: the answer says `mod helpers;`)."""

@@ -110,9 +110,8 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
     if passes(lambda case: case.args[0]):
         yield fatal("constant-passes", "returning the first argument passes")
     table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
-    if len(table) < len(check.cases) and passes(
-        lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing)
-    ):
+    known = passes(lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing))
+    if known and len(table) < len(check.cases):
         yield fatal("cheat-passes", "a table of the shown cases passes")
 
 
@@ -187,9 +186,8 @@ def constant_possible(entry_point: str, code: str) -> bool:
 
 def first_argument_possible(entry_point: str, code: str) -> bool:
     """Whether returning the first argument could."""
-    return all(
-        not args or _same(args[0], wanted) for args, wanted in demands(entry_point, code) if args is not None
-    )
+    known = [(args, wanted) for args, wanted in demands(entry_point, code) if args is not None]
+    return all(not args or _same(args[0], wanted) for args, wanted in known)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -179,9 +179,8 @@ class _BugMaker:
 
 
 def _unusable(task: Task, wish: BugWish) -> str:
-    if task.language != "python" or not isinstance(
-        task.check, CasesCheck | AssertsCheck | StdioCheck | PytestCheck
-    ):
+    tested = isinstance(task.check, CasesCheck | AssertsCheck | StdioCheck | PytestCheck)
+    if task.language != "python" or not tested:
         return "no Python task with tests"
     if not task.reference.strip():
         return "no reference"

@@ -114,9 +114,8 @@ class IssueWriter:
         asks = f"It should do this: {purpose}" if purpose and not _of_project(task) else ""
         values = {name: getattr(task, name) for name in Task.model_fields}
         statement = "\n\n".join(filter(None, [head, said, asks]))
-        return Task(
-            **{**values, "id": "", "statement": statement, "metadata": {**task.metadata, "issue": "model"}}
-        )
+        metadata = {**task.metadata, "issue": "model"}
+        return Task(**{**values, "id": "", "statement": statement, "metadata": metadata})
 
 
 def unfit(text: str, task: Task) -> str:

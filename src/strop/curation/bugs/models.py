@@ -32,19 +32,12 @@ class Asking:
         if not named and self.connection.url:
             remedy = "add --rewrite-model NAME or --issue-model NAME"
             raise UserError(f"--rewrite-url alone has no effect: {remedy}")
-        if named and not self.connection.url:
-            example = "--rewrite-url http://127.0.0.1:8000/v1"
-            raise UserError(f"no server named: add --rewrite-url, such as {example}")
+        if named:
+            self.connection.check_url("--rewrite-url")
         if self.share != 1.0 and not self.rewrite_model:
             raise UserError("--rewrite-share applies to bugs that a model writes: add --rewrite-model NAME")
-        if named:
-            url = self.connection.url
-            if not url.startswith(("http://", "https://")):
-                raise UserError(
-                    f"--rewrite-url {url!r} is not an address: it must begin with http:// or https:// and end in /v1"
-                )
-            if find_spec("openai") is None:
-                raise UserError("asking a model needs openai: pip install 'strop[eval]'")
+        if named and find_spec("openai") is None:
+            raise UserError("asking a model needs openai: pip install 'strop[eval]'")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from strop.policies.paid.connection import Connection
 from strop.policies.paid.folder import opened
 from strop.tasks import templating
 
+_COMMAND = "strop build bugs"
 MAX_TOKENS, TEMPERATURE = 4096, 1.0
 AHEAD = 32
 """Answers that are asked for before they are needed; the same on every machine, for what is tried depends on it."""
@@ -45,9 +46,8 @@ class Server:
         """Takes the folder. Raises UserError when it is in use or holds something else."""
         self._stack = ExitStack()
         with self._stack:
-            lock = self._stack.enter_context(
-                opened(self._path, {"calls": "strop build bugs"}, self._say, "strop build bugs")
-            )
+            folder = opened(self._path, {"calls": _COMMAND}, self._say, _COMMAND)
+            lock = self._stack.enter_context(folder)
             self._calls = self._stack.enter_context(Calls(self._connection, self._path, lock))
             self._stack = self._stack.pop_all()
         return self

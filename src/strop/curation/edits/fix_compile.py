@@ -77,9 +77,8 @@ def _judged(work: _Work, broken: Verdict, mended: Verdict) -> Task:
     said = work.task.metadata.get("message")
     message = said if isinstance(said, str) and said.strip() else build.output or broken.detail
     metadata = {name: value for name, value in work.edit.metadata.items() if name != "message"}
-    return work.edit.model_copy(
-        update={"family": FAMILY, "statement": _statement(work.task, message), "metadata": metadata}
-    )
+    statement = _statement(work.task, message)
+    return work.edit.model_copy(update={"family": FAMILY, "statement": statement, "metadata": metadata})
 
 
 def _statement(task: Task, message: str) -> str:

@@ -48,8 +48,7 @@ def _pair(vulnerable: Task, fixed: Task) -> Iterator[Task]:
         "label_set": "primevul",
     }
     for task in tasks_of(ADAPTERS["vulnerability"], [(vulnerable.id, row)]):
-        commit = {"pair": vulnerable.metadata["pair"]}
-        yield task.model_copy(update={"metadata": {**task.metadata, **commit}})
+        yield task.model_copy(update={"metadata": {**task.metadata, "pair": vulnerable.metadata["pair"]}})
 
 
 def _belong(a: Task, b: Task) -> bool:

@@ -89,9 +89,8 @@ class Tally:
         found: dict[str, Any] = {}
         for name in self._layout.names:
             if name == "operators":
-                found[name] = {
-                    operator: self._row(operator) for operator in sorted(self.counts[self._layout.fates[0]])
-                }
+                operators = sorted(self.counts[self._layout.fates[0]])
+                found[name] = {operator: self._row(operator) for operator in operators}
             elif isinstance(number := getattr(self, name, None), int):
                 found[name] = number
             else:

@@ -98,9 +98,8 @@ def _rows(source: str, tally: Tally, max_chars: int, column: str) -> Iterator[So
                 raise LeftOut("too long")
             about = {name: row[name] for name in ("repository_name", "licenses") if row.get(name)}
             named = path if isinstance(path, str) and path.endswith(".py") else _NO_PATH
-            yield SourceFile(
-                _checked(named.lstrip("/")), text, Path(where.rpartition(":")[0]).name or where, about
-            )
+            origin = Path(where.rpartition(":")[0]).name or where
+            yield SourceFile(_checked(named.lstrip("/")), text, origin, about)
 
 
 def _checked(path: str) -> str:

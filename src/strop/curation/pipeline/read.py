@@ -128,9 +128,8 @@ def read_pipeline(path: FilePath, changes: dict[str, Any] | None = None) -> Plan
     except YamlFault as fault:
         raise ConfigError([f"{path}:{fault.line}: {shorten(fault.what, 200)}"]) from None
     except FileNotFoundError:
-        raise UserError(
-            f"{path}: there is no such file; name a pipeline, such as recipes/curate/small.yaml"
-        ) from None
+        remedy = "name a pipeline, such as recipes/curate/small.yaml"
+        raise UserError(f"{path}: there is no such file; {remedy}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as a pipeline: {error}") from None
     if not isinstance(data, dict):

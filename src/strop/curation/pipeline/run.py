@@ -163,9 +163,8 @@ class _Runner:
 
     def _refuse_nothing(self, stage: StageFiles, entry: StageCounts) -> None:
         if not entry.taken:
-            raise UserError(
-                "the sources hold no task: name another file, or a built-in set such as python-functions"
-            )
+            remedy = "name another file, or a built-in set such as python-functions"
+            raise UserError(f"the sources hold no task: {remedy}")
         most = sorted(entry.reasons.items(), key=lambda item: -item[1])
         first = next(copied(stage.dropped), b"").decode("utf-8", "replace")
         reasons = ", ".join(f"{count} {reason}" for reason, count in most[:3])

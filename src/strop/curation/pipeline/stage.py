@@ -169,9 +169,8 @@ class Books:
         try:
             return self._left.pop(_hash(task_id.encode()))
         except KeyError:
-            raise StropError(
-                f"the step {self._entry.step} gave the task {task_id!r} twice, or did not get it"
-            ) from None
+            fault = f"gave the task {task_id!r} twice, or did not get it"
+            raise StropError(f"the step {self._entry.step} {fault}") from None
 
 
 def index_of(path: Path) -> Index:

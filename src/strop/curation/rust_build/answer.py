@@ -116,13 +116,9 @@ def _test_module(node: Node) -> tuple[int, int] | None:
     """First and last byte of a `#[cfg(test)]` module, its attributes included."""
     if node.type != "mod_item":
         return None
-    start, marked, above = node.start_byte, False, node.prev_sibling
-    while above is not None and above.type in ("attribute_item", *_COMMENTS):
-        if above.type == "attribute_item":
-            start = above.start_byte
-            marked = marked or "".join(text_of(above).split()) == "#[cfg(test)]"
-        above = above.prev_sibling
-    return (start, node.end_byte) if marked else None
+    above = list(_attributes(node))
+    marked = any("".join(text_of(one).split()) == "#[cfg(test)]" for one in above)
+    return (above[-1].start_byte, node.end_byte) if marked else None
 
 
 def _head(function: Node) -> str:
@@ -151,16 +147,17 @@ def _closure(root: Node, names: set[str]) -> list[str]:
         name = waiting.pop()
         chosen.add(name)
         waiting += [other for other in items if other in _names(items[name]) and other not in chosen]
-    return [_with_attributes(node) for name, node in items.items() if name in chosen]
+    found = ([node, *_attributes(node)] for name, node in items.items() if name in chosen)
+    return ["\n".join(map(text_of, reversed(nodes))) for nodes in found]
 
 
-def _with_attributes(node: Node) -> str:
-    lines, above = [text_of(node)], node.prev_sibling
+def _attributes(node: Node) -> Iterator[Node]:
+    """The attributes above an item, the nearest first; comments may be between them."""
+    above = node.prev_sibling
     while above is not None and above.type in ("attribute_item", *_COMMENTS):
         if above.type == "attribute_item":
-            lines.insert(0, text_of(above))
+            yield above
         above = above.prev_sibling
-    return "\n".join(lines)
 
 
 def _name(node: Node) -> str:

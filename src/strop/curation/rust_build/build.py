@@ -23,7 +23,7 @@ from strop.curation.rust_build.questions import CostEstimate
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.curation.rust_build.source import SourcePrompt
 from strop.policies.paid.calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped
-from strop.policies.paid.connection import Prices, Usage
+from strop.policies.paid.connection import Usage
 from strop.policies.paid.folder import opened
 from strop.verification import open_verifier
 from strop.verification.rust.installation import find_installation
@@ -119,11 +119,6 @@ class _Run:
     cause: str = ""
     """Why the first one could not be verified."""
 
-    @property
-    def prices(self) -> Prices:
-        """Of the server, as given."""
-        return Prices(self.settings.price_in, self.settings.price_out)
-
     def whole(self, lock: int) -> Report:
         """The build and its files."""
         settings = self.settings
@@ -133,18 +128,15 @@ class _Run:
             calls = self._play_all(verifier, lock)
         if calls.failure is not None:
             raise calls.failure
-        tally = outputs.write(
-            settings.folder, self.results, settings.parts, derive_seed("rust-build", settings.seed)
-        )
-        manifest = outputs.manifest(
-            settings, tally, calls.usage, self.expected.rows, len(self.results.numbers), self.judge
-        )
+        seed, done = derive_seed("rust-build", settings.seed), len(self.results.numbers)
+        tally = outputs.write(settings.folder, self.results, settings.parts, seed)
+        manifest = outputs.manifest(settings, tally, calls.usage, self.expected.rows, done, self.judge)
         files.write_json(settings.folder / outputs.MANIFEST, manifest)
         return Report(manifest, calls.out_of_money, self.cause)
 
     def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
         calls = Calls(self.settings, self.settings.folder, lock)
-        for line in self.expected.lines(calls.usage, self.prices):
+        for line in self.expected.lines(calls.usage, self.settings.prices):
             self.say(line)
         with calls:
             works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
@@ -152,9 +144,8 @@ class _Run:
                 for _ in played(works, self.settings.concurrency + VERIFYING, ordered=False):
                     self.show(self._progress(calls))
             except KeyboardInterrupt:
-                self.say(
-                    f"interrupted: {calls.under_way} calls under way are finished and kept, up to {FINISH_SECONDS:g} s"
-                )
+                what = f"{calls.under_way} calls under way are finished and kept"
+                self.say(f"interrupted: {what}, up to {FINISH_SECONDS:g} s")
                 raise KeyboardInterrupt("continue with the same command") from None
         return calls
 
@@ -216,14 +207,14 @@ class _Run:
             raise StropError(f"{self.unverified} answers could not be verified; first cause: {self.cause}")
 
     def _progress(self, calls: Calls) -> BuildProgress:
-        known = self.prices.known
+        known = self.settings.prices.known
         return BuildProgress(
             total=self.expected.rows,
             done=len(self.results.numbers),
             kept=self.kept,
             usage=calls.usage,
-            cost=calls.usage.cost(self.prices) if known else None,
-            estimate=self.expected.refined(calls.usage, self.prices) if known else None,
+            cost=calls.usage.cost(self.settings.prices) if known else None,
+            estimate=self.expected.refined(calls.usage, self.settings.prices) if known else None,
         )
 
 

@@ -17,7 +17,7 @@ from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.parts import PART_NAMES, Member, assign, duplicates
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.curation.rust_build.source import SourcePrompt
-from strop.policies.paid.connection import Prices, Usage
+from strop.policies.paid.connection import Usage
 
 RESULTS, DROPPED, MANIFEST, ALL = "results.jsonl", "dropped.jsonl", "manifest.json", "tasks.jsonl"
 STAGES = (
@@ -137,7 +137,7 @@ def manifest(
 
     prompts  of the source; done: those that have a result; judge: names the compiler
     """
-    prices = Prices(settings.price_in, settings.price_out)
+    prices = settings.prices
     return {
         "format": 1,
         "build": settings.identity(questions.templates_hash()),

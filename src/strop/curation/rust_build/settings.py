@@ -43,21 +43,15 @@ class RustBuildSettings(Connection):
         if self.max_cost is not None and self.price_in is None:
             raise UserError("--max-cost needs prices: add --price-in and --price-out, per million tokens")
         if min(self.parts) < 0 or sum(self.parts) == 0:
-            raise UserError(
-                f"--parts {','.join(map(str, self.parts))}: three numbers, at least one of them above 0"
-            )
+            given = ",".join(map(str, self.parts))
+            raise UserError(f"--parts {given}: three numbers, at least one of them above 0")
         unused = set(self.columns) - {"statement", "id"}
         if unused:
             raise UserError(f"--column {min(unused)}=...: only statement=COLUMN and id=COLUMN are used here")
 
     def check_server(self) -> None:
         """Raises UserError, one line, where no server or model is named."""
-        if not self.url:
-            raise UserError("no server named: add --url, such as --url http://127.0.0.1:8000/v1")
-        if not self.url.startswith(("http://", "https://")):
-            raise UserError(
-                f"--url {self.url!r} is not an address: it must begin with http:// or https:// and end in /v1"
-            )
+        self.check_url("--url")
         if not self.model:
             raise UserError("no model named: add --model NAME, as the server names it")
 

@@ -41,8 +41,7 @@ class Store:
 
     def append(self, values: Hashes) -> None:
         """Adds the next array. Raises OSError when the disk is full."""
-        self._file.write(values.tobytes())
-        self._ends.append(self._ends[-1] + len(values))
+        self.extend(values, np.array([len(values)]))
 
     def seal(self) -> "Store":
         """Ends writing; reading begins. Returns itself."""

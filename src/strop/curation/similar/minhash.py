@@ -41,9 +41,8 @@ def near(store: Store, threshold: float, permutations: int = PERMUTATIONS) -> It
     chosen, table = _suspects(store, threshold, permutations)
     rows = rows_of(threshold, permutations)
     columns = np.ascontiguousarray(table.T)
-    found = np.unique(
-        np.concatenate([_same(_keys(columns[at : at + rows])) for at in range(0, permutations, rows)])
-    )
+    bands = (columns[at : at + rows] for at in range(0, permutations, rows))
+    found = np.unique(np.concatenate([_same(_keys(band)) for band in bands]))
     pairs = np.stack(np.divmod(found, max(len(chosen), 1)), axis=1)
     pairs = pairs[_likely(table, pairs, threshold)]
     kept, similarity = confirmed(store, chosen[pairs], threshold)

@@ -24,9 +24,8 @@ class Audit(Step[AuditConfig]):
         """See `Step.run`. Remembers each task's audit."""
         with context.memory() as memory:
             open_tasks = (task for task in read() if not _known(task, memory))
-            audits = audit_tasks(
-                open_tasks, context.verifier(), self._settings(context), reseeded=context.reseeded
-            )
+            verifier, settings = context.verifier(), self._settings(context)
+            audits = audit_tasks(open_tasks, verifier, settings, reseeded=context.reseeded)
             for done, audit in enumerate(audits, start=len(memory) + 1):
                 memory[audit.task_id] = audit.model_dump(mode="json")
                 context.progress(done, context.size)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from strop.core.errors import StropError, UserError
 from strop.core.journal import JournalReader, LinePlace, scan
 from strop.policies.paid import folder
-from strop.policies.paid.connection import Connection, Prices, Usage
+from strop.policies.paid.connection import Connection, Usage
 from strop.sandbox.spawn import Process, source_folder, spawn
 
 FINISH_SECONDS = 15.0
@@ -65,7 +65,7 @@ class Calls:
     def __init__(self, settings: Connection, path: Path, lock: int) -> None:
         """Reads the journal, keeping keys and places. `lock`: descriptor, see `folder.opened`. Raises UserError."""
         self._settings, self._lock = settings, lock
-        self._prices = Prices(settings.price_in, settings.price_out)
+
         self._path = path / folder.CALLS
         self.usage = Usage()
         self._places: dict[bytes, LinePlace] = {}
@@ -106,7 +106,7 @@ class Calls:
         while self._queued and len(self._sent) < self._settings.concurrency:
             question, future = self._queued.popleft()
             limit = self._settings.max_cost
-            if limit is not None and self.usage.cost(self._prices) >= limit:
+            if limit is not None and self.usage.cost(self._settings.prices) >= limit:
                 self.out_of_money = True
             if self.out_of_money or self.failure is not None:
                 future.set_exception(Stopped())

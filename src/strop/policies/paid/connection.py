@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from strop.core.errors import UserError
 from strop.core.text import printable
 
-OPTIONS = {
-    name: f"--{name.replace('_', '-')}" for name in ("url", "model", "timeout", "concurrency", "api_key_env")
-}
+_SETTINGS = ("url", "model", "timeout", "concurrency", "api_key_env")
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SETTINGS}
 """What a connection's settings are called on the command line."""
 
 
@@ -35,6 +35,19 @@ class Connection:
     price_out: float | None = None
     """Per million tokens; None = not known, then no cost is shown."""
     max_cost: float | None = None
+
+    @property
+    def prices(self) -> "Prices":
+        """As given."""
+        return Prices(self.price_in, self.price_out)
+
+    def check_url(self, option: str) -> None:
+        """Raises UserError, one line, unless a server is named by an address; `option`: what names it."""
+        if not self.url:
+            raise UserError(f"no server named: add {option}, such as {option} http://127.0.0.1:8000/v1")
+        if not self.url.startswith(("http://", "https://")):
+            rule = "it must begin with http:// or https:// and end in /v1"
+            raise UserError(f"{option} {self.url!r} is not an address: {rule}")
 
 
 @dataclass

@@ -63,9 +63,8 @@ def rust_faults(text: str, function: RustFunction, *, seed: int, key: str) -> It
     inner = data[start:end].decode("utf-8", "surrogatepass")
     drawn = Faults(inner, seed=seed, task_id=f"{key}:{function.name}:{start}", kinds=BEHAVIOUR)
     for fault, program in drawn.drawn():
-        first, last = (
-            function.first + data[start : start + place].count(b"\n") for place in (fault.start, fault.end)
-        )
+        above = (data[start : start + place].count(b"\n") for place in (fault.start, fault.end))
+        first, last = (function.first + lines for lines in above)
         whole = data[:start] + program.encode("utf-8", "surrogatepass") + data[end:]
         file = whole.decode("utf-8", "surrogatepass")
         yield Fault((fault.operator,), function.name, (first, last), file, _spelt(program))
