@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import warm
 
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
@@ -27,9 +28,7 @@ def line(number: int, *, good: bool = True, spin: int = 0) -> str:
 
 
 def strop(*args: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *map(str, args)], cwd=folder, capture_output=True, text=True, timeout=300
-    )
+    return warm.strop("audit", *args, cwd=folder)
 
 
 def names(folder: Path) -> list[str]:

@@ -2,22 +2,17 @@ import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 import tarfile
 
 import pytest
+from tests import warm
 from tests.curation.test_implement import EXAMPLE
-
-STROP = [sys.executable, "-m", "strop.cli"]
 
 
 @pytest.fixture
 def strop(tmp_path):
     def call(*words):
-        return subprocess.run(
-            [*STROP, *map(str, words)], cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
+        return warm.strop(*words, cwd=tmp_path)
 
     return call
 

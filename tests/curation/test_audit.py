@@ -22,7 +22,13 @@ def verifier():
 def planted(verifier) -> list[tuple[str, str, TaskAudit]]:
     rows = list(unfit())
     audits = audit_tasks((task for *_, task in rows), verifier)
-    return [(code, name, found) for (code, name, _), found in zip(rows, audits, strict=True)]
+    found = [(code, name, audit) for (code, name, _), audit in zip(rows, audits, strict=True)]
+    # A reference that seldom fails passes every run of one audit in 260: it has four.
+    (at,) = (n for n, (_, name, _) in enumerate(rows) if name == "seldom")
+    code, name, task = rows[at]
+    audits = audit_tasks([task] * 3, verifier)
+    found[at] = (code, name, next((a for a in (found[at][2], *audits) if code in fatal(a)), found[at][2]))
+    return found
 
 
 def fatal(audit: TaskAudit) -> set[str]:
@@ -35,12 +41,13 @@ def test_every_planted_fault_is_found_by_its_code(planted):
     assert missed == [] and not any(found.ok for *_, found in planted)
 
 
-def test_a_fault_of_every_code_is_planted(planted):
-    assert {code for code, *_ in planted} | {"empty-passes", "repeated-tests"} == set(CODES)
+def test_a_fault_of_every_code_is_planted():
+    assert {code for code, *_ in unfit()} | {"empty-passes", "repeated-tests"} == set(CODES)
 
 
-def test_findings_are_single_lines(planted):
-    assert all("\n" not in f.text and f.text for *_, found in planted for f in found.findings)
+def test_findings_are_single_lines(verifier):
+    audits = list(audit_tasks((task for *_, task in some([*unfit()], 4)), verifier))
+    assert all("\n" not in f.text and f.text for found in audits for f in found.findings)
 
 
 def test_sound_tasks_that_come_close_are_fit(verifier):

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import warm
 
 from strop.core.checks import CommandCheck, CommandStep, EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
@@ -330,9 +331,7 @@ def test_names_of_tests() -> None:
 @pytest.fixture
 def strop(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def call(*words: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*STROP, *map(str, words)], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
-        )
+        return warm.strop(*words, cwd=tmp_path)
 
     return call
 

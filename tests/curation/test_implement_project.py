@@ -1,10 +1,9 @@
 """Tasks to implement that a project's own tests judge."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from tests import warm
 
 from strop.core.task import Task
 from strop.edits import FORMATS
@@ -50,10 +49,7 @@ def test_only_functions_that_tests_notice_make_tasks_and_any_right_answer_passes
         path.write_text(text)
     out = tmp_path / f"{format}.jsonl"
     words = ["project", "-o", out, "--tests", "--filters", "none", "--workers", "1", "--format", format]
-    done = subprocess.run(
-        [sys.executable, "-m", "strop.cli", "build", "implement", *words],
-        cwd=tmp_path, capture_output=True, text=True, timeout=240,
-    )  # fmt: skip
+    done = warm.strop("build", "implement", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (task,) = (Task.model_validate_json(line) for line in out.read_text().splitlines())
     manifest = json.loads(out.with_name(f"{out.name}.manifest.json").read_text())

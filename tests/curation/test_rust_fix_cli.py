@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from tests import warm
 
 pytestmark = pytest.mark.rust
 STROP = [sys.executable, "-m", "strop.cli"]
@@ -14,9 +15,7 @@ STROP = [sys.executable, "-m", "strop.cli"]
 @pytest.fixture
 def strop(tmp_path):
     def call(*words):
-        return subprocess.run(
-            [*STROP, *map(str, words)], cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
+        return warm.strop(*words, cwd=tmp_path)
 
     return call
 

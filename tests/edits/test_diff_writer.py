@@ -64,11 +64,10 @@ def test_the_same_as_git(folder: Path, before: dict[str, str], after: dict[str, 
     assert write_diff(before, after, full=True) == gits(folder, before, after)
 
 
+@pytest.mark.needs("data")
 def test_nearly_always_the_same_as_git_on_real_changes(folder: Path) -> None:
     """Where several smallest diffs exist, git may choose another one."""
     pairs = [(before, after) for before, after in real_pairs()[-60:] if before != after]
-    if not pairs:
-        pytest.skip("shared/data is not there")
     same = sum(
         write_diff({"a.py": a}, {"a.py": b}, full=True) == gits(folder, {"a.py": a}, {"a.py": b})
         for a, b in pairs

@@ -1,12 +1,11 @@
 """The command with a model on a server, and with one in process."""
 
 import json
-import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from tests import warm
 
 from .conftest import BREAKS, ISSUE, RIGHT
 
@@ -66,17 +65,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def run(tmp_path, folder, *arguments):
     (tmp_path / "issue.md").write_text(ISSUE)
-    command = [
-        sys.executable,
-        "-m",
-        "strop.cli",
-        "repair",
-        str(folder),
-        "--issue",
-        "issue.md",
-        *map(str, arguments),
-    ]
-    return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=550)
+    return warm.strop("repair", folder, "--issue", "issue.md", *arguments, timeout=550, cwd=tmp_path)
 
 
 @pytest.mark.jail

@@ -7,6 +7,7 @@ import os
 import subprocess
 
 import pytest
+from tests import warm
 
 from strop.config.tasks import SandboxConfig
 from strop.policies.scripted import ScriptedPolicy
@@ -209,20 +210,8 @@ def answers(tmp_path):
 
 
 def run(tmp_path, folder, *arguments, issue=ISSUE):
-    import sys
-
     (tmp_path / "issue.md").write_text(issue)
-    command = [
-        sys.executable,
-        "-m",
-        "strop.cli",
-        "repair",
-        str(folder),
-        "--issue",
-        "issue.md",
-        *map(str, arguments),
-    ]
-    return subprocess.run(command, capture_output=True, cwd=tmp_path, timeout=300)
+    return warm.strop_bytes("repair", folder, "--issue", "issue.md", *arguments, cwd=tmp_path)
 
 
 def applied(folder, diff):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.cells import cell_len
+from tests import warm
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -43,6 +44,14 @@ def on_terminal(words: Sequence[str], columns: int, lines: int = 24, **variables
     errors = process.stderr.read().decode()
     assert process.wait(60) == 0 and errors == "", errors
     os.close(ours)
+    return text
+
+
+def strop_on_terminal(words: Sequence[str], columns: int, lines: int = 24, **variables: str) -> str:
+    """What `strop WORDS` writes to a terminal of that size, as `on_terminal`."""
+    window = struct.pack("HHHH", lines, columns, 0, 0)
+    code, text, errors = warm.on_terminal(*words, size=window, env=environment(**variables))
+    assert code == 0 and errors == "", errors
     return text
 
 

@@ -1,18 +1,17 @@
 """Hostile texts on a terminal: no command prints a control character, whatever lies in the run folder."""
 
 import io
-import subprocess
-import sys
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests import warm
 
 from strop.reports.terminal.live import LiveView
 
 from .hostile_runs import hostile_run, named_runs
-from .terminals import COLOUR, MOVE, SOURCE, environment, on_terminal
+from .terminals import COLOUR, MOVE, SOURCE, environment, on_terminal, strop_on_terminal
 from .xss import CORPUS, SHORT
 
 _FORBIDDEN = {*"\u061c\u200e\u200f\u2028\u2029", *map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))}
@@ -37,11 +36,8 @@ def harmful(text: str) -> list[str]:
 
 def said(words: Sequence[str | Path], *, status: int = 0, **variables: str) -> str:
     """What `strop WORDS` prints on stdout and stderr, looked at for harmful characters."""
-    done = subprocess.run(
-        [sys.executable, "-m", "strop.cli", *words], capture_output=True, timeout=120,
-        env=environment(**variables),
-    )  # fmt: skip
-    text = (done.stdout + done.stderr).decode(variables.get("PYTHONIOENCODING", "utf-8"))
+    done = warm.strop(*words, env=environment(**variables))
+    text = done.stdout + done.stderr
     assert harmful(text) == []
     assert "Traceback" not in text, text[-3000:]
     assert done.returncode == status, text[-2000:]
@@ -87,7 +83,7 @@ def test_terminals_with_few_characters(run: Path, named: list[Path], encoding: s
 def test_colours_are_the_only_escapes_on_a_terminal(run: Path, named: list[Path]) -> None:
     words = [["show", str(run), "--step", "1", "--limit", "110"], ["runs", str(named[0].parent)]]
     for command in words:
-        text = COLOUR.sub("", on_terminal(["-m", "strop.cli", *command], 100)).replace("\r\n", "\n")
+        text = COLOUR.sub("", strop_on_terminal(command, 100)).replace("\r\n", "\n")
         assert harmful(text) == []
 
 

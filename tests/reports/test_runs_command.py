@@ -3,24 +3,21 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm
 
 from strop.reports.run_folder import RunFolder
 from strop.reports.terminal.run_list import find_runs, list_row, reward_ends
 
 from .made_runs import make_run
-from .terminals import COLOUR, environment, on_terminal, widest
+from .terminals import COLOUR, environment, strop_on_terminal, widest
 
 
 def strop(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "strop.cli", *map(str, words)],
-        capture_output=True, text=True, timeout=120, check=False, cwd=cwd, env=environment(),
-    )  # fmt: skip
+    return warm.strop(*words, cwd=cwd, env=environment())
 
 
 def small(folder: Path, **settings: Any) -> Path:
@@ -114,11 +111,11 @@ def test_no_runs_and_no_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [20, 60, 250])
 def test_a_terminal_gets_what_fits(many: Path, columns: int) -> None:
-    text = on_terminal(["-m", "strop.cli", "runs", str(many)], columns)
+    text = strop_on_terminal(["runs", str(many)], columns)
     assert widest(text) <= columns and COLOUR.search(text)
     assert "finished" in text and "unreadable" in text
     assert ("state: finished" in text) == (columns < 250)  # else a table
-    assert "\x1b" not in on_terminal(["-m", "strop.cli", "runs", str(many)], columns, NO_COLOR="1")
+    assert "\x1b" not in strop_on_terminal(["runs", str(many)], columns, NO_COLOR="1")
 
 
 def test_a_hostile_name_is_shown_and_does_nothing(tmp_path: Path) -> None:

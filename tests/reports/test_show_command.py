@@ -12,7 +12,7 @@ from strop.core.verdict import Outcome
 from strop.reports.run_folder import RunFolder
 
 from .made_runs import make_run
-from .terminals import COLOUR, on_terminal, widest
+from .terminals import COLOUR, strop_on_terminal, widest
 from .test_runs_command import strop
 
 
@@ -159,7 +159,7 @@ EVIL = "\x1b]0;owned\x07\x1b[2J\u202eabc\x9b31m[bold]\ud800 \r x" + "\U0001f600"
 def test_hostile_texts_reach_no_terminal_raw(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", steps=1, groups=1, size=3, texts=[EVIL], evaluations=())
     for words in (["--step", "1"], ["--id", "t.1.0.1"]):
-        text = on_terminal(["-m", "strop.cli", "show", str(folder), *words, "--full"], 40)
+        text = strop_on_terminal(["show", str(folder), *words, "--full"], 40)
         for raw in ("\x1b]0", "\x1b[2J", "\x07", "\u202e", "\x9b"):
             assert raw not in text
         assert widest(text) <= 40
@@ -169,12 +169,10 @@ def test_hostile_texts_reach_no_terminal_raw(tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", [10, 20, 80])
 def test_any_width(run: Path, columns: int) -> None:
     for words in ([], ["--step", "2"], ["--id", "t.2.0.0"], ["--evaluation", "before", "--limit", "1"]):
-        text = on_terminal(["-m", "strop.cli", "show", str(run), *words], columns)
+        text = strop_on_terminal(["show", str(run), *words], columns)
         assert widest(text) <= columns and COLOUR.search(text)
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert "\x1b" not in on_terminal(
-            ["-m", "strop.cli", "show", str(run), "--step", "2"], columns, **variables
-        )
+        assert "\x1b" not in strop_on_terminal(["show", str(run), "--step", "2"], columns, **variables)
 
 
 def test_a_rollout_that_contradicts_itself_is_marked(tmp_path: Path) -> None:

@@ -4,11 +4,10 @@ import gzip
 import json
 import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests import needs, warm
 
 from strop.core import files
 from strop.core.errors import UserError
@@ -163,17 +162,16 @@ def states(folder: Path) -> dict[str, Path]:
 
 @pytest.mark.browser(24)
 def test_runs_in_every_state_open_in_a_browser_and_say_what_they_are(tmp_path):
-    sync_api = pytest.importorskip("playwright.sync_api")
-    chromium = Path("/usr/bin/chromium-headless-shell")
-    if not chromium.exists():
-        pytest.skip(f"{chromium} is not installed")
+    needs.need("browser")
+    from playwright.sync_api import sync_playwright
+
     runs = states(tmp_path)
     with (runs["running: step 2 of 9 is done"] / ".lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for number, run in enumerate(runs.values()):
             made([run], tmp_path / f"{number}.html")
-    with sync_api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(chromium))
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=needs.browser_program(), args=["--no-sandbox"])
         context = browser.new_context(offline=True)
         tab = context.new_page()
         faults: list[str] = []
@@ -197,8 +195,7 @@ def test_what_is_wrong_is_among_the_problems(tmp_path):
 
 
 def strop(*words, cwd):
-    command = [sys.executable, "-m", "strop.cli", "report", *map(str, words)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
+    return warm.strop("report", *words, cwd=cwd)
 
 
 def test_the_command_says_where_it_wrote(tmp_path):

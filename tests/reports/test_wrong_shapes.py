@@ -43,6 +43,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
         steps=3,
         groups=2,
         size=2,
+        held_out=1,
         extra=("humaneval",),
         evaluations=("before", "step-000002", "after"),
     )
@@ -238,7 +239,6 @@ WALK = """async (place) => {
 }"""
 
 
-@pytest.mark.browser(16)
 def walk(page: Any, runs: int) -> list[str]:
     """Goes to all views of every run; the status lines."""
     said = []
@@ -256,6 +256,7 @@ def walk(page: Any, runs: int) -> list[str]:
     return said
 
 
+@pytest.mark.browser(16)
 def test_a_page_of_odd_values(source: Path, tmp_path: Path, open_page: Callable[..., Any]) -> None:
     pytest.importorskip("altair")
     runs = [odd_run(source, tmp_path / name, odd) for name, odd in ODD.items()]
@@ -281,6 +282,7 @@ def test_every_state_of_a_folder_opens(source: Path, tmp_path: Path, open_page: 
             assert words in status, run.name
 
 
+@pytest.mark.browser(12)
 def test_the_live_page_of_odd_folders(source: Path, tmp_path: Path, open_page: Callable[..., Any]) -> None:
     pytest.importorskip("starlette")
     odd = [

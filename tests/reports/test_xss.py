@@ -114,7 +114,6 @@ def filtered() -> Iterator[Place]:
     )
 
 
-@pytest.mark.browser(40)
 def summaries() -> list[Place]:
     """Overview and configuration: names of scores, stages, topics, sets, settings and versions."""
     scores = [[".o-figure h4", f"Score: {shown(text)}"] for text in SHORT.values()]
@@ -124,6 +123,7 @@ def summaries() -> list[Place]:
     return [{"view": "overview", "has": scores + results}, {"view": "config", "has": settings}]
 
 
+@pytest.mark.browser(40)
 def test_no_text_becomes_more_than_text(bare: Path, open_page: Callable[..., Any]) -> None:
     """Escaping alone holds, without the policy, in every view."""
     page = open_page(bare, "#view=rollouts")
@@ -131,12 +131,14 @@ def test_no_text_becomes_more_than_text(bare: Path, open_page: Callable[..., Any
     assert page.title() == "run \u00b7 Strop"
 
 
+@pytest.mark.browser(22)
 def test_the_policy_has_nothing_to_forbid(whole: Path, open_page: Callable[..., Any]) -> None:
     """What it forbids, the browser says on its console, and that is a failure of `open_page`."""
     page = open_page(whole, "#view=rollouts")
     tour(page, [*every_rollout()[::2], *[*every_task()][::7], *[*filtered()][::7], *summaries()])
 
 
+@pytest.mark.browser(8)
 def test_broken_escaping_is_seen(bare: Path, browser: Any) -> None:
     """The tests' own test: a page that takes texts for markup is found out, and so is one that hides them."""
     text = bare.read_text()
@@ -170,6 +172,7 @@ def test_broken_escaping_is_seen(bare: Path, browser: Any) -> None:
         assert "lacks" in " ".join(page.evaluate("places => tour(places)", [place]))
 
 
+@pytest.mark.browser(9)
 def test_addresses_may_be_hostile(whole: Path, open_page: Callable[..., Any]) -> None:
     """As a link from elsewhere would open the page: every part of the address is a text of the corpus."""
     page = open_page(whole, "#view=rollouts")
@@ -222,6 +225,7 @@ def test_names_of_runs_and_folders(folder: Path, open_page: Callable[..., Any]) 
     assert len(page.locator(".run-pick option").all_inner_texts()) == len(runs)
 
 
+@pytest.mark.browser(18)
 def test_live_page(run: Path, open_page: Callable[..., Any]) -> None:
     with viewed(run) as server:
         server.complete()

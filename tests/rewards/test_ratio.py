@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import HOSTILE, edited, made_text, real_pairs
+from tests.scale import most
 
 from strop.rewards.ratio import changed_lines, lines_ratio, ratio, unified_diff
 
@@ -44,9 +45,9 @@ def test_around_the_length_where_autojunk_begins(length: int) -> None:
             assert ratio(a, b, autojunk=autojunk) == slow(a, b, autojunk)
 
 
-def test_two_thousand_texts_and_their_diffs() -> None:
+def test_many_texts_and_their_diffs() -> None:
     rng = random.Random(7)
-    for _ in range(2_000):
+    for _ in range(most(2_000, 400)):
         before = made_text(rng, 12)
         a, b = edited(rng, before), edited(rng, before)
         first, second = unified_diff(before, a), unified_diff(before, b)
@@ -70,7 +71,7 @@ def test_many_lines_where_autojunk_acts_on_lines() -> None:
 def test_lines_of_few_and_of_many_kinds(length: int) -> None:
     rng = random.Random(length)
     for kinds in (2, 20, 400):
-        for _ in range(10):
+        for _ in range(most(10, 3)):
             b = [f"line {rng.randrange(kinds)}" for _ in range(length)]
             a = [line for line in b if rng.random() < 0.8] + [rng.choice(b)] * rng.randrange(3)
             for autojunk in (True, False):

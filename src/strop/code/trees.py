@@ -225,10 +225,11 @@ class Source:
     def names(self, *nodes: Node | None) -> set[str]:
         """The identifiers inside these nodes."""
         found: set[str] = set()
-        for node in nodes:
-            if node is not None:
-                starts, names = self._names
-                found.update(names[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)])
+        looked = 0  # nodes may lie in one another: each byte is looked at once
+        for start, end in sorted(span(node) for node in nodes if node is not None):
+            starts, names = self._names
+            found.update(names[bisect_left(starts, max(start, looked)) : bisect_left(starts, end)])
+            looked = max(looked, end)
         return found
 
     @cached_property

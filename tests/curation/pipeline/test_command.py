@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm
 
 from .helpers import lines, program, results, write
 
@@ -20,14 +21,7 @@ DEADLINE = 300.0
 
 
 def curate(*arguments: Any, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-        cwd=cwd,
-    )
+    return warm.strop("curate", *arguments, timeout=DEADLINE, cwd=cwd)
 
 
 def fault(*arguments: Any) -> str:
