@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 from tests.rewards.edit_pairs import edited, real_pairs
 
 from strop.rewards import code_repair, ratio
-from strop.rewards.change_overlap import change_overlap
+from strop.rewards.edit_scores import change_overlap
 
 
 class Pair(NamedTuple):
