@@ -25,8 +25,8 @@ from strop.core.task import Task
 
 _WORD = re.compile(r"\$\$|\$([A-Z_]+)")
 _MOST_ACTS = 3
-_SHARES = {"python": 0.9, "rust": 0.05, "rust-types": 0.05}
-"""Of a run over all languages, since a Rust answer takes ten times as long."""
+_SHARES = {"python": 0.84, "rust": 0.05, "rust-types": 0.05, "c": 0.03, "javascript": 0.03}
+"""Of a run over all languages, since a Rust answer takes ten times as long as a Python one."""
 LANGUAGES = tuple(dict.fromkeys(name.partition("-")[0] for name in _SHARES))
 _SLOW = 0.03
 """Share of drawn acts that run into a limit which are kept: each takes seconds."""
@@ -72,7 +72,7 @@ class Grammar:
         task = data["task"]["name"] if "task" in data else rng.choice(data["tasks"])
         values = place.get("values") or data.get("values") or [""]
         made = Payload(
-            name=f"{number}-{'+'.join([place['name'], *(a['name'] for a in acts)])}-{task}",
+            name=f"{seed}-{number}-{'+'.join([place['name'], *(a['name'] for a in acts)])}-{task}",
             language=self.language,
             family=acts[0]["family"] if acts else "forge",
             task=task,
