@@ -13,8 +13,9 @@ Every spec draws the data set "points". Each row is one line of metrics and one 
 so that a chart follows the page's theme.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 from strop.core.optional import require
@@ -24,10 +25,15 @@ POINTS = "points"
 _HEIGHT = 170
 
 
-def charts(curves: Mapping[str, Curve] = CURVES) -> dict[str, dict[str, Any]]:
-    """{name: Vega-Lite spec} of all curves, a few hundred bytes each. Raises UserError when altair is not installed."""
+@cache
+def charts() -> dict[str, dict[str, Any]]:
+    """{name: Vega-Lite spec} of all curves, a few hundred bytes each. Raises UserError when altair is not installed.
+
+    altair's own validation takes seconds; the tests validate what comes out.
+    """
     alt = require("altair", package="altair", extra="report", purpose="drawing charts")
-    return {name: _spec(alt, curve) for name, curve in curves.items()}
+    with alt.utils.schemapi.debug_mode(False):
+        return {name: _spec(alt, curve) for name, curve in CURVES.items()}
 
 
 def _spec(alt: Any, curve: Curve) -> dict[str, Any]:
@@ -45,7 +51,7 @@ def _spec(alt: Any, curve: Curve) -> dict[str, Any]:
     chart = chart.configure(
         font="system-ui, sans-serif", axis={**text, **axis, **faint}, view={"stroke": None}
     )
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
 
 

@@ -29,6 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page import chart_library, document, policy
+from strop.reports.page.charts import charts
 from strop.reports.view.filters import Filters
 from strop.reports.view.follow import FollowedRun
 
@@ -45,7 +46,6 @@ class ViewApp:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.runs = {str(n): FollowedRun(folder, str(n)) for n, folder in enumerate(folders)}
-        self._charts: dict[str, Any] | None = None
         self._building = threading.Lock()
         paths: dict[str, Callable[[Query], Response]] = {
             "/": self._document,
@@ -121,11 +121,7 @@ class ViewApp:
 
     def _chart_specs(self, query: Query) -> Response:
         with self._building:
-            if self._charts is None:
-                from strop.reports.page.charts import charts
-
-                self._charts = charts()
-        return _json(self._charts)
+            return _json(charts())
 
     def _run(self, query: Query) -> FollowedRun:
         run = self.runs.get(query.get("run", "0"))
