@@ -22,6 +22,7 @@ from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.canaries import CanaryTests, drawn
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.project.runs import Request, Run, as_bytes
+from strop.verification.project.twins import Twins, in_place, twins_of
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -43,53 +44,97 @@ class Judged:
     backend: Backend
 
     def run(self, passed: Callable[[Run], bool]) -> Run:
-        """The tests' run; one that passed is believed only if a second one agrees.
-
-        Tests that do not bear the second run's order, or copies of themselves, are run a third time as at first.
-        """
-        first = self._attempt(passed)
+        """The tests' run; one that passed is believed only if a second one, of the tests' twins, agrees."""
+        seed = random.SystemRandom().getrandbits(64)
+        changed: dict[str, str] = dict(self.check.files)
+        first, canaries = self._plain(seed, changed, self.check.removed, self.tests)
         if first.tampered or not passed(first):
             return first
-        second = self._attempt(passed, another=True)
-        if second.tampered or passed(second):
-            return _together(second, first)
-        return _together(self._attempt(passed), first, second)
+        if odd := _odd(first, canaries.must):  # does the project itself bear them?
+            fine, same = self._plain(seed, {}, (), ())
+            usual = {same.kinds[test] for test in same.must} - {same.kinds[t] for t in _odd(fine, same.must)}
+            if found := next((test for test in odd if canaries.kinds[test] in usual), ""):
+                return _forged(first, found)
+        return self._again(first) if self.language == "python" else self._repeated(first, passed)
 
-    def _attempt(self, passed: Callable[[Run], bool], *, another: bool = False) -> Run:
-        rng = random.SystemRandom()
-        seed, order = rng.getrandbits(64), rng.getrandbits(32) | 1 if another else 0
-        changed: dict[str, str] = dict(self.check.files)
-        run, canaries = self._once(seed, changed, self.check.removed, self.tests, copies=another, order=order)
-        if run.tampered or not passed(run) or not (odd := _odd(run, canaries)):
-            return run
-        # does the project itself bear them?
-        fine, same = self._once(seed, {}, (), (), copies=another, order=order)
-        usual = {same.kinds[test] for test in same.must} - {same.kinds[test] for test in _odd(fine, same)}
-        if found := next((test for test in odd if canaries.kinds[test] in usual), ""):
-            word = "was not reported" if found not in run.results else "did not end as it must"
-            run.tampered = f"a test of ours {word}: the tests' results were forged"
-            run.stop = (Outcome.TAMPERED, run.tampered)
-        return run
+    def _again(self, first: Run) -> Run:
+        """The twins in a fresh process, in another order; those in drawn places first, then in the tests' own."""
+        seed = random.SystemRandom().getrandbits(64)
+        twins = twins_of(self._tree(self.check.files, self.check.removed), self.tests, random.Random(seed))
+        plain = [test for test in self.tests if test not in twins.true]
+        run = self._twins(twins, plain, self.check.files, self.check.removed)
+        before = [first]
+        if odd := self._forged_twins(run, twins, seed):
+            return _together(_forged(run, odd), *before)
+        lost = self._lost(run, twins)
+        if lost and not run.tampered:
+            tree = self._tree(self.check.files, self.check.removed)
+            for truth in (False, True):
+                before.append(run)
+                seed = random.SystemRandom().getrandbits(64)
+                twins = in_place(tree, lost, random.Random(seed), truth=truth)
+                plain = [test for test in lost if truth and test not in twins.true]
+                run = self._twins(twins, plain, self.check.files, self.check.removed)
+                if odd := self._forged_twins(run, twins, seed, lost):
+                    return _together(_forged(run, odd), *before)
+            lost = [test for test in lost if not _passed(run, test)]
+        if not lost and not run.tampered:
+            return _together(first, run, *before[1:])
+        run.results |= {test: result for test, result in first.results.items() if test not in lost}
+        return _together(run, *before)
 
-    def _once(
-        self,
-        seed: int,
-        files: Mapping[str, str],
-        removed: Collection[str],
-        tests: Collection[str],
-        *,
-        copies: bool,
-        order: int,
+    def _lost(self, run: Run, twins: Twins) -> list[str]:
+        """Tests that did not pass this time."""
+        return [test for test in self.tests if not _passed(run, twins.true.get(test, test))]
+
+    def _twins(
+        self, twins: Twins, plain: list[str], files: Mapping[str, str], removed: Collection[str]
+    ) -> Run:
+        tests = list(dict.fromkeys([*plain, *twins.true.values(), *twins.false.values()]))
+        order = random.SystemRandom().getrandbits(32) | 1
+        request = Request(tests=tests, beside=list(twins.files), order=order)
+        return self.backend.run(request, files={**files, **twins.files}, removed=removed)
+
+    def _forged_twins(self, run: Run, twins: Twins, seed: int, tests: list[str] | None = None) -> str:
+        """A twin that must fail, was told to have passed or not at all, and is right in the unchanged project."""
+        odd = [test for test, twin in twins.false.items() if _odd(run, {twin: False})]
+        if run.stop is not None and not any(_passed(run, twins.false[test]) for test in odd):
+            return ""  # it did not come to its end, so nothing is believed of it
+        if not odd:
+            return ""
+        rng, tree = random.Random(seed), self._tree({}, ())
+        same = in_place(tree, tests, rng, truth=False) if tests else twins_of(tree, self.tests, rng)
+        usual = self._twins(same, [], {}, ())
+        fine = [test for test in odd if test in same.false and not _odd(usual, {same.false[test]: False})]
+        return twins.false[fine[0]] if fine else ""
+
+    def _repeated(self, first: Run, passed: Callable[[Run], bool]) -> Run:
+        return first
+
+    def _tree(self, files: Mapping[str, str], removed: Collection[str]) -> dict[str, bytes]:
+        return {path: data for path, data in {**self.base, **as_bytes(files)}.items() if path not in removed}
+
+    def _plain(
+        self, seed: int, files: Mapping[str, str], removed: Collection[str], tests: Collection[str]
     ) -> tuple[Run, CanaryTests]:
-        tree = {path: data for path, data in {**self.base, **as_bytes(files)}.items() if path not in removed}
-        canaries = drawn(tree, self.tests, self.language, random.Random(seed), copies=copies)
-        request = Request(tests=[*tests, *canaries.must], beside=list(canaries.files), order=order)
+        canaries = drawn(self._tree(files, removed), self.tests, self.language, random.Random(seed))
+        request = Request(tests=[*tests, *canaries.must], beside=list(canaries.files))
         return self.backend.run(request, files={**files, **canaries.files}, removed=removed), canaries
 
 
-def _odd(run: Run, canaries: CanaryTests) -> list[str]:
+def _forged(run: Run, test: str) -> Run:
+    word = "was not reported" if test not in run.results else "did not end as it must"
+    cause = f"a test of ours {word}: the tests' results were forged"
+    return replace(run, tampered=cause, stop=(Outcome.TAMPERED, cause))
+
+
+def _passed(run: Run, test: str) -> bool:
+    return test in run.results and run.results[test].outcome is Outcome.PASSED
+
+
+def _odd(run: Run, must: Mapping[str, bool]) -> list[str]:
     """Canaries that did not end as they must. One that took too long or had no memory says nothing."""
-    wrong = {test: Outcome.FAILED if passes else Outcome.PASSED for test, passes in canaries.must.items()}
+    wrong = {test: Outcome.FAILED if passes else Outcome.PASSED for test, passes in must.items()}
     return [test for test in wrong if test not in run.results or run.results[test].outcome is wrong[test]]
 
 
