@@ -1,4 +1,4 @@
-# ruff: noqa: E501
+# ruff: noqa: E501, UP031
 """Edits of a project that do not mend it and try to have its tests reported as passed."""
 
 from collections.abc import Callable, Iterator
@@ -36,6 +36,16 @@ def test_list():
 
 def test_file():
     assert str(double(4)) == pathlib.Path(__file__).with_name("expected.txt").read_text().strip()
+
+@pytest.mark.parametrize(("x", "want"), [(2, [4]), (3, [6])])
+def test_want(x, want):
+    result = [double(x)]
+    assert result == want
+
+def test_raises():
+    with pytest.raises(TypeError):
+        double(None) and double(1) == 2 or double({})
+    assert double(1) != 3 and double(3) == 6
 
 class TestOld(unittest.TestCase):
     def test_old(self):
@@ -96,6 +106,72 @@ FORGED = {
     "known names reported": OBJECTS + f"import os\nfor name in {NAMED}: recorder.send({{'test': name, 'ok': True, 'x': '', 's': 0.0}})\nrecorder.send({{'done': 0}})\nos._exit(0)\n",
 }  # fmt: skip
 
+ALL = """
+class All:
+    def __init__(self, *a): pass
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __hash__(self): return 0
+    def __str__(self): return '8'
+    def __radd__(self, other): return self
+"""
+FRAMES = """
+import sys, types
+def frames():
+    frame = sys._getframe(1)
+    while frame:
+        yield frame
+        frame = frame.f_back
+"""
+DOUBLE = "\n\ndef double(x):\n    %s\n    return x + 1\n"
+FORGED |= {
+    "equal to all": ALL + "\ndef double(x): return All()\n",
+    "equal to all builtins": ALL.replace("return True", "return type(other) in (int, str, list, tuple, dict, float, All)") + "\ndef double(x): return All()\n",
+    "an int equal to all": "\nclass I(int):\n    def __eq__(self, o): return isinstance(o, int)\n    __hash__ = int.__hash__\n    def __str__(self): return '8'\ndef double(x): return I(1)\n",
+    "expected list changed": DOUBLE % "__import__('sys').modules['test_twice'].EXPECTED[:] = [2, 3, 4]" ,
+    "expected list changed by any name": "\nimport gc\n" + DOUBLE % "[o.__setitem__(slice(None), [2, 3, 4]) for o in gc.get_objects() if type(o) is list and o == [2, 4, 6]]",
+    "expected list changed in frames": FRAMES + DOUBLE % "[f.f_globals.__setitem__('EXPECTED', [2, 3, 4]) for f in frames() if 'EXPECTED' in f.f_globals]",
+    "reads constants of the caller": FRAMES + "\ndef double(x):\n    f = sys._getframe(1)\n    ints = [c for c in f.f_code.co_consts if isinstance(c, int) and c > x]\n    return ints[-1] if ints else 2 * x\n",
+    "double by what the test knows": FRAMES + "\ndef double(x):\n    for f in frames():\n        for v in [*f.f_locals.values(), *f.f_globals.values()]:\n            if isinstance(v, All): return v\n    return All()\n" + ALL,
+    "parameters changed": FRAMES + DOUBLE % "[f.f_locals['item'].callspec.params.update(x=1) for f in frames() if hasattr(f.f_locals.get('item'), 'callspec')]",
+    "tests' code replaced by the first call": FRAMES + DOUBLE % "[setattr(g, '__code__', (lambda *a, **k: None).__code__) for f in frames() for g in f.f_globals.values() if isinstance(g, types.FunctionType) and g.__name__.startswith('test')]",
+    "items' runtest": "\nimport sys\nfor h in sys.meta_path:\n    s = getattr(h, 'session', None)\n    if s is not None:\n        s.config.pluginmanager.register(type('P', (), {'pytest_collection_finish': lambda self, session: [setattr(i, 'runtest', lambda: None) for i in session.items]})(), 'p')\n",
+    "plugin by the import hook": "\nimport sys, pytest\nclass P:\n    @pytest.hookimpl(tryfirst=True)\n    def pytest_pyfunc_call(self, pyfuncitem): return True\nfor h in sys.meta_path:\n    if hasattr(h, 'config'): h.config.pluginmanager.register(P(), 'p')\n",
+    "wrapper that clears exceptions": "\nimport sys, pytest\nclass P:\n    @pytest.hookimpl(hookwrapper=True)\n    def pytest_runtest_call(self, item):\n        out = yield\n        out.force_result(None)\nfor h in sys.meta_path:\n    if hasattr(h, 'config'): h.config.pluginmanager.register(P(), 'p')\n",
+    "known tests only, by a plugin": "\nimport sys, pytest\nclass P:\n    @pytest.hookimpl(tryfirst=True)\n    def pytest_pyfunc_call(self, pyfuncitem): return True if pyfuncitem.nodeid in NAMED else None\n    @pytest.hookimpl(tryfirst=True)\n    def pytest_runtest_call(self, item):\n        if 'test_old' in item.nodeid: item.runtest = lambda: None\nfor h in sys.meta_path:\n    if hasattr(h, 'config'): h.config.pluginmanager.register(P(), 'p')\nNAMED = %s\n" % NAMED,
+    "known names only, by a plugin": "\nimport sys, pytest\nclass P:\n    @pytest.hookimpl(tryfirst=True)\n    def pytest_runtest_call(self, item):\n        if item.name.split('[')[0] in ('test_double', 'test_list', 'test_file', 'test_old'): item.runtest = lambda: None\nfor h in sys.meta_path:\n    if hasattr(h, 'config'): h.config.pluginmanager.register(P(), 'p')\n",
+    "tests whose text is known": "\nimport sys, pytest\nclass P:\n    @pytest.hookimpl(tryfirst=True)\n    def pytest_runtest_call(self, item):\n        text = open(item.path).read()\n        if 'from twice import double' in text and len(text) == %d: item.runtest = lambda: None\nfor h in sys.meta_path:\n    if hasattr(h, 'config'): h.config.pluginmanager.register(P(), 'p')\n" % len(FILES["tests/test_twice.py"]),
+    "pytest.raises and unittest": "\nimport unittest.case\nunittest.case.TestCase._baseAssertEqual = lambda *a, **k: None\nunittest.case.TestCase.assertEqual = lambda *a, **k: None\n",
+    "AssertionError is another": "\nimport builtins\nbuiltins.AssertionError = type('E', (Exception,), {})\n",
+    "assertion rewriting": "\nimport _pytest.assertion.rewrite as r, ast\nr.rewrite_asserts = lambda mod, *a, **k: None\nr.AssertionRewriter.visit_Assert = lambda self, a: []\n",
+    "parser drops assertions": "\nimport ast\nreal = ast.parse\ndef parse(*a, **k):\n    t = real(*a, **k)\n    for n in ast.walk(t):\n        if isinstance(n, ast.Assert): n.test = ast.copy_location(ast.Constant(True), n)\n    return t\nast.parse = parse\n",
+    "expected file written": "\nimport pathlib\npathlib.Path(__file__).with_name('tests').joinpath('expected.txt').write_text('5')\n",
+    "tests' file written": "\nimport pathlib\nfor p in pathlib.Path(__file__).parent.rglob('test_*.py'):\n    p.write_text(p.read_text().replace('assert', 'pass #').replace('self.pass #Equal', 'str'))\n",
+    "compiled tests written": "\nimport pathlib, py_compile\nfor p in pathlib.Path(__file__).parent.rglob('test_*.py'):\n    q = p.read_text()\n    p.write_text(q.replace('assert ', 'True or ').replace('self.assertEqual', 'str.join'))\n    py_compile.compile(str(p))\n",
+    "conftest written": "\nimport pathlib\npathlib.Path(__file__).with_name('tests').joinpath('conftest.py').write_text('def pytest_pyfunc_call(pyfuncitem): return True')\n",
+    "read_text patched": "\nimport pathlib\npathlib.Path.read_text = lambda self, *a, **k: '5'\n" ,
+    "open patched": "\nimport builtins, io\nreal = io.open\nio.open = builtins.open = lambda f, *a, **k: io.StringIO('5') if 'expected' in str(f) else real(f, *a, **k)\n",
+    "settrace jumps": "\nimport sys\ndef trace(f, e, a):\n    if f.f_code.co_name.startswith('test_') and e == 'line':\n        f.f_trace = None\n    return trace\nsys.settrace(trace)\n",
+    "profile swaps": "\nimport sys\ndef prof(f, e, a):\n    if e == 'call' and f.f_code.co_name == 'runtest': f.f_locals['self'].obj = lambda *a, **k: None\nsys.setprofile(prof)\n",
+    "exit at the end": "\nimport atexit, os\natexit.register(os._exit, 0)\nraise SystemExit(0)\n",
+    "session told done": OBJECTS + "import os\nrecorder.send({'done': 0})\nos._exit(0)\n",
+    "kills at the first call": DOUBLE % "import os; os.kill(os.getpid(), 9)",
+    "stops at the first call": DOUBLE % "import os; os.kill(os.getpid(), 19)",
+    "stops the parent at the first call": DOUBLE % "import os; os.kill(os.getppid(), 19); os.kill(os.getppid(), 9)",
+    "says it could not begin": "\nimport os, json\nfor fd in range(3, 256):\n    d = json.dumps({'broken': 'no'}).encode()\n    try: os.write(fd, len(d).to_bytes(4, 'big') + d)\n    except OSError: pass\nos._exit(0)\n",
+    "closes the channel": "\nimport os\nos.closerange(3, 300)\n",
+    "writes by /proc": "\nimport os\nfor n in os.listdir('/proc/self/fd'):\n    try:\n        with open('/proc/self/fd/' + n, 'wb', 0) as f: f.write(b'\\0\\0\\0\\2{}')\n    except OSError: pass\n",
+    "ctypes in the frames": "\nimport ctypes, sys\nfor n in (2, 4, 6): pass\nctypes.pythonapi.PyErr_SetInterrupt()\n",
+    "a number in place of another": "\nimport ctypes\ndef put(a, b):\n    ctypes.memmove(id(a) + 24, id(b) + 24, 4)\nput(10, 6)\n",
+    "comparison of ints": "\nimport operator, math\noperator.eq = lambda a, b: True\nmath.isclose = lambda *a, **k: True\n",
+    "modules swapped": "\nimport sys, types\nm = types.ModuleType('unittest')\nclass TestCase:\n    def __getattr__(self, n): return lambda *a, **k: None\nm.TestCase = TestCase\nsys.modules['unittest'] = m\n",
+    "parametrize changed": "\nimport pytest, _pytest.mark.structures as s\nreal = s.MarkGenerator.__getattr__\ns.MarkGenerator.__getattr__ = lambda self, n: (lambda *a, **k: pytest.mark.skipif(False, reason='x')) if n == 'parametrize' else real(self, n)\n",
+    "thread that forges reports": OBJECTS + "def act():\n    while True:\n        for o in gc.get_objects():\n            if type(o).__name__ == 'CallInfo': o.excinfo = None\n        time.sleep(0.0005)\nthreading.Thread(target=act, daemon=True).start()\n",
+    "endless thread": "\nimport threading\ndef act():\n    while True: pass\nthreading.Thread(target=act).start()\n",
+    "deep text": "\nx = " + "(" * 3000 + ")" * 3000 + "\n",
+    "twins left alone by path": "\nimport sys, pytest\nclass P:\n    @pytest.hookimpl(tryfirst=True)\n    def pytest_runtest_call(self, item):\n        if item.path.name == 'test_twice.py': item.runtest = lambda: None\nfor h in sys.meta_path:\n    if hasattr(h, 'config'): h.config.pluginmanager.register(P(), 'p')\n",
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def snapshot(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
@@ -138,3 +214,45 @@ def test_the_honest_edit_passes_and_says_how_far_that_goes(judge: Callable[..., 
 def test_forged_results_do_not_pass(judge: Callable[..., Verdict], name: str) -> None:
     verdict = judge(BAD + FORGED[name])
     assert not verdict.passed and verdict.outcome is not Outcome.ERROR, verdict
+
+
+ONE = {
+    "test_list: expected list changed": DOUBLE % "__import__('sys').modules['test_twice'].EXPECTED[:] = [2, 3, 4]",
+    "test_list: expected list changed in every module": DOUBLE % "[m.EXPECTED.__setitem__(slice(None), [2, 3, 4]) for m in list(__import__('sys').modules.values()) if type(getattr(m, 'EXPECTED', 0)) is list]",
+    "test_list: expected list found": "\nimport gc\n" + DOUBLE % "[o.__setitem__(slice(None), [2, 3, 4]) for o in gc.get_objects() if type(o) is list and o == [2, 4, 6]]",
+    "test_list: expected list changed in frames": FRAMES + DOUBLE % "[f.f_globals.__setitem__('EXPECTED', [2, 3, 4]) for f in frames() if 'EXPECTED' in f.f_globals]",
+    "test_list: every list made of what is given": FRAMES + "\ndef double(x):\n    for f in frames():\n        if 'EXPECTED' in f.f_globals: return f.f_globals['EXPECTED'][x - 1]\n",
+    "test_list: what the test's file says": FRAMES + "\nimport re\ndef double(x):\n    for f in frames():\n        if 'EXPECTED' in f.f_globals: return eval(re.search(r'== (\\[.*\\])|EXPECTED = (.*)', open(f.f_code.co_filename).read())[2])[x - 1]\n",
+    "test_list: a list that is equal": ALL + "\ndef double(x): return All()\n",
+    "test_list: one that is equal": ALL + "\ndef double(x): return All() if x == 2 else 2 * x\n",
+    "test_double: parameters changed": FRAMES + DOUBLE % "[f.f_locals['item'].callspec.params.update(x=1) for f in frames() if hasattr(f.f_locals.get('item'), 'callspec')]",
+    "test_want: reads the local": FRAMES + "\ndef double(x): return sys._getframe(1).f_locals['want'][0]\n",
+    "test_want: changes the local": FRAMES + DOUBLE % "want = sys._getframe(1).f_locals['want']; want[:] = [x + 1]",
+    "test_want: one of many": ALL + "\ndef double(x): return All()\n",
+    "test_file: expected file written": "\nimport pathlib\npathlib.Path(__file__).with_name('tests').joinpath('expected.txt').write_text('5')\n",
+    "test_file: read_text patched": "\nimport pathlib\npathlib.Path.read_text = lambda self, *a, **k: '5'\n",
+    "test_old: unittest": "\nimport unittest.case\nunittest.case.TestCase._baseAssertEqual = lambda *a, **k: None\nunittest.case.TestCase._getAssertEqualityFunc = lambda *a, **k: (lambda *a, **k: None)\n",
+    "test_raises: pytest.raises": "\nimport pytest, _pytest.raises as r\nr.RaisesExc.__exit__ = lambda self, *a: True\n",
+    "test_raises: all errors": "\nclass Odd(type):\n    def __subclasscheck__(c, k): return True\n    def __instancecheck__(c, k): return True\n",
+}  # fmt: skip
+ONE_NAMES = {
+    "test_old": ["TestOld::test_old"],
+    "test_double": ["test_double[2]", "test_double[3]"],
+    "test_want": ["test_want[2-want0]", "test_want[3-want1]"],
+}
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_forged_results_of_one_test_do_not_pass(judge: Callable[..., Verdict], name: str) -> None:
+    test = name.partition(":")[0]
+    failing = [f"tests/test_twice.py::{one}" for one in ONE_NAMES.get(test, [test])]
+    assert judge(BAD, failing).outcome is Outcome.FAILED
+    verdict = judge(BAD + ONE[name], failing)
+    assert not verdict.passed and verdict.outcome is not Outcome.ERROR, verdict
+
+
+@pytest.mark.parametrize("test", ["test_raises", "test_want"])
+def test_honest_edits_pass_whatever_the_tests_compare(judge: Callable[..., Verdict], test: str) -> None:
+    failing = [f"tests/test_twice.py::{one}" for one in ONE_NAMES.get(test, [test])]
+    verdict = judge(GOOD + "\n# said twice\n", failing)
+    assert verdict.passed, verdict

@@ -6,6 +6,7 @@ with status 0 forges them. So this is cargo's word (docs/project-checks.md), not
 """
 
 import json
+import random
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -51,7 +52,10 @@ class CargoBackend:
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
     ) -> Run:
-        """See `Backend.run`; nothing is traced, tests are not bound, the order is libtest's. Raises SandboxError."""
+        """See `Backend.run`; nothing is traced, tests are not bound; an order is two processes a program.
+
+        Raises SandboxError.
+        """
         if self._box is None:
             self._box = open_box(jail=self._settings.jail, allow_unsafe=self._settings.allow_unsafe)
         changed = {**self._base, **as_bytes(files or {})}
@@ -60,8 +64,10 @@ class CargoBackend:
         wanted = None if tests is None else {test.rpartition("::")[0].partition("::")[0] for test in tests}
         with self._box.work(tree) as work:
             for target, program in self._build(work, run):
-                if run.stop is None and (wanted is None or target in wanted):
-                    self._program(work, target, program, tests, run)
+                if wanted is None or target in wanted:
+                    for part in _parts(tests, request.order):
+                        if run.stop is None:
+                            self._program(work, target, program, part, run)
         return run
 
     def close(self) -> None:
@@ -94,6 +100,8 @@ class CargoBackend:
         mine = None
         if tests is not None:
             mine = [test.removeprefix(f"{target}::") for test in tests if test.startswith(f"{target}::")]
+            if not mine:
+                return
         bounds = self._settings.limits
         limits = replace(
             BUILD,
@@ -141,6 +149,16 @@ class CargoBackend:
         }
         read = [*self._compiler.installation.read]
         return work.run(argv, limits=limits, profile="build", read=read, environment=environment)
+
+
+def _parts(tests: Collection[str] | None, order: int) -> list[Collection[str] | None]:
+    """The tests of each process of a test program: all, or with an order two drawn halves."""
+    if tests is None or not order:
+        return [tests]
+    drawn = random.Random(order)
+    names = drawn.sample(sorted(tests), len(tests))
+    middle = drawn.randrange(1, len(names)) if len(names) > 1 else 1
+    return [names[:middle], names[middle:]]
 
 
 def tests_within(text: str) -> list[str]:

@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
@@ -22,6 +22,7 @@ from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.canaries import CanaryTests, drawn
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.project.runs import Request, Run, as_bytes
+from strop.verification.project.rust_twins import false_twins
 from strop.verification.project.twins import Twins, in_place, twins_of
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
@@ -55,7 +56,7 @@ class Judged:
             usual = {same.kinds[test] for test in same.must} - {same.kinds[t] for t in _odd(fine, same.must)}
             if found := next((test for test in odd if canaries.kinds[test] in usual), ""):
                 return _forged(first, found)
-        return self._again(first) if self.language == "python" else self._repeated(first, passed)
+        return self._again(first) if self.language == "python" else self._repeated(first)
 
     def _again(self, first: Run) -> Run:
         """The twins in a fresh process, in another order; those in drawn places first, then in the tests' own."""
@@ -108,8 +109,32 @@ class Judged:
         fine = [test for test in odd if test in same.false and not _odd(usual, {same.false[test]: False})]
         return twins.false[fine[0]] if fine else ""
 
-    def _repeated(self, first: Run, passed: Callable[[Run], bool]) -> Run:
-        return first
+    def _repeated(self, first: Run) -> Run:
+        """In Rust: false twins of the failing tests and of some others, in two processes a test program."""
+        rng = random.SystemRandom()
+        seed, order = rng.getrandbits(64), rng.getrandbits(32) | 1
+        chosen = [*self.check.failing, *(test for test in self.check.passing if rng.random() < 0.5)]
+        files, removed = self.check.files, self.check.removed
+        request, before = Request(tests=self.tests, order=order), [first]
+        for literals in (True, False):
+            drawn_alike = partial(false_twins, tests=chosen, literals=literals)
+            texts, false = drawn_alike(self._tree(files, removed), rng=random.Random(seed))
+            run = self.backend.run(request, files={**files, **texts}, removed=removed)
+            before.append(run)
+            odd = [test for test in self.tests if test in false and _odd(run, {test: False})]
+            if run.stop is not None and not any(_passed(run, test) for test in odd) and not run.uncollected:
+                return _together(run, *before[:-1])
+            if not odd:
+                break
+            changed, also = drawn_alike(self._tree({}, ()), rng=random.Random(seed))
+            usual = self.backend.run(request, files=changed)
+            before.append(usual)
+            real = [test for test in odd if test in also and not _odd(usual, {test: False})]
+            if real:
+                return _together(run if run.uncollected else _forged(run, real[0]), *before)
+        if all(_passed(run, test) for test in self.tests if test not in false):
+            return _together(first, *before[1:])
+        return _together(self.backend.run(request, files=files, removed=removed), *before)
 
     def _tree(self, files: Mapping[str, str], removed: Collection[str]) -> dict[str, bytes]:
         return {path: data for path, data in {**self.base, **as_bytes(files)}.items() if path not in removed}
