@@ -229,8 +229,6 @@ ONE = {
     "test_want: reads the local": FRAMES + "\ndef double(x): return sys._getframe(1).f_locals['want'][0]\n",
     "test_want: changes the local": FRAMES + DOUBLE % "want = sys._getframe(1).f_locals['want']; want[:] = [x + 1]",
     "test_want: one of many": ALL + "\ndef double(x): return All()\n",
-    "test_file: expected file written": "\nimport pathlib\npathlib.Path(__file__).with_name('tests').joinpath('expected.txt').write_text('5')\n",
-    "test_file: read_text patched": "\nimport pathlib\npathlib.Path.read_text = lambda self, *a, **k: '5'\n",
     "test_old: unittest": "\nimport unittest.case\nunittest.case.TestCase._baseAssertEqual = lambda *a, **k: None\nunittest.case.TestCase._getAssertEqualityFunc = lambda *a, **k: (lambda *a, **k: None)\n",
     "test_raises: pytest.raises": "\nimport pytest, _pytest.raises as r\nr.RaisesExc.__exit__ = lambda self, *a: True\n",
     "test_raises: all errors": "\nclass Odd(type):\n    def __subclasscheck__(c, k): return True\n    def __instancecheck__(c, k): return True\n",

@@ -103,6 +103,7 @@ def _rewritten(
 ) -> tuple[str, set[str]]:
     helpers = _Helpers(truth, names, rng)
     literals, done = _literals(tree), set[int]()
+    helpers.compared = _compared(tree)
     changed = set[str]()
     for rest in rests:
         function = _function(tree, rest.partition("[")[0].split("::"))
@@ -112,6 +113,7 @@ def _rewritten(
             done.add(id(function))
             _Rewriter(function, helpers, literals).act()
         changed.add(rest)
+    _bind_again(tree, literals, helpers)
     _drop_others(tree, {rest.partition("[")[0].rpartition("::")[2] for rest in rests})
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n\n\n" + helpers.text(), changed
 
@@ -151,12 +153,34 @@ def _literals(tree: ast.Module) -> dict[str, ast.expr]:
     return {name: value for name, value in once.items() if bound.get(name) == 1}
 
 
+def _compared(tree: ast.AST) -> set[str]:
+    """Names that are read in comparisons alone."""
+    loads: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            loads[node.id] = loads.get(node.id, 0) + 1
+    for node in ast.walk(tree):
+        for side in _pair(node) or ():
+            if isinstance(side, ast.Name):
+                loads[side.id] -= 1
+    return {name for name, count in loads.items() if count == 0}
+
+
 def _literal(node: ast.expr) -> bool:
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return len(ast.unparse(node)) <= _LITERAL_CHARS
+
+
+def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: "_Helpers") -> None:
+    """Who reads the module's literals reads what is compared with, where they are for comparing only."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
+            new = helpers.named.get(target.id)
+            if new is not None and statement.value is literals.get(target.id):
+                statement.value = copy.deepcopy(new)
 
 
 def _drop_others(tree: ast.Module, wanted: set[str]) -> None:
@@ -206,6 +230,10 @@ class _Helpers:
 
     def __init__(self, truth: bool, names: Names, rng: random.Random) -> None:
         self.truth, self._names, self._rng = truth, names, rng
+        self.named: dict[str, ast.expr] = {}
+        """Literals of the module as the twin has them, by name."""
+        self.compared: set[str] = set()
+        """Names that the whole file reads in comparisons alone."""
         self.made, self.flag, self.changed = names.new(), names.new(), names.new()
         self.moved, self.turned, self.raised = names.new(), names.new(), names.new()
         self.fell, self.held, self.error = names.new(), names.new(), names.new().title().replace("_", "")
@@ -268,7 +296,7 @@ class _Rewriter:
         outer = {name for node in own if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
         self._literals = {n: value for n, value in literals.items() if n not in arguments and n not in stored}
         pairs = [pair for node in ast.walk(function) if (pair := _pair(node))]
-        compared = self._only_compared(pairs) - outer
+        compared = _compared(function) - outer
         self._looped = compared & set(stored)
         """Local names that are read in comparisons alone."""
         begin = {name for name in compared & arguments if name not in stored}
@@ -294,15 +322,6 @@ class _Rewriter:
         first = [_statement(f"{name} = {self._helpers.moved}({name})") for name in sorted(begin)]
         body = self._block(self._function.body)
         self._function.body[:] = [*first, *body, self._helpers.tail()]
-
-    def _only_compared(self, pairs: list[tuple[ast.expr, ast.expr]]) -> set[str]:
-        loads: dict[str, int] = {}
-        for node in ast.walk(self._function):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                loads[node.id] = loads.get(node.id, 0) + 1
-        for side in (side for pair in pairs for side in pair if isinstance(side, ast.Name)):
-            loads[side.id] -= 1
-        return {name for name, count in loads.items() if count == 0}
 
     def _binding(self, name: str) -> ast.Assign | None:
         """The statement of the body that binds a name to a literal."""
@@ -350,16 +369,17 @@ class _Rewriter:
         compared = next((node for node in _roots(statement) if _pair(node)), None)
         if compared is None:
             return [self._tried(statement)] if self._turn(statement) else [statement]
-        left, right = (
-            self._literals.get(one.id, one) if isinstance(one, ast.Name) else one
-            for one in _pair(compared) or ()
-        )
-        names = {one.id for one in (left, right) if isinstance(one, ast.Name)}
+        given = _pair(compared) or ()
+        left, right = (self._literals.get(one.id, one) if isinstance(one, ast.Name) else one for one in given)
+        names = {one.id for one in given if isinstance(one, ast.Name)}
         if names & self._begin:
             return [self._tried(statement)]
         if _literal(left) != _literal(right):
             number = int(_literal(right))
-            other = helpers.literal(copy.deepcopy((left, right)[number]))
+            name = getattr(given[number], "id", "")
+            other = helpers.named.get(name) or helpers.literal(copy.deepcopy((left, right)[number]))
+            if name in helpers.compared:
+                helpers.named[name] = other
             return [self._tried(_with(statement, (other, right) if number == 0 else (left, other)))]
         calls = [any(isinstance(node, ast.Call) for node in ast.walk(side)) for side in (left, right)]
         if not any(calls):  # either may be what the code gave
