@@ -8,13 +8,12 @@ reads or changes what is expected, swaps the tests' code or reports what did not
 
 import ast
 import copy
-import inspect
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from strop.verification.project.names import Names, beside, computed
+from strop.verification.project.names import Names, beside
+from strop.verification.project.twin_helpers import TwinHelpers, statement_of
 
 _MARKS = ("pytest.mark.", "mark.")
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
@@ -101,7 +100,7 @@ def _twin(
 def _rewritten(
     tree: ast.Module, rests: list[str], truth: bool, names: Names, rng: random.Random
 ) -> tuple[str, set[str]]:
-    helpers = _Helpers(truth, names, rng)
+    helpers = TwinHelpers(truth, names, rng)
     literals, done = _literals(tree), set[int]()
     helpers.compared = _compared(tree)
     changed = set[str]()
@@ -174,7 +173,7 @@ def _literal(node: ast.expr) -> bool:
     return len(ast.unparse(node)) <= _LITERAL_CHARS
 
 
-def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: "_Helpers") -> None:
+def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: TwinHelpers) -> None:
     """Who reads the module's literals reads what is compared with, where they are for comparing only."""
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
@@ -200,90 +199,11 @@ def _drop_others(tree: ast.Module, wanted: set[str]) -> None:
         owner.body[:] = kept or [ast.Pass()]
 
 
-def _changed(value: Any, number: int) -> Any:
-    """Another value of the same type and length; of types that are not the language's own, an object of no kind."""
-    kind = type(value)
-    if value is None:
-        return number
-    if kind is bool:
-        return not value
-    if kind in (int, float, complex):
-        other = value + abs(value) + number
-        return other if other != value and other == other else number
-    if kind in (str, bytes):
-        return value + (str(number) if kind is str else str(number).encode())
-    if kind in (list, tuple):
-        at = number % (len(value) or 1)
-        return (
-            value[:at] + kind([_changed(one, number) for one in value[at : at + 1] or [0]]) + value[at + 1 :]
-        )
-    if kind in (set, frozenset):
-        return kind([*value][1:]) | {str(number)}
-    if kind is dict:
-        key = [*value, str(number)][number % (len(value) or 1)]
-        return {**value, key: _changed(value.get(key), number)}
-    return object()
-
-
-class _Helpers:
-    """What a twin's tests call: functions of drawn names that do nothing in a true twin."""
-
-    def __init__(self, truth: bool, names: Names, rng: random.Random) -> None:
-        self.truth, self._names, self._rng = truth, names, rng
-        self.named: dict[str, ast.expr] = {}
-        """Literals of the module as the twin has them, by name."""
-        self.compared: set[str] = set()
-        """Names that the whole file reads in comparisons alone."""
-        self.made, self.flag, self.changed = names.new(), names.new(), names.new()
-        self.moved, self.turned, self.raised = names.new(), names.new(), names.new()
-        self.fell, self.held, self.error = names.new(), names.new(), names.new().title().replace("_", "")
-
-    def text(self) -> str:
-        """The functions, for the end of the file."""
-        start, number = self._rng.randrange(100, 9000), self._rng.randrange(2, 900)
-        lines = [
-            _MADE.format(name=self.made),
-            _CHANGED.replace("_changed", self.changed),
-            f"def {self.flag}():\n    return {self.made}({start}) == {self._said(start)}\n",
-            f"def {self.moved}(value):\n"
-            f"    return value if {self.flag}() else {self.changed}(value, {number})\n",
-            f"def {self.turned}(value):\n    return value if {self.flag}() else not value\n",
-            f"class {self.error}(Exception):\n    pass\n",
-            f"def {self.raised}(kind):\n    return kind if {self.flag}() else {self.error}\n",
-            f"def {self.fell}():\n    if {self.flag}():\n        raise\n",
-            f"def {self.held}():\n    return not {self.flag}()\n",
-        ]
-        return "\n\n".join(lines)
-
-    def new(self) -> str:
-        """A name for a value that is kept."""
-        return self._names.new()
-
-    def tail(self) -> ast.stmt:
-        """An assertion that holds in a true twin."""
-        start = self._rng.randrange(100, 9000)
-        return _statement(f"assert {self.made}({start}) == {self._said(start)}")
-
-    def literal(self, node: ast.expr) -> ast.expr:
-        """The literal, or in a false twin another one."""
-        if self.truth:
-            return node
-        value = _changed(ast.literal_eval(node), self._rng.randrange(2, 900))
-        return ast.parse(repr(value), mode="eval").body
-
-    def call(self, name: str, *values: ast.expr) -> ast.expr:
-        """A call of one of the functions."""
-        return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(values), keywords=[])
-
-    def _said(self, start: int) -> int:
-        return computed(start) + (0 if self.truth else self._rng.randrange(1, 900))
-
-
 class _Rewriter:
     """Makes a test function its twin, in place."""
 
     def __init__(
-        self, function: ast.FunctionDef, helpers: _Helpers, literals: Mapping[str, ast.expr]
+        self, function: ast.FunctionDef, helpers: TwinHelpers, literals: Mapping[str, ast.expr]
     ) -> None:
         self._function, self._helpers = function, helpers
         own = [
@@ -319,7 +239,7 @@ class _Rewriter:
             assign = self._binding(name)
             assert assign is not None
             assign.value = self._helpers.literal(assign.value)
-        first = [_statement(f"{name} = {self._helpers.moved}({name})") for name in sorted(begin)]
+        first = [statement_of(f"{name} = {self._helpers.moved}({name})") for name in sorted(begin)]
         body = self._block(self._function.body)
         self._function.body[:] = [*first, *body, self._helpers.tail()]
 
@@ -394,8 +314,8 @@ class _Rewriter:
         side = (left, right)[number]
         if isinstance(side, ast.Name) and side.id in self._looped:
             kept = helpers.new()
-            before = _statement(f"{kept}, {side.id} = {side.id}, {helpers.moved}({side.id})")
-            return [before, self._tried(statement), _statement(f"{side.id} = {kept}")]
+            before = statement_of(f"{kept}, {side.id} = {side.id}, {helpers.moved}({side.id})")
+            return [before, self._tried(statement), statement_of(f"{side.id} = {kept}")]
         moved = helpers.call(helpers.moved, side)
         return [self._tried(_with(statement, (moved, right) if number == 0 else (left, moved)))]
 
@@ -461,16 +381,3 @@ def _pair(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
 def _called(node: object) -> str:
     func = node.func if isinstance(node, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-
-
-def _statement(text: str) -> ast.stmt:
-    return ast.parse(text).body[0]
-
-
-_CHANGED = inspect.getsource(_changed).replace("(value: Any, number: int) -> Any:", "(value, number):", 1)
-_MADE = """\
-def {name}(start):
-    for step in range(1, 9):
-        start = (start * 31 + step) % 99991
-    return start
-"""

@@ -1,0 +1,101 @@
+"""What the tests of a twin call: values that are changed, assertions that are turned round, in the false twin only."""
+
+import ast
+import inspect
+import random
+from typing import Any
+
+from strop.verification.project.names import Names, computed
+
+
+def _changed(value: Any, number: int) -> Any:
+    """Another value of the same type and length; of types that are not the language's own, an object of no kind."""
+    kind = type(value)
+    if value is None:
+        return number
+    if kind is bool:
+        return not value
+    if kind in (int, float, complex):
+        other = value + abs(value) + number
+        return other if other != value and other == other else number
+    if kind in (str, bytes):
+        return value + (str(number) if kind is str else str(number).encode())
+    if kind in (list, tuple):
+        at = number % (len(value) or 1)
+        return (
+            value[:at] + kind([_changed(one, number) for one in value[at : at + 1] or [0]]) + value[at + 1 :]
+        )
+    if kind in (set, frozenset):
+        return kind([*value][1:]) | {str(number)}
+    if kind is dict:
+        key = [*value, str(number)][number % (len(value) or 1)]
+        return {**value, key: _changed(value.get(key), number)}
+    return object()
+
+
+class TwinHelpers:
+    """What a twin's tests call: functions of drawn names that do nothing in a true twin."""
+
+    def __init__(self, truth: bool, names: Names, rng: random.Random) -> None:
+        self.truth, self._names, self._rng = truth, names, rng
+        self.named: dict[str, ast.expr] = {}
+        """Literals of the module as the twin has them, by name."""
+        self.compared: set[str] = set()
+        """Names that the whole file reads in comparisons alone."""
+        self.made, self.flag, self.changed = names.new(), names.new(), names.new()
+        self.moved, self.turned, self.raised = names.new(), names.new(), names.new()
+        self.fell, self.held, self.error = names.new(), names.new(), names.new().title().replace("_", "")
+
+    def text(self) -> str:
+        """The functions, for the end of the file."""
+        start, number = self._rng.randrange(100, 9000), self._rng.randrange(2, 900)
+        lines = [
+            _MADE.format(name=self.made),
+            _CHANGED.replace("_changed", self.changed),
+            f"def {self.flag}():\n    return {self.made}({start}) == {self._said(start)}\n",
+            f"def {self.moved}(value):\n"
+            f"    return value if {self.flag}() else {self.changed}(value, {number})\n",
+            f"def {self.turned}(value):\n    return value if {self.flag}() else not value\n",
+            f"class {self.error}(Exception):\n    pass\n",
+            f"def {self.raised}(kind):\n    return kind if {self.flag}() else {self.error}\n",
+            f"def {self.fell}():\n    if {self.flag}():\n        raise\n",
+            f"def {self.held}():\n    return not {self.flag}()\n",
+        ]
+        return "\n\n".join(lines)
+
+    def new(self) -> str:
+        """A name for a value that is kept."""
+        return self._names.new()
+
+    def tail(self) -> ast.stmt:
+        """An assertion that holds in a true twin."""
+        start = self._rng.randrange(100, 9000)
+        return statement_of(f"assert {self.made}({start}) == {self._said(start)}")
+
+    def literal(self, node: ast.expr) -> ast.expr:
+        """The literal, or in a false twin another one."""
+        if self.truth:
+            return node
+        value = _changed(ast.literal_eval(node), self._rng.randrange(2, 900))
+        return ast.parse(repr(value), mode="eval").body
+
+    def call(self, name: str, *values: ast.expr) -> ast.expr:
+        """A call of one of the functions."""
+        return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(values), keywords=[])
+
+    def _said(self, start: int) -> int:
+        return computed(start) + (0 if self.truth else self._rng.randrange(1, 900))
+
+
+def statement_of(text: str) -> ast.stmt:
+    """The one statement of a text."""
+    return ast.parse(text).body[0]
+
+
+_CHANGED = inspect.getsource(_changed).replace("(value: Any, number: int) -> Any:", "(value, number):", 1)
+_MADE = """\
+def {name}(start):
+    for step in range(1, 9):
+        start = (start * 31 + step) % 99991
+    return start
+"""
