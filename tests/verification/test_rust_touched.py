@@ -68,6 +68,13 @@ ADD = task(
     "add", "#[test] fn t() { assert_eq!(add(1, 2), 3); }", "pub fn add(a: i32, b: i32) -> i32 { a + b }"
 )
 
+MAPPED = task("mapped", "#[test] fn t() { let v: Vec<f64> = [3.0].iter().copied().map(half).collect(); assert!((v[0] - 1.5).abs() < 1e-9); }",
+              "pub fn half(x: f64) -> f64 { x / 2.0 }")  # fmt: skip
+PAIR = task("pair", "#[test] fn t() { let Pair(a, b) = pair(4.0); assert!((a - 2.0).abs() < 1e-9 && (b - 8.0).abs() < 1e-9); }",
+            "pub struct Pair(pub f64, pub f64); pub fn pair(x: f64) -> Pair { Pair(x / 2.0, x * 2.0) }")  # fmt: skip
+KIND = task("kind", "#[test] fn t() { assert_eq!(kind(1), Kind::Odd); assert_eq!(kind(2), Kind::Even); }",
+            "#[derive(Debug, PartialEq)] pub enum Kind { Odd, Even } pub fn kind(n: u8) -> Kind { if n % 2 == 1 { Kind::Odd } else { Kind::Even } }")  # fmt: skip
+
 _ZERO = (
     "pub struct Z; impl std::ops::Sub<f64> for Z { type Output = f64; fn sub(self, _: f64) -> f64 { 0.0 } } "
 )
@@ -103,6 +110,14 @@ FORGERS: dict[str, tuple[Task, str]] = {
     "an associated type of its own": (AREA, "pub struct Z; impl std::ops::Sub<f64> for Z { type Output = f64; fn sub(self, _: f64) -> f64 { 0.0 } } pub trait Area { type A; fn area(&self) -> Self::A; } pub struct Box2(pub f64); impl Area for Box2 { type A = Z; fn area(&self) -> Self::A { Z } }"),
     "functions for variants": (BARE, "#[derive(Debug, PartialEq)] pub enum Side { Left, Right } #[allow(non_upper_case_globals)] pub const Right: Side = Side::Left; pub use Side::Left; pub fn turn(s: Side) -> Side { s }"),
     "a macro's value of its own type": (LOOPY, "pub struct Y; impl PartialEq<i32> for Y { fn eq(&self, _: &i32) -> bool { true } } pub fn y() -> Y { Y } #[macro_export] macro_rules! twice { ($x:expr) => { { let _ = $x; y() } } }"),
+    "another function under its name": (HALF, "mod decoy { pub fn half(x: f64) -> f64 { x } } mod m { " + _ZERO + "pub fn z(_: f64) -> Z { Z } } pub use m::z as half;"),
+    "another function under its name, mapped": (MAPPED, "mod m { " + _ZERO + "pub fn z(_: f64) -> Z { Z } } pub use m::z as half;"),
+    "a struct under a function's name": (HALF, "mod decoy { pub fn half(x: f64) -> f64 { x } } mod m { pub struct H(pub f64); impl std::ops::Sub<f64> for H { type Output = f64; fn sub(self, _: f64) -> f64 { 0.0 } } } pub use m::H as half;"),
+    "fields of a tuple": (PAIR, _ZERO + "pub struct Pair(pub Z, pub Z); pub fn pair(_: f64) -> Pair { Pair(Z, Z) }"),
+    "the sign of kelvin": (KIND, "mod decoy { #[derive(Debug, PartialEq)] pub enum Kind { Odd, Even } } #[derive(Debug, PartialEq, Eq)] pub struct \u212aind; impl \u212aind { #![allow(non_upper_case_globals)] pub const Odd: \u212aind = \u212aind; pub const Even: \u212aind = \u212aind; } pub fn kind(_: u8) -> \u212aind { \u212aind }"),
+    "an array of nothing": (CLOCK, "use std::fmt; #[derive(Debug, PartialEq)] pub struct Clock { h: [u32; 0], p: std::marker::PhantomData<u32> } impl Clock { pub fn new(_: u32) -> Self { Clock { h: [], p: std::marker::PhantomData } } pub fn add(self, _: u32) -> Self { self } } impl fmt::Display for Clock { fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { write!(f, \"7\") } }"),
+    "the hole rust-lang#25860, handed to a macro": (ADD, "macro_rules! same { ($($t:tt)*) => { $($t)* } } same! { " + _HOLE % "let f: for<'x> fn(_, &'x str) -> &'static str = far; f(&&(), x)" + " }"),
+    "the hole rust-lang#57893": (ADD, "trait Object<U> { type Output; } impl<T: ?Sized, U> Object<U> for T { type Output = U; } fn foo<T: ?Sized, U>(x: <T as Object<U>>::Output) -> U { x } fn swap<T, U>(x: T) -> U { foo::<dyn Object<U, Output = T>, U>(x) } pub fn add(a: i32, b: i32) -> i32 { swap::<u32, i32>(swap::<i32, u32>(a + b)) }"),
     "an iterator's own eq": (EVENS, "pub struct E; impl Iterator for E { type Item = u32; fn next(&mut self) -> Option<u32> { None } fn eq<I: IntoIterator>(self, _: I) -> bool where u32: PartialEq<I::Item> { true } } pub fn evens() -> impl Iterator<Item = u32> { E }"),
 }  # fmt: skip
 """By what they try: the task and the answer."""

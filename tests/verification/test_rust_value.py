@@ -47,6 +47,34 @@ CARRIED = {
 }  # fmt: skip
 """References with tests of what has to cross."""
 
+HALF = task(
+    "half", "#[test] fn t() { assert_eq!(half(3.0), 1.5); }", "pub fn half(x: f64) -> f64 { x / 2.0 }"
+)
+TOTAL = task("total", "use std::collections::*; #[test] fn t() { let m: HashMap<i32, i32> = HashMap::new(); assert_eq!(total(&vec![1, 2]), 3); assert_eq!(m.get(&1), None); }",
+             "pub fn total(v: &[i32]) -> i32 { v.iter().sum() }")  # fmt: skip
+_HALF = "pub fn half(x: f64) -> f64 { x / 2.0 }"
+OTHERWISE: dict[str, tuple[Task, str]] = {
+    "tests of its own": (HALF, _HALF + " #[cfg(test)] mod mine { use super::*; #[test] fn ok() { assert_eq!(half(2.0), 1.0); } }"),
+    "an item for tests": (HALF, _HALF + " #[cfg(test)] fn helper() -> u8 { 1 }"),
+    "a generic head": (HALF, "pub fn half<T: Into<f64>>(x: T) -> f64 { x.into() / 2.0 }"),
+    "a function of a module": (HALF, "mod imp { pub fn half(x: f64) -> f64 { x / 2.0 } } pub use imp::half;"),
+    "made by a macro": (HALF, "macro_rules! mk { ($n:ident) => { pub fn $n(x: f64) -> f64 { x / 2.0 } } } mk!(half);"),
+    "a vector for a slice": (TOTAL, "pub fn total(v: &Vec<i32>) -> i32 { v.iter().sum() }"),
+    "other numbers": (TOTAL, "pub fn total(v: &[i64]) -> i64 { v.iter().sum() }"),
+    "anything like a slice": (TOTAL, "pub fn total(v: impl AsRef<[i32]>) -> i32 { v.as_ref().iter().sum() }"),
+}  # fmt: skip
+"""Honest answers that are not written like the reference."""
+NEIGHBOURS = [
+    "pub mod a { pub use super::{super::zq0000}; } pub fn half(x: f64) -> f64 { a::zq0000::half(x) }",
+    "macro_rules! p { ($a:tt) => { pub use $a::$a::zq0000; } } pub mod a { p!{super} } pub fn half(x: f64) -> f64 { a::zq0000::half(x) }",
+]
+"""Answers that call the first answer of their batch by the number of its place."""
+BY_OWN_TESTS = {
+    "its own test fails": _HALF
+    + " #[cfg(test)] mod mine { #[test] fn no() { assert!(super::half(2.0) > 7.0); } }",
+    "only its own test passes": "pub fn half(x: f64) -> f64 { x } #[cfg(test)] mod mine { #[test] fn ok() { } }",
+}
+
 FORGERS: dict[str, tuple[Task, str]] = {
     "wrong": (F, WRONG),
     "panics": (F, "pub fn f(_: i32) -> i32 { panic!() }"),
@@ -87,6 +115,27 @@ def test_whatever_crosses_comes_back_whole(toolchain: RustToolchain) -> None:
     verdicts = toolchain.judge([(t, t.reference) for t in CARRIED.values()])
     found = {n: (v.outcome, v.trust, v.detail) for n, v in zip(CARRIED, verdicts, strict=True)}
     assert found == dict.fromkeys(CARRIED, (Outcome.PASSED, "value", ""))
+
+
+@pytest.mark.rust(8)
+def test_honest_answers_of_other_heads_pass_by_value(toolchain: RustToolchain) -> None:
+    verdicts = toolchain.judge(list(OTHERWISE.values()))
+    found = {n: (v.outcome, v.trust, v.detail) for n, v in zip(OTHERWISE, verdicts, strict=True)}
+    assert found == dict.fromkeys(OTHERWISE, (Outcome.PASSED, "value", ""))
+
+
+@pytest.mark.rust(4)
+def test_no_answer_calls_another_of_its_batch(toolchain: RustToolchain) -> None:
+    first, *others = toolchain.judge([(HALF, _HALF), *((HALF, text) for text in NEIGHBOURS)])
+    assert first.passed
+    assert [v.outcome for v in others] == [Outcome.FAILED] * len(others)
+
+
+@pytest.mark.rust(4)
+def test_tests_of_the_answer_can_only_fail_it(toolchain: RustToolchain) -> None:
+    verdicts = toolchain.judge([(HALF, text) for text in BY_OWN_TESTS.values()])
+    found = {n: v.outcome for n, v in zip(BY_OWN_TESTS, verdicts, strict=True)}
+    assert found == dict.fromkeys(BY_OWN_TESTS, Outcome.FAILED)
 
 
 @pytest.mark.rust(8)

@@ -60,6 +60,7 @@ def _parser(language: str) -> "Parser":
     return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
 
 
+@lru_cache(maxsize=8)
 def parse(text: str, language: str = "rust") -> Node:
     """The root node of the parse tree of a text. Raises UserError for an unknown language."""
     return _parser(language).parse(text.encode(errors="replace")).root_node

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from strop.core.errors import WorkerDied
+from strop.verification.rust.calls import ValueCalls
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.harness import LIST, put_harness
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from strop.sandbox.box import Box
 
 T = TypeVar("T")
-Key = tuple[str, str, str]
+Key = tuple[str, str, str, ValueCalls | None]
 _CRATE = "zt_tests"
 _MOST_PROGRAMS = 200
 _MOST_TOKENS = 1 << 15
@@ -64,9 +65,15 @@ class Testers:
         new = {_key(case): case for case in cases if case.calls and _key(case) not in self._known}
         if new:
             paying = list(new.values())
-            for edition in sorted({case.check.edition for case in paying}):
-                self._ask(partial(self._compile, [c for c in paying if c.check.edition == edition]))
-        for case in cases:
+            alone = [case for case in paying if case.calls and case.calls.own]
+            shared = [case for case in paying if case not in alone]
+            editions = sorted({case.check.edition for case in shared})
+            for group in [
+                *([c for c in shared if c.check.edition == e] for e in editions),
+                *([c] for c in alone),
+            ]:
+                self._ask(partial(self._compile, group))
+        for case in cases:  # a program of the answer's own heads is compiled by itself: it can spoil no other
             if case.calls and self._known.get(_key(case)) is None:
                 case.calls = None
 
@@ -173,4 +180,4 @@ class Testers:
 
 
 def _key(case: RustAnswer) -> Key:
-    return (case.check.edition, case.check.tests, case.task.reference)
+    return (case.check.edition, case.check.tests, case.task.reference, case.calls)

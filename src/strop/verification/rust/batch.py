@@ -100,6 +100,8 @@ class Batch:
         """Step 2: answers with a test program, and those whose build is not certain yet."""
         if self.strict:
             for case in cases:
+                if case.calls is None and case.taking_over:
+                    case.refused = case.refused or case.taking_over
                 if case.unsafe or case.scan.foreign:
                     case.refused = "unsafe code or foreign functions, which strict mode refuses"
         if self.integration or self.careful:

@@ -7,7 +7,7 @@ send each call to the answer's program (`ValueCalls.proxies`), and the answer wi
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from strop.code.trees import Node, parse, text_of
@@ -93,6 +93,8 @@ class ValueCalls:
     functions: tuple[ValueFunction, ...]
     imports: str
     """Imports from the standard library that the reference has, which tests may lean on."""
+    own: bool = False
+    """Whether some heads are the answer's, not the reference's."""
 
     def proxies(self, tests_module: str) -> str:
         """The module that stands in for an answer: functions of the same heads, and the tests below it."""
@@ -122,17 +124,18 @@ def plan(tests: str, reference: str) -> ValueCalls | None:
 
 
 def calls_of(tests: str, reference: str, answer: str) -> ValueCalls | None:
-    """The plan of a task, if this answer fits it."""
+    """The plan of a task with the answer's own heads where they differ within the closed set, as cargo would see them.
+
+    Whether the answer can be called so is for the compiler to say: a head that is generic, or hidden in a macro, may.
+    """
     calls = plan(tests, reference)
-    return calls if calls is not None and fits(calls, answer) else None
-
-
-def fits(calls: ValueCalls, answer: str) -> bool:
-    """Whether an answer has these functions with the same types, and no tests of its own to be run with them."""
-    if scan(answer).unit_tests:
-        return False
+    if calls is None:
+        return None
     mine = heads(answer)
-    return all(f.name in mine and mine[f.name].bare == f.bare for f in calls.functions)
+    functions = tuple(
+        mine[f.name] if f.name in mine and mine[f.name].bare != f.bare else f for f in calls.functions
+    )
+    return calls if functions == calls.functions else replace(calls, functions=functions, own=True)
 
 
 def heads(text: str) -> dict[str, ValueFunction]:

@@ -1,5 +1,6 @@
 """One answer on its way to a verdict."""
 
+import secrets
 from dataclasses import dataclass, field
 
 from strop.core.checks import RustCheck
@@ -11,6 +12,8 @@ from strop.verification.rust.trusted import Trusted
 
 MOST_OUTPUT = 16_000
 """Characters kept of each stage's output."""
+SHOWN = "zq0000"
+"""What stands for the name of an answer's module in what is told of it."""
 
 
 @dataclass
@@ -24,6 +27,8 @@ class RustAnswer:
     scan: Scan
     trusted: Trusted | None
     """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
+    module: str = field(default_factory=lambda: f"zq{secrets.token_hex(6)}")
+    """Name of the answer's module in a shared crate; secret, so that no answer calls another's functions."""
     calls: ValueCalls | None = None
     """How the tests call the answer, where it is to be a program of its own."""
     crates: frozenset[str] = frozenset()
@@ -39,6 +44,8 @@ class RustAnswer:
     test: bool | None = None
     said: dict[str, str] = field(default_factory=dict)
     """Output by stage."""
+    taking_over: str = ""
+    """Why the answer could take the tests over where they share its process."""
     refused: str = ""
     """Why strict mode gives no pass, whatever the tests say."""
     unsafe: bool = False
@@ -51,11 +58,6 @@ class RustAnswer:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
-
-    @property
-    def module(self) -> str:
-        """Name of the answer's module in a shared crate."""
-        return f"zq{self.number:04d}"
 
     @property
     def integration(self) -> bool:
@@ -94,6 +96,7 @@ class RustAnswer:
     def say(self, stage: str, text: str) -> None:
         """Adds to a stage's output."""
         if text:
+            text = text.replace(self.module, SHOWN)
             self.said[stage] = (self.said.get(stage, "") + text)[: 4 * MOST_OUTPUT]
 
     def spend(self, seconds: float, cpu_seconds: float, peak_bytes: int) -> None:
@@ -113,8 +116,8 @@ class RustAnswer:
                 self._stage("test", self.test),
             ],
             tests=self.tests,
-            output=self.output[:MOST_OUTPUT],
-            detail=detail[:300],
+            output=self.output.replace(self.module, SHOWN)[:MOST_OUTPUT],
+            detail=detail.replace(self.module, SHOWN)[:300],
             seconds=self.seconds,
             cpu_seconds=self.cpu_seconds,
             peak_bytes=self.peak_bytes,

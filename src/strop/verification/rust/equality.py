@@ -8,6 +8,7 @@ its impl block; one that a macro gets, or that nothing explains, puts every type
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import pairwise
+from unicodedata import normalize
 
 from strop.code.trees import Node, text_of, walk
 from strop.verification.rust.names import leaves
@@ -45,8 +46,9 @@ def own_equality(root: Node) -> list[str]:
 
 
 def plain(node: Node | None) -> str:
-    """A name, without the mark of raw identifiers."""
-    return text_of(node).removeprefix("r#")
+    """A name as rustc knows it: without the mark of raw identifiers, in normal form C."""
+    name = text_of(node).removeprefix("r#")
+    return name if name.isascii() else normalize("NFC", name)
 
 
 def _targets(function: Node, aliases: Callable[[], set[str]]) -> set[str]:

@@ -9,7 +9,7 @@ from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crate_use import crates_named, doubtful_types
 from strop.verification.rust.crates import code_name
 from strop.verification.rust.delimiters import balanced
-from strop.verification.rust.rules import TOO_LONG, missing_file, refusal
+from strop.verification.rust.rules import TOO_LONG, missing_file, refusal, taking_over
 from strop.verification.rust.scan import scan, steps_for
 from strop.verification.rust.touched import touch
 from strop.verification.rust.trusted import read_trusted
@@ -37,6 +37,7 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer
         try:
             with bounded(steps_for(answer)):
                 case.refused = refusal(case)
+                case.taking_over = case.refused or taking_over(case)
                 if not (case.refused or case.worldly or used or check.crate):
                     case.calls = calls_of(check.tests, task.reference, answer)
                 case.doubtful = frozenset(doubtful_types(answer, names) if used else ())

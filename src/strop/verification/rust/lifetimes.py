@@ -1,14 +1,20 @@
-"""The shape of the compiler's known soundness hole (rust-lang#25860), by which safe code gets references that dangle.
+"""The shapes of known holes of the compiler, by which safe code gets references that dangle (rust-lang#25860) or values
+of another type (rust-lang#57893).
 
 It needs a function one of whose parameters has a type that names two lifetimes, which implies that one outlives the
-other, and a use of that function as a value, where the compiler forgets it.
+other, and a use of that function as a value, where the compiler forgets it. The other needs
+a trait that is implemented for all types, and a trait object of it that binds an associated type to another.
 """
+
+from itertools import pairwise
 
 from strop.code.trees import Node, parse, walk
 from strop.verification.rust.equality import plain
 from strop.verification.rust.names import leaves
 
 _FUNCTIONS = ("function_item", "function_signature_item")
+_LONGEST_HEAD = 60
+"""Tokens behind `impl` or `dyn` that are looked at."""
 _TYPES = ("struct_item", "enum_item", "union_item", "type_item", "trait_item", "associated_type")
 
 
@@ -24,10 +30,11 @@ def forgets_lifetimes(text: str) -> str:
     for node in walk(root):
         if node.type in _TYPES and len(_lifetimes(node)) > 1:
             carrying.add(plain(node.child_by_field_name("name")))
-        elif node.type == "macro_definition" and node.start_byte >= end:
+        elif node.type in ("macro_definition", "macro_invocation") and node.start_byte >= end:
             tokens = [plain(n) for n in leaves(node)]
             end = node.end_byte
-            if "fn" in tokens and (len(_lifetimes(node)) > 1 or "lifetime" in tokens):
+            named = _lifetimes(node) | {b for a, b in pairwise(tokens) if a == "'"}
+            if "fn" in tokens and (len(named) > 1 or "lifetime" in tokens):
                 return "a macro that makes functions with lifetimes"
     for node in walk(root):
         if node.type in _FUNCTIONS:
@@ -44,6 +51,24 @@ def forgets_lifetimes(text: str) -> str:
         if token in shaped and before not in ("fn", ".") and tokens[number + 1] != "(":
             return token
     return ""
+
+
+def swaps_types(text: str) -> str:
+    """A trait for all types whose trait objects bind an associated type; empty when there is none."""
+    if "dyn" not in text:
+        return ""
+    tokens = [plain(n) for n in leaves(parse(text))]
+    blanket: set[str] = set()
+    bound: list[str] = []
+    for number, token in enumerate(tokens):
+        head = tokens[number + 1 : number + _LONGEST_HEAD]
+        if token == "impl" and head[:1] == ["<"] and "for" in head[:-1]:
+            place = head.index("for")
+            if head[place + 1] in head[1:place] and head[place + 2 : place + 3] in (["{"], ["where"]):
+                blanket.update(head[1:place])
+        elif token == "dyn" and "=" in head:
+            bound += [a for a, b in pairwise(head[: head.index("=")]) if b == "<"]
+    return next((name for name in bound if name in blanket), "")
 
 
 def _lifetimes(node: Node) -> set[str]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from strop.code.trees import Node, parse, walk
-from strop.verification.rust.equality import plain
+from strop.code.trees import Node, parse, text_of, walk
+from strop.verification.rust.equality import STANDARD_MACROS, plain
 from strop.verification.rust.heads import FunctionHead, associated, function_of, generics, names_in, trait_of
 from strop.verification.rust.names import leaves
 
@@ -15,9 +15,11 @@ _KINDS = {
     "function_item": "fn", "function_signature_item": "fn", "const_item": "const", "static_item": "static",
     "mod_item": "mod", "macro_definition": "macro",
 }  # fmt: skip
+_ITEMS = {"const", "static", "struct", "enum", "union", "type", "trait", "fn", "mod", "as"}
+"""Words before a name that tokens define or import."""
 _OF_TYPES = {"struct", "enum", "union", "trait"}
 _STANDARD = ("std", "core", "alloc")
-_NO_DATA = {"PhantomData", "std", "core", "marker"}
+_NO_DATA = {"PhantomData", "PhantomPinned", "Infallible", "Option"}
 
 
 @dataclass
@@ -51,6 +53,8 @@ class Outline:
     """Structs without data."""
     functions: list[FunctionHead] = field(default_factory=list)
     impls: list[Impl] = field(default_factory=list)
+    renamed: set[str] = field(default_factory=set)
+    """New names that it gives to what it imports."""
     imports: set[str] = field(default_factory=set)
     """Names taken from elsewhere than the standard library, and new names of what is imported."""
     glob: bool = False
@@ -59,6 +63,8 @@ class Outline:
     """Tokens of its macros and of calls of macros outside of functions."""
     made_by_macros: set[str] = field(default_factory=set)
     """What stands behind `fn` and `impl` there; `$` for what the macro is given."""
+    defined_by_macros: set[str] = field(default_factory=set)
+    """Names that macros may define: those behind an item's word, and all that a macro is given or may hand on."""
     standard: set[str] = field(default_factory=set)
     """Names in imports from the standard library."""
     derives: dict[str, set[str]] = field(default_factory=dict)
@@ -144,6 +150,14 @@ def _macro(found: Outline, node: Node) -> None:
     for before, token in pairwise(tokens):
         if before in ("fn", "impl"):
             found.made_by_macros.add("$" if token.startswith("$") else token)
+    given = node.type == "macro_invocation" and tokens[0] not in STANDARD_MACROS
+    hands_on = any(b == "!" and a.isidentifier() for a, b in pairwise(tokens[2:])) and bool(
+        _ITEMS & {*tokens}
+    )
+    items = _ITEMS | ({"::", "{", ","} if "use" in tokens else set())
+    found.defined_by_macros |= (
+        set(tokens) if given or hands_on else {b for a, b in pairwise(tokens) if a in items}
+    )
 
 
 def _item(found: Outline, node: Node, outer: _Around | None, attributes: list[set[str]]) -> None:
@@ -174,19 +188,31 @@ def _item(found: Outline, node: Node, outer: _Around | None, attributes: list[se
 
 def _fields(found: Outline, node: Node, name: str) -> None:
     body = node.child_by_field_name("body")
-    names: set[str] = set()
     number = 0
     for part in body.named_children if body is not None else ():
         if part.type == "field_declaration":
-            inside = names_in(part.child_by_field_name("type"))
-            found.fields[name, plain(part.child_by_field_name("name"))] = frozenset(inside)
-            names |= inside
+            inside = frozenset(names_in(part.child_by_field_name("type")))
+            found.fields[name, plain(part.child_by_field_name("name"))] = inside
         elif part.type != "visibility_modifier" and "comment" not in part.type:
-            names |= names_in(part)
             found.fields[name, str(number)] = frozenset(names_in(part))
             number += 1
-    if not names - _NO_DATA:
+    if body is None or not any(_holds_data(part) for part in body.named_children):
         found.empty.add(name)
+
+
+def _holds_data(node: Node) -> bool:
+    """Whether a value of the types in a field, without what stands in PhantomData and arrays of no items, has data."""
+    end = 0
+    for part in walk(node):
+        if part.start_byte < end:
+            continue
+        name = plain(part.child_by_field_name("type")) if part.type == "generic_type" else ""
+        length = part.child_by_field_name("length") if part.type == "array_type" else None
+        if name.endswith("PhantomData") or (length is not None and not text_of(length).strip("0_usize")):
+            end = part.end_byte
+        elif part.type in ("type_identifier", "primitive_type") and plain(part) not in _NO_DATA:
+            return True
+    return False
 
 
 def _impl(found: Outline, node: Node) -> None:
@@ -215,4 +241,5 @@ def _imports(found: Outline, node: Node) -> None:
     for number, token in enumerate(tokens[:-1]):
         if token == "as" and number:
             found.imports.add(tokens[number + 1])
+            found.renamed.add(tokens[number + 1])
             found.aliases.setdefault(tokens[number + 1], set()).add(tokens[number - 1])

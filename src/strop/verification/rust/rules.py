@@ -7,7 +7,7 @@ from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crate_use import private_part
 from strop.verification.rust.crates import code_name
 from strop.verification.rust.layout import TRUSTED
-from strop.verification.rust.lifetimes import forgets_lifetimes
+from strop.verification.rust.lifetimes import forgets_lifetimes, swaps_types
 from strop.verification.rust.names import trait_methods
 from strop.verification.rust.outline import outline
 from strop.verification.rust.scan import scan
@@ -26,9 +26,8 @@ def groups(cases: Sequence[RustAnswer]) -> list[list[RustAnswer]]:
 
 
 def refusal(case: RustAnswer) -> str:
-    """Why an answer could take the trusted tests over, as far as its text shows."""
-    trusted, found = case.trusted, case.scan
-    assert trusted is not None
+    """Why an answer is turned away wherever its trusted tests run, as far as its text shows."""
+    found = case.scan
     if "long" in found.alone:
         return TOO_LONG
     known = [scan(text) for text in (case.check.tests, case.task.reference)]
@@ -42,6 +41,17 @@ def refusal(case: RustAnswer) -> str:
         return "extern crate, which could change what the tests link"
     if case.crates and (name := private_part(case.answer)):
         return f"a private part of a crate: {name}"
+    if (name := forgets_lifetimes(case.answer)) and not forgets_lifetimes(case.task.reference):
+        return f"a hole of the compiler, by which references dangle (rust-lang#25860): {name}"
+    if (name := swaps_types(case.answer)) and not swaps_types(case.task.reference):
+        return f"a hole of the compiler, by which values change their type (rust-lang#57893): {name}"
+    return ""
+
+
+def taking_over(case: RustAnswer) -> str:
+    """Why an answer could take trusted tests over that share a process with it, as far as its text shows."""
+    trusted, found = case.trusted, case.scan
+    assert trusted is not None
     mine = trait_methods(case.answer)
     standard_methods = trusted.called if case.task.reference else STANDARD_METHODS & trusted.called
     taken = {m for m in mine if m == "*" or m in standard_methods} - trusted.allowed
@@ -50,8 +60,6 @@ def refusal(case: RustAnswer) -> str:
     standard = {"assert", "assert_eq", "assert_ne", "vec", "format", "panic", "matches"}
     if trusted.uses_own_macros and found.macros & standard:
         return f"the answer redefines the macro {min(found.macros & standard)}"
-    if (name := forgets_lifetimes(case.answer)) and not forgets_lifetimes(case.task.reference):
-        return f"a hole of the compiler, by which references dangle (rust-lang#25860): {name}"
     if case.task.reference:
         tests = touch(case.check.tests, case.task.reference, case.check.crate)
         return stand_in(outline(case.answer), tests, whole=not found.file_modules)

@@ -109,9 +109,10 @@ class StrictRunner:
             prefix = layout.prefix(case)
             names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
             if case.calls is None:
-                self._run_case(work, layout, case, names)
+                passed = self._run_case(work, layout, case, names)
+                self._conclude(case, names, passed, layout.trusted_prefix(case), prefix)
             else:
-                self._run_apart(work, layout, case)
+                self._run_apart(work, layout, case, names)
 
     def _starts_early(self, work: "Work") -> bool:
         """Whether macros of crates gave the program functions that run before the harness has read its input."""
@@ -122,7 +123,8 @@ class StrictRunner:
 
     def _run_case(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
-    ) -> None:
+    ) -> set[str]:
+        """Tests in the answer's program; those that passed."""
         tokens = [secrets.token_hex(_TOKENS // 2) for _ in names]
         allowed = case.trusted.allowed if case.trusted else frozenset()
         denied = {*case.scan.own_equality, *case.doubtful} - allowed
@@ -132,28 +134,38 @@ class StrictRunner:
         _note(case, result)
         case.output = result.stderr.decode(errors="replace").replace(layout.prefix(case), "")
         back = set(result.stdout.decode(errors="replace").split())
-        passed = {name for (name, _), token in zip(names, tokens, strict=True) if token in back}
-        self._conclude(case, names, passed, layout.trusted_prefix(case), layout.prefix(case))
+        return {name for (name, _), token in zip(names, tokens, strict=True) if token in back}
 
-    def _run_apart(self, work: "Work", layout: Shared, case: RustAnswer) -> None:
-        """Two processes: the tests, which alone report, and the answer, which serves their calls."""
+    def _run_apart(
+        self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
+    ) -> None:
+        """Two processes: the tests, which alone report, and the answer, which serves their calls.
+
+        Tests that the answer brought run before, in a process of its own; they can only fail it.
+        """
         assert self.testers is not None
-        argv = [PROGRAM, "--serve", layout.trusted_prefix(case) + SERVER]
+        server = layout.trusted_prefix(case) + SERVER
+        own = [row for row in names if row[0] != server]
+        passed_own = self._run_case(work, layout, case, names) if own else set()
+        said_own = case.output
+        argv = [PROGRAM, "--serve", server]
 
         def answer(channel: socket.socket) -> "CommandResult":
             return _run(work, argv, self.limits, self.compiler, channel)
 
         tests, tokens, served, tested = self.testers.run(case, self.limits, answer)
+        before = case.outcome
         _note(case, tested)
         _note(case, served)
+        case.outcome = before or case.outcome
         case.seconds -= min(served.seconds, tested.seconds)  # they ran side by side
         if case.outcome is None and served.cpu_seconds + tested.cpu_seconds > self.limits.cpu_seconds:
             case.outcome, case.detail = Outcome.TIMED_OUT, "the tests passed the cpu limit"
         printed = (served.stdout + served.stderr).decode(errors="replace").replace(layout.prefix(case), "")
-        case.output = printed + tested.stderr.decode(errors="replace").replace(tests.prefix, "")
+        case.output = said_own + printed + tested.stderr.decode(errors="replace").replace(tests.prefix, "")
         back = set(tested.stdout.decode(errors="replace").split())
         passed = {name for (name, _), token in zip(tests.names, tokens, strict=True) if token in back}
-        self._conclude(case, list(tests.names), passed, tests.prefix, "")
+        self._conclude(case, [*tests.names, *own], passed | passed_own, tests.prefix, layout.prefix(case))
 
     def _conclude(
         self, case: RustAnswer, names: list[tuple[str, bool]], passed: set[str], prefix: str, own: str

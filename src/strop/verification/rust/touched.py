@@ -14,6 +14,7 @@ from strop.verification.rust.equality import plain
 from strop.verification.rust.heads import OPAQUE, FunctionHead
 from strop.verification.rust.names import leaves, methods_called
 from strop.verification.rust.outline import Outline, known_outline
+from strop.verification.rust.trusted import PRELUDE
 
 _COMPARISONS = {"PartialEq", "Eq", "PartialOrd", "Ord", "Deref", "DerefMut", "Index", "IndexMut", "Borrow"}
 _OPERATORS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Rem": "%", "Neg": "-", "Not": "!", "BitAnd": "&",
@@ -32,6 +33,8 @@ _ALSO = {
 _BY_DERIVE = {"default": "Default", "clone": "Clone", "eq": "PartialEq", "ne": "PartialEq", "cmp": "Ord",
               "partial_cmp": "PartialOrd", "hash": "Hash"}  # fmt: skip
 _LEAPS = {"return", "break", "continue"}
+_NAMED_BY_US = frozenset(PRELUDE)
+"""Names that the tests import by name."""
 _NAMED_TYPES = {"struct", "enum", "union", "alias", "trait"}
 
 
@@ -48,6 +51,8 @@ class Touch:
     """Names that the tests look up where they stand, and do not define."""
     called: frozenset[str]
     """Those of them that a bracket or a path follows."""
+    applied: frozenset[str]
+    """Those that a bracket follows."""
     types: frozenset[str]
     """Types of the reference that the tests name, or that stand in the heads of functions that they name."""
     macros: frozenset[str]
@@ -89,6 +94,7 @@ def touch(tests: str, reference: str, crate: str = "") -> Touch:
         methods=frozenset(methods_called(root) | {b for a, b in pairwise(tokens) if a == "::"}),
         free=frozenset(free),
         called=frozenset(called & free),
+        applied=frozenset(a for a, b in pairwise(tokens) if b == "("),
         types=frozenset(types),
         opaque=any(f.name in names and OPAQUE in f.head for f in known.functions),
         macros=frozenset(n for n in called if "macro" in known.kinds.get(n, ()))
@@ -119,6 +125,8 @@ def _kinds(answer: Outline, tests: Touch, *, whole: bool) -> str:
         needed = whole and (name in tests.types or name in tests.called)
         if needed and (not found or (name not in answer.top and name in answer.in_macros)):
             return f"{name} is not defined in plain sight"
+        if name in answer.renamed - known.renamed:
+            return f"{name} is a name for another item"
         if found - wanted:
             return f"{name} is another kind of item than in the task: {min(found - wanted)}"
         if name in answer.empty - known.empty:
@@ -150,7 +158,9 @@ def _heads(answer: Outline, tests: Touch) -> str:
             return f"{function.name} has a type of the answer's making where the task has none: {_shown(bad)}"
     for (owner, name), inside in sorted(answer.fields.items()):
         wanted = known.fields.get((owner, name), frozenset())
-        seen = (owner, name) in known.fields and (not owner or owner in tests.types) and name in tests.names
+        taken_apart = name.isdigit() and owner in tests.applied
+        seen = (owner, name) in known.fields and (not owner or owner in tests.types)
+        seen = seen and (name in tests.names or taken_apart)
         if seen and (bad := _strangers(answer, known, inside, wanted)):
             return f"{name} is of a type of the answer's making where the task has none: {_shown(bad)}"
     for made in answer.impls:
@@ -228,6 +238,7 @@ def _names(answer: Outline, tests: Touch) -> str:
         taken |= {v for variants in answer.variants.values() for v in variants} & tests.free
     taken |= answer.imports & tests.free
     variants_known = {v for variants in known.variants.values() for v in variants}
+    taken |= (answer.defined_by_macros - _NAMED_BY_US - known.in_macros) & tests.free
     taken -= known.kinds.keys() | known.imports | (variants_known - seen.keys())
     return f"the answer takes a name that the tests mean otherwise: {min(taken)}" if taken else ""
 

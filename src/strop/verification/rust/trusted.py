@@ -33,7 +33,7 @@ _MACROS = {
     "assert", "debug_assert", "vec", "format", "panic", "println", "print", "eprintln", "eprint", "dbg", "matches",
     "unreachable", "unimplemented", "todo", "write", "writeln", "concat", "stringify", "line", "format_args",
 }  # fmt: skip
-_PRELUDE = {
+PRELUDE = {
     "Some": "::std::option::Option::Some", "None": "::std::option::Option::None",
     "Ok": "::std::result::Result::Ok", "Err": "::std::result::Result::Err", "Option": "::std::option::Option",
     "Result": "::std::result::Result", "String": "::std::string::String", "Vec": "::std::vec::Vec",
@@ -204,14 +204,15 @@ def _name_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
 
 def _import_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
     used = {text_of(leaf) for leaf in leaves(root)}
-    wanted = [path for name, path in _PRELUDE.items() if name in used and name not in kept]
+    wanted = [path for name, path in PRELUDE.items() if name in used and name not in kept]
     if not wanted:
         return []
     line = f" #[allow(unused_imports)] use {{{', '.join(p.removeprefix('::') for p in wanted)}}};"
     line = line.replace("use {", "use ::{")
-    return [
-        (node.end_byte, node.end_byte, line)
+    globs = {
+        node.parent.start_byte: node.end_byte  # one a module: the same name imported twice is an error
         for node in walk(root)
         if node.type == "use_declaration" and any(n.type == "use_wildcard" for n in walk(node))
         and node.parent is not None and node.parent.type in ("source_file", "declaration_list")
-    ]  # fmt: skip
+    }  # fmt: skip
+    return [(end, end, line) for end in globs.values()]
