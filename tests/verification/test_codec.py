@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from strop.verification.python.codec import Malformed, Unencodable, decode, dumps, encode, loads
 from strop.verification.python.compare import matches, same_output
-from strop.verification.python.wire import FrameReader
+from strop.verification.python.wire import WRAPPED, FrameReader, frame
 
 SIZE = 1 << 20
 """Steps of a hostile message; the answer's whole channel takes 4 MiB."""
@@ -243,3 +243,11 @@ def test_tolerance_is_for_floats() -> None:
 def test_output_lines() -> None:
     assert same_output("a\nb", "a  \nb\n\n") and same_output("", "\n")
     assert not same_output("a\nb", "a\n\nb") and not same_output("a b", "a  b") and not same_output("a", " a")
+
+
+def test_what_a_candidate_may_send_can_be_handed_to_a_checker() -> None:
+    deepest = loads(b'{"v":' + b"[" * 399 + b"]" * 399 + b"}")
+    reader = FrameReader(levels=WRAPPED)
+    reader.feed(frame({"checker": "", "rows": [[1, deepest["v"]]]}))
+    with pytest.raises(Malformed, match="not a wire form"):
+        decode(reader.next()["rows"][0][1])

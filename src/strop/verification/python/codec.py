@@ -156,9 +156,9 @@ def dumps(message: Any) -> bytes:
     return "".join(_chunks(message, 0)).encode("ascii")
 
 
-def loads(data: bytes) -> Any:
-    """A message from hostile bytes: at most `MAX_LEVELS` deep, every number finite. Raises Malformed for others."""
-    if data.count(b"[") + data.count(b"{") > MAX_LEVELS and _levels(data) > MAX_LEVELS:
+def loads(data: bytes, levels: int = MAX_LEVELS) -> Any:
+    """A message from hostile bytes: at most `levels` deep, every number finite. Raises Malformed for others."""
+    if data.count(b"[") + data.count(b"{") > levels and _levels(data) > levels:
         raise Malformed("too deep")
     try:
         text = data.decode("utf-8")

@@ -6,13 +6,15 @@ Standard library only: jailed workers import this without site-packages.
 import os
 from typing import Any
 
-from strop.verification.python.codec import Malformed, Oversize, dumps, loads
+from strop.verification.python.codec import MAX_LEVELS, Malformed, Oversize, dumps, loads
 
 HEADER = 4
 NOT_BEGUN = 97
 """Exit status of a candidate that could not start: our error, as none of the answer's code has run."""
 MAX_FRAME = 64 * 2**20
 """Largest frame from a trusted sender, in bytes; hostile ones are held to Limits.result_bytes."""
+WRAPPED = MAX_LEVELS + 8
+"""Levels of a trusted frame that holds values of a hostile one."""
 
 
 class Closed(Exception):
@@ -28,8 +30,8 @@ def frame(message: Any) -> bytes:
 class FrameReader:
     """Cuts a stream into messages; raises Malformed when the sender breaks the format or passes `limit` bytes."""
 
-    def __init__(self, limit: int = MAX_FRAME) -> None:
-        self.left = limit
+    def __init__(self, limit: int = MAX_FRAME, levels: int = MAX_LEVELS) -> None:
+        self.left, self.levels = limit, levels
         self.buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
@@ -52,7 +54,7 @@ class FrameReader:
             return None
         body = bytes(self.buffer[HEADER : HEADER + size])
         del self.buffer[: HEADER + size]
-        message = loads(body)
+        message = loads(body, self.levels)
         if message is None:
             raise Malformed("an empty message")
         return message
