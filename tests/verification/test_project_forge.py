@@ -224,7 +224,6 @@ ONE = {
     "test_list: every list made of what is given": FRAMES + "\ndef double(x):\n    for f in frames():\n        if 'EXPECTED' in f.f_globals: return f.f_globals['EXPECTED'][x - 1]\n",
     "test_list: what the test's file says": FRAMES + "\nimport re\ndef double(x):\n    for f in frames():\n        if 'EXPECTED' in f.f_globals: return eval(re.search(r'== (\\[.*\\])|EXPECTED = (.*)', open(f.f_code.co_filename).read())[2])[x - 1]\n",
     "test_list: a list that is equal": ALL + "\ndef double(x): return All()\n",
-    "test_list: one that is equal": ALL + "\ndef double(x): return All() if x == 2 else 2 * x\n",
     "test_double: parameters changed": FRAMES + DOUBLE % "[f.f_locals['item'].callspec.params.update(x=1) for f in frames() if hasattr(f.f_locals.get('item'), 'callspec')]",
     "test_want: reads the local": FRAMES + "\ndef double(x): return sys._getframe(1).f_locals['want'][0]\n",
     "test_want: changes the local": FRAMES + DOUBLE % "want = sys._getframe(1).f_locals['want']; want[:] = [x + 1]",
