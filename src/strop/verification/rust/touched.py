@@ -122,9 +122,11 @@ def _kinds(answer: Outline, tests: Touch, *, whole: bool) -> str:
     functions = {n for n in tests.free if "fn" in known.kinds.get(n, ())}
     for name in sorted((tests.types & tests.free) | functions):
         wanted, found = known.kinds.get(name, set()), answer.kinds.get(name, set())
-        needed = whole and (name in tests.types or name in tests.called)
-        if needed and (not found or (name not in answer.top and name in answer.in_macros)):
-            return f"{name} is not defined in plain sight"
+        if whole and (name in tests.types or name in tests.called):
+            if name not in answer.top and name in answer.in_macros:
+                return f"{name} is defined by a macro only"
+            if not found:
+                return f"the tests use {name}, which the answer does not define"
         if name in answer.renamed - known.renamed:
             return f"{name} is a name for another item"
         if found - wanted:
@@ -133,7 +135,7 @@ def _kinds(answer: Outline, tests: Touch, *, whole: bool) -> str:
             return f"{name} holds no data"
         lacking = (known.variants.get(name, set()) & tests.names) - answer.variants.get(name, set())
         if lacking and found:
-            return f"{min(lacking)} is no variant of {name}"
+            return f"{name} has no variant {min(lacking)}"
     return ""
 
 
