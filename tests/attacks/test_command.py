@@ -103,7 +103,10 @@ def test_answers_of_others(strop, tmp_path) -> None:
         (("--generate", "5", "--table", "t.md"), "leave --table away"),
         (("--keep", "found"), "--keep belongs to --generate N"),
         (("--seed", "3"), "--seed belongs to --generate N"),
-        (("--generate", "5", "--language", "c"), "no grammar for 'c'; known: python, rust"),
+        (
+            ("--generate", "5", "--language", "cobol"),
+            "no grammar for 'cobol'; known: python, rust, c, javascript",
+        ),
         (("--grader", "naive", "--yes"), "not of the form module:callable"),
         (("--grader", "no_such_module:f", "--yes"), "No module named 'no_such_module'"),
     ],

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from strop.config.tasks import SandboxConfig
 from strop.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck, StdioCase, StdioCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
+from strop.verification import open_configured, open_verifier
 from strop.verification.pool.pool import VerifierPool
 
 
@@ -91,15 +92,28 @@ def test_stages(verifier: VerifierPool) -> None:
     assert [s.passed for s in good.stages] == [True, True]
 
 
+SUITE = PytestCheck(
+    files={"test_f.py": "from solution import f\ndef test_f(): assert f(2) == 4\n"},
+    tests=["test_f.py::test_f"],
+)
+
+
 def test_a_pass_says_how_far_the_tests_were_apart(verifier: VerifierPool) -> None:
-    suite = PytestCheck(
-        files={"test_f.py": "from solution import f\ndef test_f(): assert f(2) == 4\n"},
-        tests=["test_f.py::test_f"],
-    )
-    for check, trust in ((DOUBLE.check, "value"), (suite, "typed")):
+    for check, trust in ((DOUBLE.check, "value"), (SUITE, "typed")):
         task = Task(statement="s", check=check)
         assert verifier.verify(task, "def f(x): return x*2").trust == trust
         assert verifier.verify(task, "def f(x): return x*3").trust is None
+
+
+def test_a_pass_with_less_than_the_least_trust_is_failed_in_all_its_tests() -> None:
+    box = SandboxConfig(trust="value", workers=1)
+    with open_configured(box) as strict:
+        assert strict.verify(DOUBLE, "def f(x): return x*2").passed
+        verdict = strict.verify(Task(statement="s", check=SUITE), "def f(x): return x*2")
+    assert verdict.outcome is Outcome.FAILED and verdict.trust is None
+    assert verdict.detail == "passed with trust typed; value is asked for"
+    assert [stage.passed for stage in verdict.stages] == [True, False]
+    assert [test.outcome for test in verdict.tests] == [Outcome.FAILED]
 
 
 def test_other_language_and_closed_are_errors() -> None:

@@ -65,7 +65,7 @@ def _serve(box: "SandboxConfig", token: str, socket: Socket, url: str) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
     with open_configured(box, here=True) as pool:
         assert isinstance(pool, VerifierPool)
-        app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict))
+        app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust))
         print(f"listening on {url} with {pool.stats()['workers']} workers", flush=True)
         VerifierServer(app).run(sockets=[socket])
 

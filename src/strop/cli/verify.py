@@ -50,9 +50,7 @@ class VerifierOptions:
             raise UserError(f"--rust-verdict {self.rust_verdict!r} is neither strict nor cargo")
         rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
         if self.url:
-            return open_remote(
-                self.url, settings=fingerprint(limits, rust) if limits else {"rust_verdict": rust}
-            )
+            return open_remote(self.url, settings=fingerprint(limits, rust))
         return open_verifier(
             limits=limits,
             rust_verdict=rust,

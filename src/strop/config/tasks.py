@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from strop.config.section import Complaint, Section, day_fault
+from strop.core.verdict import Trust
 
 
 class TasksConfig(Section):
@@ -107,6 +108,8 @@ class SandboxConfig(Section):
     """strict: no forged passes; cargo: what cargo build, clippy and test would say, forgeable as they are."""
     rust_vendor: str | None = None
     """Folder of vendored crates that Rust answers may use."""
+    trust: Trust = "same-process"
+    """Least trust of a pass: value, typed or same-process (docs/verification.md); one with less is *failed*."""
     verifier_urls: list[str] = Field(default=[])
     """Verifiers over HTTP (`strop serve-verifier`) that judge in this machine's place, such as [http://cpu-1:8765];
     the token is read from STROP_VERIFIER_TOKEN. Empty: this machine judges."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from strop.config.tasks import SandboxConfig
+    from strop.core.verdict import Trust
     from strop.sandbox.limits import Limits
     from strop.verification.pool.pool import VerifierPool
     from strop.verification.remote.client import RemoteVerifier
@@ -32,13 +33,14 @@ def open_verifier(
     rust_verdict: Literal["strict", "cargo"] = "strict",
     rust_vendor: "Path | None" = None,
     hash_seed: int = 0,
+    trust: "Trust" = "same-process",
 ) -> "VerifierPool":
     """A verifier on this machine for every language that has a toolchain; close it or use it as a context manager.
 
     `workers`: answers, or batches, judged at a time; default one per usable CPU, at most 16. `limits`: per answer.
-    `jail`, `require`, `rust_verdict`, `rust_vendor`: see `sandbox` in a recipe. `hash_seed`: PYTHONHASHSEED of all
-    Python answers, so that verdicts repeat. Raises SandboxError when the host lacks what is asked, or has no seccomp
-    and `allow_unsafe` is off.
+    `jail`, `require`, `rust_verdict`, `rust_vendor`, `trust`: see `sandbox` in a recipe. `hash_seed`: PYTHONHASHSEED of
+    all Python answers, so that verdicts repeat. Raises SandboxError when the host lacks what is asked, or has no
+    seccomp and `allow_unsafe` is off.
     """
     from functools import partial
 
@@ -71,6 +73,7 @@ def open_verifier(
         workers=workers or min(usable, MOST_WORKERS),
         route=Task.toolchain,
         build=partial(build, settings=settings),
+        trust=trust,
     )
 
 
@@ -98,7 +101,7 @@ def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifie
 
     limits = limits_of(box)
     if box.verifier_urls and not here:
-        return open_remote(box.verifier_urls, settings=fingerprint(limits, box.rust_verdict))
+        return open_remote(box.verifier_urls, settings=fingerprint(limits, box.rust_verdict, box.trust))
     return open_verifier(
         workers=box.workers,
         limits=limits,
@@ -107,4 +110,5 @@ def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifie
         allow_unsafe=box.allow_unsafe,
         rust_verdict=box.rust_verdict,
         rust_vendor=Path(box.rust_vendor).resolve() if box.rust_vendor else None,
+        trust=box.trust,
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from strop.config.tasks import SandboxConfig
+from strop.core.verdict import Trust
 from strop.sandbox.limits import Limits
 
 
@@ -31,6 +32,7 @@ def limits_of(box: SandboxConfig) -> Limits:
     )
 
 
-def fingerprint(limits: Limits, rust_verdict: str) -> dict[str, Any]:
-    """What two verifiers must have in common to give the same verdicts."""
-    return {**asdict(limits), "rust_verdict": rust_verdict}
+def fingerprint(limits: Limits | None, rust_verdict: str, trust: Trust | None = None) -> dict[str, Any]:
+    """What two verifiers must have in common to give the same verdicts; None asks for nothing."""
+    held = {} if trust is None else {"trust": trust}
+    return {**(asdict(limits) if limits else {}), "rust_verdict": rust_verdict, **held}

@@ -4,10 +4,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import Future, InvalidStateError
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
+from strop.core.verdict import Outcome, Trust, Verdict
 
 CLOSED = "the verifier is closed"
 _DETAIL = 500
@@ -49,6 +49,26 @@ class OpenVerifier(ABC):
 def error_verdict(cause: str, seconds: float = 0.0) -> Verdict:
     """Outcome *error* with its cause: ours, never the model's."""
     return Verdict(outcome=Outcome.ERROR, detail=" ".join(cause.split())[:_DETAIL], seconds=seconds)
+
+
+def held_to(verdict: Verdict, least: Trust) -> Verdict:
+    """The verdict; *failed* where it is a pass with less than the least trust."""
+    levels = get_args(Trust)
+    if not verdict.passed or levels.index(verdict.trust or levels[0]) <= levels.index(least):
+        return verdict
+    why = f"passed with trust {verdict.trust}; {least} is asked for"
+    failed = {"outcome": Outcome.FAILED, "message": why}
+    changed = {
+        "outcome": Outcome.FAILED,
+        "stages": [
+            *verdict.stages[:-1],
+            *(s.model_copy(update={"passed": False}) for s in verdict.stages[-1:]),
+        ],
+        "tests": [test.model_copy(update=failed) for test in verdict.tests],
+        "detail": why,
+        "trust": None,
+    }
+    return verdict.model_copy(update=changed)
 
 
 def resolve(future: "Future[Verdict]", verdict: Verdict) -> bool:

@@ -13,7 +13,7 @@ from itertools import tee
 from strop.core.checks import LabelCheck
 from strop.core.protocols import Verifier
 from strop.core.task import Task
-from strop.core.verdict import Verdict
+from strop.core.verdict import Trust, Verdict
 from strop.core.window import Work, played
 from strop.curation.audit import differs, flaky, strength
 from strop.curation.audit.answers import decided, probes
@@ -70,6 +70,7 @@ class _Audit:
     reseeded: flaky.Reseeded
     settings: AuditSettings
     found: list[Finding] = field(default_factory=list)
+    trust: Trust | None = None
 
     def whole(self) -> Work[TaskAudit]:
         """Everything. Raises UserError where tree-sitter is missing and mutants are asked for."""
@@ -81,7 +82,7 @@ class _Audit:
         elif not self._enough:
             yield from self._run()
         ok = not any(f.severity == "fatal" for f in self.found)
-        return TaskAudit(task_id=task.id, source=task.source, ok=ok, findings=self.found)
+        return TaskAudit(task_id=task.id, source=task.source, ok=ok, findings=self.found, trust=self.trust)
 
     def _add(self, findings: Iterable[Finding]) -> None:
         self.found += [f for f in findings if f.code not in self.settings.ignore]
@@ -102,7 +103,7 @@ class _Audit:
             first = self._submit(task.reference)
             yield [first]
             runs = flaky.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
-            passes = first.result().passed
+            passes, self.trust = first.result().passed, first.result().trust
             others = [(shown, self._submit(answer)) for shown, answer in (variants(task) if passes else ())]
             wanted = passes and "weak-tests" not in settings.ignore
             faulty = strength.faulty_versions(task, settings) if wanted else []

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from strop.config.section import Section
 from strop.core.records import Record
+from strop.core.verdict import Trust
 
 Severity = Literal["fatal", "warning"]
 Code = Literal[
@@ -57,6 +58,8 @@ class TaskAudit(Record):
     ok: bool
     """Whether there is no fatal finding."""
     findings: list[Finding] = Field(default_factory=list)
+    trust: Trust | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of the reference's pass; left out where it was not run or did not pass."""
 
     @property
     def reasons(self) -> list[str]:

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from strop.core.text import printable
+from strop.core.verdict import Trust
 from strop.curation.audit.record import CODES, Finding, TaskAudit
 
 if TYPE_CHECKING:
@@ -21,12 +22,16 @@ class Summary:
         self.tasks = self.unfit = self.warned = 0
         self.listed: list[TaskAudit] = []
         self._show = show
+        self.trusts: Counter[Trust] = Counter()
+        """How often references pass with which trust."""
         self._counts: Counter[tuple[str, str]] = Counter()
         self._examples: dict[tuple[str, str], str] = {}
 
     def add(self, audit: TaskAudit) -> None:
         """One more audit."""
         self.tasks += 1
+        if audit.trust:
+            self.trusts[audit.trust] += 1
         self.unfit += not audit.ok
         self.warned += audit.ok and bool(audit.findings)
         if not audit.ok and len(self.listed) < self._show:
@@ -63,7 +68,9 @@ class Summary:
     def verdict(self) -> str:
         """The whole in one line."""
         fit = self.tasks - self.unfit
-        return f"{self.tasks} tasks audited: {fit} fit ({self.warned} of them with warnings), {self.unfit} not fit"
+        trusts = "".join(f"; trust {name}: {count}" for name, count in self.trusts.most_common())
+        fits = f"{fit} fit ({self.warned} of them with warnings), {self.unfit} not fit"
+        return f"{self.tasks} tasks audited: {fits}{trusts}"
 
 
 def line(audit: TaskAudit, finding: Finding) -> str:

@@ -20,10 +20,10 @@ from concurrent.futures import Future
 from strop.core.errors import StropError, TaskFault, VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
+from strop.core.verdict import Outcome, Trust, Verdict
 from strop.verification.pool.cache import PerTask, answer_digest, task_digest
 from strop.verification.pool.ledger import Job, Ledger, PoolBusy
-from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolved
+from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, held_to, resolved
 
 __all__ = ["PoolBusy", "VerifierPool"]
 
@@ -44,9 +44,10 @@ _CLOSE_SECONDS = 60.0
 class VerifierPool(OpenVerifier):
     """`workers` threads that judge answers with the toolchains that `route` names and `build` makes.
 
-    `capacity`: answers that may wait. `cache_bytes`: 0 turns the cache off; runs are shared all the same. The names of
-    `stats`: submitted, finished, errors, cache_hits, cache_misses (answers that needed a run), joined, retries (runs
-    that broke), waiting, running, cache_entries, cache_bytes, workers.
+    `capacity`: answers that may wait. `cache_bytes`: 0 turns the cache off; runs are shared all the same. `trust`:
+    the least of a pass (`held_to`). The names of `stats`: submitted, finished, errors, cache_hits, cache_misses
+    (answers that needed a run), joined, retries (runs that broke), waiting, running, cache_entries, cache_bytes,
+    workers.
     """
 
     def __init__(
@@ -57,10 +58,11 @@ class VerifierPool(OpenVerifier):
         build: Callable[[str], Toolchain],
         capacity: int = CAPACITY,
         cache_bytes: int = CACHE_BYTES,
+        trust: Trust = "same-process",
     ) -> None:
         if workers < 1 or capacity < 1:
             raise ValueError(f"workers and capacity must be at least 1, not {workers} and {capacity}")
-        self._route, self._build = route, build
+        self._route, self._build, self._trust = route, build, trust
         self._ledger = Ledger(capacity, cache_bytes)
         self._task_digest = PerTask(task_digest)
         self._toolchains: list[dict[str, Toolchain]] = [{} for _ in range(workers)]
@@ -153,7 +155,7 @@ class VerifierPool(OpenVerifier):
             if verdict.scored:
                 if verdict.passed and verdict.trust is None:
                     verdict = verdict.model_copy(update={"trust": job.task.check.judged().trust})
-                self._ledger.finish(job, verdict)
+                self._ledger.finish(job, held_to(verdict, self._trust))
             else:
                 self._broke(job, verdict, toolchain)
         except Exception as error:  # no verdict at all, or one that cannot be written down
