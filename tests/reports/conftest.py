@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from tests import needs
 
+from .viewing import BEFORE_END
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -45,6 +47,8 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
             offline=isinstance(source, Path),
         )
         contexts.append(context)
+        if not isinstance(source, Path):
+            BEFORE_END.append(context.close)
         page = context.new_page()
         page.set_default_timeout(30_000)
         page.on(

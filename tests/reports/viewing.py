@@ -43,6 +43,10 @@ class Viewed(httpx.Client):
         return until(self.run, lambda run: run["index"]["complete"])
 
 
+BEFORE_END: list[Callable[[], None]] = []
+"""What closes the pages that look at a server: one that asks a server that has ended has an error on its console."""
+
+
 @contextmanager
 def viewed(*runs: Path) -> Iterator[Viewed]:
     """`strop view RUN...` at a free port, as a process of its own, ended by Ctrl-C."""
@@ -56,6 +60,8 @@ def viewed(*runs: Path) -> Iterator[Viewed]:
             with Viewed(process, said.split()[0]) as client:
                 yield client
         finally:
+            while BEFORE_END:
+                BEFORE_END.pop()()
             process.send_signal(signal.SIGINT)
             process.wait(DEADLINE)
 

@@ -179,6 +179,7 @@ def test_minibatches_are_updates_of_their_own(tiny_model: Path, tmp_path: Path) 
         on_advantages=lambda step, advantages: None,
         state=dict,
         stage=stage,
+        shared_prefix=False,
         callbacks=[Watch()],
     )
     trainer.train()
