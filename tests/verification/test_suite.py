@@ -453,3 +453,58 @@ def test_runs_in_every_jail(tmp_path: Any) -> None:
             assert judge(toolchain, NUMBERS, ATTACKS["read the tests"]).outcome is Outcome.FAILED, jail
         finally:
             toolchain.close()
+
+
+SIZED = suite(
+    """
+from pytest import *
+from solution import *
+def test_length():
+    found = give(3)
+    assert len(found) == 3 and [item for item in found] == [0, 1, 2]
+def test_zip():
+    for item, wanted in zip(give(2), [0, 1]): assert item == wanted
+def test_index():
+    found = give(2)
+    assert len(found) == 2
+    for n in range(len(found)): assert found[n] == n
+def test_approx():
+    with raises(ValueError): give(-1)
+"""
+)
+RAISES = "    if n < 0: raise ValueError\n"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "from collections import deque\ndef give(n):\n" + RAISES + "    return deque(range(n))",
+        "def give(n):\n" + RAISES + "    return range(n)",
+        "class Own(list): pass\ndef give(n):\n" + RAISES + "    return Own(range(n))",
+    ],
+)
+def test_containers_of_the_answer_are_walked(python: PythonToolchain, answer: str) -> None:
+    verdict = judge(python, SIZED, answer)
+    assert verdict.passed, verdict.detail
+
+
+@pytest.mark.parametrize(
+    "body, cause",
+    [
+        ("def __iter__(self): return iter(())", "as many items"),
+        ("def __iter__(self): return self\n    def __next__(self): raise StopIteration", "as many items"),
+        ("def __getitem__(self, n): raise IndexError", "as many items"),
+        ("def __getitem__(self, n): return [n][n > 9:][0]", "two lengths"),
+    ],
+)
+def test_a_length_is_what_it_says(python: PythonToolchain, body: str, cause: str) -> None:
+    size = "self.n" if cause == "as many items" else "(self.n, setattr(self, 'n', 0))[0]"
+    lying = f"class Own:\n    def __init__(self, n): self.n = n\n    def __len__(self): return {size}\n    {body}\n"
+    verdict = judge(python, SIZED, lying + "def give(n):\n" + RAISES + "    return Own(n)")
+    assert verdict.outcome is Outcome.FAILED and any(cause in t.message for t in verdict.tests), verdict.tests
+
+
+def test_star_imports_of_pytest_are_not_shadowed(python: PythonToolchain) -> None:
+    lying = "class Any:\n    def __init__(self, *a): pass\n    def __enter__(self): pass\n    def __exit__(self, *a): pass\n"
+    verdict = judge(python, SIZED, lying + "raises = approx = Any\ndef give(n): return range(abs(n))")
+    assert [t.outcome is Outcome.PASSED for t in verdict.tests] == [True, True, True, False]

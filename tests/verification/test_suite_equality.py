@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from strop.core.checks import PytestCheck
+from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.errors import WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -283,7 +283,7 @@ def test_few_tasks_are_remembered(python: PythonToolchain, monkeypatch: pytest.M
     for number in range(4):
         task = EQUAL.model_copy(update={"reference": REFERENCE + f"# {number}\n"})
         assert judge(python, task, REFERENCE).passed
-    assert len(python._sensitive) == 2
+    assert len(python._found) == 2
 
 
 def test_what_is_altered() -> None:
@@ -305,3 +305,100 @@ def test_what_is_altered() -> None:
     assert again.passed_on((1,), {"a": 2}, of_class=True) == ((1,), {"a": 2}) and not again.altered
     again.begin("t")
     assert again.passed_on((1,), {}, of_class=True) == ((3,), {}) and again.altered
+
+
+WORDS_OF_OBJECTS = suite(
+    """
+from solution import NOTHING, Sum, give
+MADE, WANTED = give(2), Sum(2, 5)
+def test_attribute(): assert give(1).total == Sum(1, 5).total
+def test_text(): assert str(give(4)) == str(Sum(4, 5))
+def test_difference(): assert abs(give(9) - Sum(9, 5)) < 1
+def test_method(): assert give(3).distance(NOTHING) == Sum(3, 5).distance(NOTHING)
+def test_identity(): assert give(7) is Sum.of(12)
+def test_made_before(): assert MADE == WANTED
+""",
+    """
+class Sum:
+    made = {}
+    def __init__(self, *parts): self.total = sum(parts)
+    def __eq__(self, o): return isinstance(o, Sum) and self.total == o.total
+    def __sub__(self, o): return self.total - o.total
+    def __str__(self): return f'Sum({self.total})'
+    def distance(self, o): return abs(self - o)
+    @classmethod
+    def of(cls, total): return cls.made.setdefault(total, cls(total))
+NOTHING = Sum()
+def give(x): return Sum.of(x + 5)
+""",
+)
+
+
+@pytest.mark.parametrize(
+    "right, wrong, failing",
+    [
+        ("f'Sum({self.total})'", "'Sum'", "test_text"),
+        ("return self.total - o.total", "return 0", "test_difference"),
+        ("return abs(self - o)", "return 8", "test_method"),
+        ("and self.total == o.total", "", "test_made_before"),
+    ],
+    ids=["text", "difference", "method", "before the tests"],
+)
+def test_what_objects_say_depends_on_what_they_are_made_of(
+    python: PythonToolchain, right: str, wrong: str, failing: str
+) -> None:
+    assert judge(python, WORDS_OF_OBJECTS, WORDS_OF_OBJECTS.reference + "# honest\n").passed
+    verdict = judge(python, WORDS_OF_OBJECTS, WORDS_OF_OBJECTS.reference.replace(right, wrong))
+    assert failing in verdict.detail and "compare alike" in verdict.detail, verdict
+
+
+def test_runs_again_cannot_be_told_from_the_first(python: PythonToolchain) -> None:
+    lying = WORDS_OF_OBJECTS.reference.replace(
+        "def give(x):", "seen = []\ndef give(x):\n    seen.append(x)\n   "
+    )
+    lying = lying.replace("return 0", "").replace("{self.total}", "{0 if len(seen) > 2 else self.total}")
+    verdict = judge(python, WORDS_OF_OBJECTS, lying)
+    assert verdict.outcome is Outcome.FAILED and "test_text" in verdict.detail
+
+
+def test_an_answer_that_passes_once_in_two_seldom_passes(python: PythonToolchain) -> None:
+    lot = WORDS_OF_OBJECTS.reference.replace("{self.total}", "{0 if lot else id(self)}")
+    lot = "import os\nlot = os.urandom(1)[0] < 102\n" + lot.replace("return Sum.of(x + 5)", "return Sum(x)")
+    passed = sum(judge(python, WORDS_OF_OBJECTS, f"{lot}# {n}\n").passed for n in range(6))
+    assert passed < 3  # three of six: once in 1,300 runs
+
+
+IN_PLACE = AssertsCheck(
+    entry_point="ordered",
+    code="given = [3, 1, 2]\nassert ordered(given) == sorted(given)\nassert ordered([5]) == [5]",
+)
+
+
+@pytest.mark.parametrize(
+    "answer, passes",
+    [
+        ("return sorted(given)", True),
+        ("given.sort()\n    return given", True),
+        (
+            "return [given.pop(given.index(min(given))) for _ in range(len(given))]",
+            False,
+        ),  # as without a jail
+        ("given[:] = [5] * len(given)\n    return given", False),
+        ("if len(given) > 1: given.clear()\n    return list(given)", False),
+    ],
+)
+def test_arguments_are_not_changed_to_fit(python: PythonToolchain, answer: str, passes: bool) -> None:
+    task = Task(statement="s", check=IN_PLACE, reference="def ordered(given): return sorted(given)")
+    assert judge(python, task, f"def ordered(given):\n    {answer}\n").passed is passes
+
+
+def test_changes_that_the_reference_makes_are_allowed(python: PythonToolchain) -> None:
+    check = AssertsCheck(entry_point="turn", code="given = [1, 2]\nturn(given)\nassert given == [2, 1]")
+    task = Task(statement="s", check=check, reference="def turn(given): given.reverse()")
+    assert judge(python, task, "def turn(given): given[:] = given[::-1]").passed
+    plain = suite(
+        "from solution import turn\ndef test_turn():\n    a = [1, 2]\n    assert turn(a) == sorted(a)\n", ""
+    )
+    plain = plain.model_copy(update={"reference": "def turn(a): return sorted(a)"})
+    assert judge(python, plain, "def turn(a):\n    a.sort()\n    return a").passed
+    assert "arguments" in judge(python, plain, "def turn(a):\n    a[:] = [0]\n    return a").detail

@@ -61,6 +61,75 @@ def test_lists():
 def test_order():
     assert code(4) < Sum({secret}, 5)
 """
+_SIZED = """\
+from solution import code
+
+
+def test_parts():
+    for x in (1, 4):
+        found = code(x)
+        assert len(found) == 2
+        for part, wanted in zip(found, [{secret} + x, x]):
+            assert part == wanted
+
+
+def test_sum():
+    assert len(code(9)) == 2 and sum(abs(a - b) for a, b in zip([{secret} + 9, 9], code(9))) == 0
+"""
+_CLAIMS = """\
+from solution import ORIGIN, Sum, code
+
+MADE = code(2)
+WANTED = Sum({secret}, 2)
+
+
+def test_total():
+    assert code(1).total == Sum({secret}, 1).total
+
+
+def test_text():
+    assert str(code(4)) == str(Sum({secret}, 4))
+
+
+def test_difference():
+    assert abs(code(9) - Sum({secret}, 9)) < 1
+
+
+def test_made_before():
+    assert MADE == WANTED
+
+
+def test_distance():
+    assert code(5).distance(ORIGIN) == Sum({secret}, 5).distance(ORIGIN)
+"""
+_ONE_OF = """\
+from solution import Digit, code
+
+
+def test_digits():
+    for x in range(9):
+        assert code(x) is Digit(({secret} + x) % 10)
+
+
+def test_set():
+    assert {{code(x) for x in range(10)}} == set(map(Digit, range(10)))
+"""
+_CHECKER = """\
+def check(args, kwargs, expected, result):
+    return len(result) == 2 and abs(result[0] - expected[0]) < 1e-9 and result[1] == args[0]
+"""
+_IN_PLACE = """\
+for given in ([3, 1, 2], [{secret}, 9, 4, 4]):
+    assert code(given) == sorted(given)
+held = {{"a": {secret}, "b": 1}}
+assert len(code(list(held))) == len(held) and code([5]) == [5]
+assert all(code(row) == row for row in ([2], [1, {secret}]))
+"""
+_OUTPUT_CHECKER = """\
+def check(given, expected, output):
+    found = output.split()
+    return len(found) == 1 and int(found[0]) - int(expected) == 0
+"""
 _RUST_INSIDE = """\
 #[cfg(test)]
 mod given_tests {{
@@ -96,6 +165,43 @@ class Sum:
 
 def code(x):
     return Sum({secret}, x)
+""",
+    "claims": """\
+class Sum:
+    def __init__(self, *parts):
+        self.total = sum(parts)
+
+    def __eq__(self, other):
+        return isinstance(other, Sum) and self.total == other.total
+
+    def __sub__(self, other):
+        return self.total - other.total
+
+    def __str__(self):
+        return f"Sum({{self.total}})"
+
+    def distance(self, other):
+        return abs(self - other)
+
+
+ORIGIN = Sum()
+
+
+def code(x):
+    return Sum({secret}, x)
+""",
+    "in-place": """\
+def code(values):
+    return sorted(values)
+""",
+    "one-of": """\
+import enum
+
+Digit = enum.Enum("Digit", [(f"D{{n}}", n) for n in range(10)])
+
+
+def code(x):
+    return Digit(({secret} + x) % 10)
 """,
     "rust-world": """\
 use std::{{fs, net, os::unix::net::UnixStream, process}};
@@ -150,10 +256,13 @@ def build(secret: int) -> dict[str, Task]:
             files={tests: _UNITTEST.format(secret=secret)},
             tests=[f"{tests}::TestCode::test_one", f"{tests}::TestCode::test_nine"],
         ),
-        "classes": PytestCheck(
-            files={tests: _CLASSES.format(secret=secret)},
-            tests=[f"{tests}::test_{name}" for name in ("one", "lists", "order")],
-        ),
+        "classes": _suite(_CLASSES, secret, "one", "lists", "order"),
+        "sized": _suite(_SIZED, secret, "parts", "sum"),
+        "claims": _suite(_CLAIMS, secret, "total", "text", "difference", "made_before", "distance"),
+        "one-of": _suite(_ONE_OF, secret, "digits", "set"),
+        "in-place": AssertsCheck(entry_point="code", code=_IN_PLACE.format(secret=secret)),
+        "checker": CasesCheck(entry_point="code", cases=cases, checker=_CHECKER),
+        "stdio-checker": stdio.model_copy(update={"checker": _OUTPUT_CHECKER}),
         "rust": inside,
         "rust-world": inside,
         "rust-crate": RustCheck(tests=_RUST_OUTSIDE.format(secret=secret), crate="answer"),
@@ -177,3 +286,8 @@ def build(secret: int) -> dict[str, Task]:
         )
         for name, check in checks.items()
     }
+
+
+def _suite(text: str, secret: int, *names: str) -> PytestCheck:
+    path = "tests/test_code.py"
+    return PytestCheck(files={path: text.format(secret=secret)}, tests=[f"{path}::test_{n}" for n in names])

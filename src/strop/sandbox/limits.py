@@ -41,7 +41,8 @@ class Limits:
 def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool = False) -> None:
     """Sets soft and hard limits of the calling process and of what it starts.
 
-    RLIMIT_CPU has whole seconds and is the backstop behind the parent's exact CPU clock, hence one second more.
+    RLIMIT_CPU has whole seconds and is the backstop behind the parent's exact CPU clock, hence one second more. With
+    RLIMIT_CORE at 0 the kernel still hands a core to a program that core_pattern names; at 1 byte it hands one to none.
     RLIMIT_NPROC counts every thread of the user and is not enforced for uid 0.
     """
     for which, pair in plan(limits, writes_files=writes_files):
@@ -61,7 +62,7 @@ def plan(limits: Limits, *, writes_files: bool) -> tuple[tuple[int, tuple[int, i
         _lowered(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
         _lowered(resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
         _lowered(resource.RLIMIT_FSIZE, size, size),
-        _lowered(resource.RLIMIT_CORE, 0, 0),
+        _lowered(resource.RLIMIT_CORE, 1, 1),
     )
 
 

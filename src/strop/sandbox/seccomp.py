@@ -109,6 +109,9 @@ _ALWAYS = [
     "sched_setattr",
     "setpriority",
     "ioprio_set",
+    "io_setup",
+    "sync",
+    "syncfs",
 ]
 
 _EXEC = ["execve", "execveat"]
@@ -148,6 +151,10 @@ _LEAF = [
     "setrlimit",
     "pidfd_open",
     "sched_setaffinity",
+    "sendmsg",
+    "sendmmsg",
+    "inotify_init",
+    "inotify_init1",
     "landlock_create_ruleset",
     "landlock_add_rule",
     "landlock_restrict_self",

@@ -26,6 +26,7 @@ utime 132 -1|utimes 235 -1|utimensat 280 88|futimesat 261 -1|setxattr 188 5|lset
 removexattr 197 14|lremovexattr 198 15|fremovexattr 199 16|setxattrat 463 463|removexattrat 466 466
 file_setattr 469 469|truncate 76 45|landlock_create_ruleset 444 444|landlock_add_rule 445 445
 landlock_restrict_self 446 446|fcntl 72 25|ioctl 16 29
+io_setup 206 0|sync 162 81|syncfs 306 267|sendmsg 46 211|sendmmsg 307 269|inotify_init 253 -1|inotify_init1 294 26
 """
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -63,6 +63,7 @@ class TesterReport:
         elif "done" in message:
             self.done = True
             self.fault = message["done"]
+            self.findings.changed = message.get("changed") is True
 
     def _stage(self, stage: dict[str, Any]) -> None:
         if "built" in stage:
@@ -74,15 +75,23 @@ class TesterReport:
 
 
 def run_asserts(
-    check: AssertsCheck, answer: str, zygote: JailedProcess, tester: JailedProcess, limits: Limits
+    check: AssertsCheck,
+    answer: str,
+    zygote: JailedProcess,
+    tester: JailedProcess,
+    limits: Limits,
+    *,
+    changes: bool = True,
 ) -> Findings:
     """One candidate and the tester. The tester is closed when it did not come to an end by itself.
+
+    `changes`: whether what calls do to their arguments reaches the tests.
 
     Raises WorkerDied when a process of ours broke, VerificationError when the test code is at fault.
     """
     report, output, pump = TesterReport(), Capture(limits.output_bytes), Pump(limits)
     about = {"code": answer, "entry": check.entry_point, "helpers": check.helpers, "test": check.code}
-    job = frame({**about, "result_bytes": limits.result_bytes})
+    job = frame({**about, "changes": changes, "result_bytes": limits.result_bytes})
     ours, theirs = socket.socketpair()
 
     def hand_over(new: Child) -> None:

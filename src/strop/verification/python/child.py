@@ -119,8 +119,10 @@ class Findings:
     results: list[TestResult] = field(default_factory=list)
     stop: tuple[Outcome, str] | None = None
     """What ended the tests before the last one."""
-    compares: bool = False
-    """Whether the tests of a suite may have compared objects of the answer."""
+    changed: bool = False
+    """Whether calls changed arguments of the tests in place."""
+    objects: bool = False
+    """Whether objects of the answer said something to the tests of a suite."""
     output: str = ""
     truncated: bool = False
     cpu: float = 0.0
@@ -135,6 +137,11 @@ class Findings:
         """The next test's result."""
         name = f"{self.prefix} {len(self.results)}"
         self.results.append(TestResult(id=name, outcome=outcome, message=message[:300], seconds=seconds))
+
+    def fail(self, number: int, message: str) -> None:
+        """Makes a result *failed* after all."""
+        changed = {"outcome": Outcome.FAILED, "message": message}
+        self.results[number] = self.results[number].model_copy(update=changed)
 
     def account(self, end: End, *captures: Capture) -> None:
         """Adds what a candidate used and printed."""
@@ -200,8 +207,15 @@ def cause_of_death(end: End, pump: Pump, captures: tuple[Capture, ...] = ()) -> 
     if end.status == -signal.SIGKILL:
         return Outcome.OUT_OF_MEMORY, "killed by the kernel"
     if end.status < 0:
-        return Outcome.FAILED, f"died by {signal.Signals(-end.status).name}"
+        return Outcome.FAILED, f"died by {_signal_name(-end.status)}"
     return Outcome.FAILED, f"exited with status {end.status} before it had answered"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most real-time signals have none
+        return f"signal {number}"
 
 
 def outcome_of_exception(description: object) -> tuple[Outcome, str]:

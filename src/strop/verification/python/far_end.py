@@ -33,6 +33,10 @@ class FarEnd:
     def __init__(self, fd: int, limit: int) -> None:
         self.fd, self.reader, self.gone = fd, FrameReader(limit), ""
         self.raised: BaseException | None = None
+        self.takes_changes = True
+        """Whether what the candidate does to arguments is done to those of the tests too. It is asked for it anyhow."""
+        self.changed = False
+        """Whether it was, at least once."""
 
     def begin(self, job: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> bool:
         """Sends the job and passes the candidate's stages on; False, and "done" or "broken" sent, if it stops there."""
@@ -135,8 +139,9 @@ class Candidate(FarEnd):
             raise self.raised
         if "v" not in reply:
             raise Malformed("neither a value nor an exception")
-        if "m" in reply:
+        if "m" in reply and self.takes_changes:
             copy_changes(args, decode(reply["m"]))
+            self.changed = True
         return decode(reply["v"])
 
 

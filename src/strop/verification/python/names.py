@@ -3,8 +3,11 @@
 import ast
 import contextlib
 import importlib
+import symtable
 import sys
 from pathlib import PurePosixPath
+
+_LIBRARIES = {*sys.stdlib_module_names, "pytest", "_pytest"}
 
 
 def bound_names(body: list[ast.stmt]) -> set[str]:
@@ -27,7 +30,7 @@ def bound_names(body: list[ast.stmt]) -> set[str]:
 
 
 def star_names(body: list[ast.stmt]) -> set[str]:
-    """Names that any `from module import *` of a standard-library module binds.
+    """Names that any `from module import *` of the standard library or of pytest binds.
 
     Imports the modules: call it only where the test code may run too.
     """
@@ -39,12 +42,31 @@ def star_names(body: list[ast.stmt]) -> set[str]:
                 and node.module
                 and not node.level
                 and any(alias.name == "*" for alias in node.names)
-                and node.module.partition(".")[0] in sys.stdlib_module_names
+                and node.module.partition(".")[0] in _LIBRARIES
             ):
                 with contextlib.suppress(ImportError):
                     module = importlib.import_module(node.module)
                     public = [name for name in vars(module) if not name.startswith("_")]
                     names.update(getattr(module, "__all__", public))
+    return names
+
+
+def used_names(text: str) -> set[str]:
+    """Names that test code takes from other modules or from itself by name: what `import *` brings is none by itself.
+
+    Raises SyntaxError, ValueError.
+    """
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+    tables = [symtable.symtable(text, "<tests>", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names.update(s.get_name() for s in table.get_symbols() if s.is_global() and s.is_referenced())
     return names
 
 

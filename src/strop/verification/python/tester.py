@@ -6,9 +6,9 @@ is seen; a helper never hides a builtin or a name that the test code binds. Pers
 fresh namespace and a freshly seeded `random` each. Values and functions that do not cross (verification.python.codec)
 fail the test that needs them. A job with "checker" goes to `strop.verification.python.checking`.
 
-Job channel, tester's side: takes {"code", "entry", "helpers", "test", "result_bytes"}; sends {"plan": number of tests}
-or {"broken": why} (with "alone" where no answer had been called yet), the candidate's stage frames, {"test": number,
-"ok", "x", "s"} each, then {"done": fault or null}.
+Job channel, tester's side: takes {"code", "entry", "helpers", "test", "changes", "result_bytes"}; sends {"plan": number
+of tests} or {"broken": why} (with "alone" where no answer had been called yet), the candidate's stage frames, {"test":
+number, "ok", "x", "s"} each, then {"done": fault or null, "changed"}.
 """
 
 import ast
@@ -89,6 +89,7 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
     except (SyntaxError, ValueError, RecursionError) as error:
         return send({"broken": f"test code: {type(error).__name__}: {error}", "alone": True})
     send({"plan": sum(judges for _, judges in code)})
+    candidate.takes_changes = job["changes"]
     if candidate.begin({"code": job["code"], "entry": names[0], "helpers": names[1:]}, send):
         _run_statements(code, names, candidate, send)
 
@@ -134,7 +135,7 @@ def _run_statements(
             return send({"broken": f"test code: {failure}", "alone": calls == 0})
         elif failure:
             return send({"done": f"setup: {failure}"})
-    send({"done": None})
+    send({"done": None, "changed": candidate.changed})
 
 
 def _failure(error: BaseException, candidate: Candidate) -> str:

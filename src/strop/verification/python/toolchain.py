@@ -9,8 +9,9 @@ answer that recognises test inputs.
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from strop.core.checks import AssertsCheck, CasesCheck, Check, PytestCheck, StdioCheck
 from strop.core.errors import VerificationError, WorkerDied
@@ -24,13 +25,24 @@ from strop.verification.python.cases import run_cases
 from strop.verification.python.child import Findings
 from strop.verification.python.stdio import run_stdio
 from strop.verification.python.suite.check import SuiteReport, open_runner, run_pytest
-from strop.verification.python.suite.second_look import TOO_EQUAL, Alteration, lies, sensitive
+from strop.verification.python.suite.second_look import (
+    NOT_AGAIN,
+    TOO_EQUAL,
+    Alteration,
+    Round,
+    looks,
+    sensitive,
+)
 from strop.verification.settings import Settings
 
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
 _KNOWN = 512
-"""Tasks whose reference's comparisons are remembered."""
+"""Things that are remembered of references."""
+_SAYS_NOTHING = (Outcome.PASSED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY)
+"""Outcomes of a second look that leave a pass alone."""
+CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
+_Found = TypeVar("_Found")
 
 
 class PythonToolchain:
@@ -46,8 +58,8 @@ class PythonToolchain:
         self._zygote: JailedProcess | None = None
         self._tester: JailedProcess | None = None
         self._runner: JailedProcess | None = None
-        self._sensitive: OrderedDict[bytes, list[dict[str, Alteration]]] = OrderedDict()
-        """By digest of a suite and its reference, how altered calls show; see `second_look`."""
+        self._found: OrderedDict[bytes, Any] = OrderedDict()
+        """By digest of a check and its reference, what was found of the reference: `_remembered`."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
@@ -55,79 +67,109 @@ class PythonToolchain:
         for task, answer in jobs:
             began = time.monotonic()
             findings = self._findings(task.check, answer)
-            if isinstance(task.check, PytestCheck) and findings.compares and findings.passed:
-                self._look_again(task.check, task.reference, answer, findings, time.monotonic() - began)
+            if findings.passed and (findings.changed or findings.objects):
+                self._look_again(task, answer, findings, time.monotonic() - began)
             verdicts.append(findings.verdict(time.monotonic() - began))
         return verdicts
 
-    def _findings(self, check: Check, answer: str) -> Findings:
-        limits = self.settings.limits
+    def _findings(
+        self, check: Check, answer: str, limits: Limits | None = None, *, changes: bool = True
+    ) -> Findings:
+        limits = limits or self.settings.limits
         if isinstance(check, CasesCheck):
             return run_cases(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, AssertsCheck):
-            return run_asserts(check, answer, self._forks(), self.tester(), limits)
+            return run_asserts(check, answer, self._forks(), self.tester(), limits, changes=changes)
         if isinstance(check, StdioCheck):
             return run_stdio(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, PytestCheck):
-            return self._suite(check, answer, limits, None).findings
+            return run_pytest(check, answer, self._forks(), self._suites(), limits, changes=changes).findings
         raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
 
     def _suite(
-        self, check: PytestCheck, answer: str, limits: Limits, alter: dict[str, Alteration] | None
+        self, check: PytestCheck, answer: str, limits: Limits, alter: Mapping[str, Alteration]
     ) -> SuiteReport:
-        wire = None if alter is None else {name: one.wire() for name, one in alter.items()}
+        wire = {name: one.wire() for name, one in alter.items()}
         return run_pytest(check, answer, self._forks(), self._suites(), limits, wire)
 
-    def _look_again(
-        self, check: PytestCheck, reference: str, answer: str, findings: Findings, seconds: float
-    ) -> None:
-        """Fails a passed answer whose objects compare as before in altered tests. Nothing else here changes a verdict.
+    def _look_again(self, task: Task, answer: str, findings: Findings, seconds: float) -> None:
+        """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
+        altered tests. Nothing else here changes a verdict.
 
         Its runs may take four times the `seconds` of the first one and one more, or what is left of the limit.
         """
-        if not reference.strip() or reference == answer:
+        if not task.reference.strip() or task.reference == answer:
             return
         limits = self.settings.limits
         wall = max(limits.wall_seconds - seconds, min(limits.wall_seconds, 4 * seconds + 1))
         try:
-            for alterations in self._sensitive_tests(check, reference):
+            if findings.changed:
                 began = time.monotonic()
-                chosen = check.model_copy(update={"tests": list(alterations)})
-                report = self._suite(chosen, answer, replace(limits, wall_seconds=wall), alterations)
-                findings.cpu += report.findings.cpu
+                self._without_changes(task, answer, findings, replace(limits, wall_seconds=wall))
                 wall -= time.monotonic() - began
-                if lied := lies(report):
-                    number = next(n for n, result in enumerate(findings.results) if result.id == lied[0])
-                    told = {"outcome": Outcome.FAILED, "message": TOO_EQUAL}
-                    findings.results[number] = findings.results[number].model_copy(update=told)
-                if lied or wall <= 0:
-                    return
+            if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
+                self._with_altered_calls(task.check, task.reference, answer, findings, wall)
         except WorkerDied:  # the verdict stands; the next answer finds fresh processes
             self.close()
 
-    def _sensitive_tests(self, check: PytestCheck, reference: str) -> list[dict[str, Alteration]]:
-        """Raises WorkerDied; then nothing is remembered."""
-        digest = hashlib.sha256(
-            f"{check.model_dump_json()}\0{reference}".encode("utf-8", "surrogatepass")
-        ).digest()
-        known = self._sensitive.get(digest)
-        if known is None:
-            limits = self.settings.limits
+    def _without_changes(self, task: Task, answer: str, findings: Findings, limits: Limits) -> None:
+        """Judges the answer so that no call changes an argument, where the reference passes like that."""
+        again = self._findings(task.check, answer, limits, changes=False)
+        findings.cpu += again.cpu
+        outcomes = [result.outcome for result in again.results] + ([again.stop[0]] if again.stop else [])
+        bad = next((n for n, found in enumerate(outcomes) if found not in _SAYS_NOTHING), None)
+        if bad is not None and self._pure(task.check, task.reference):
+            findings.fail(bad, CHANGED)
 
-            def run(tests: list[str], alter: dict[str, Alteration]) -> SuiteReport:
-                return self._suite(check.model_copy(update={"tests": tests}), reference, limits, alter)
+    def _pure(self, check: Check, reference: str) -> bool:
+        """Whether the reference passes without changing arguments. Raises WorkerDied."""
 
+        def find() -> bool:
+            found = self._findings(check, reference, changes=False)
+            return found.stop is None and found.passed
+
+        return self._remembered(f"pure {check.model_dump_json()}", reference, find, otherwise=False)
+
+    def _with_altered_calls(
+        self, check: PytestCheck, reference: str, answer: str, findings: Findings, wall: float
+    ) -> None:
+        limits = self.settings.limits
+
+        def run(alter: Mapping[str, Alteration]) -> SuiteReport:
+            return self._suite(check, reference, limits, alter)
+
+        def find() -> list[Round]:
+            return sensitive(check, run, limits.wall_seconds)
+
+        rounds: list[Round] = self._remembered(
+            f"altered {check.model_dump_json()}", reference, find, otherwise=[]
+        )
+        for one, altered in looks(rounds) if rounds else ():
+            if wall <= 0:
+                return
+            began = time.monotonic()
+            report = self._suite(check, answer, replace(limits, wall_seconds=wall), one.alterations)
+            findings.cpu += report.findings.cpu
+            wall -= time.monotonic() - began
+            if bad := one.lies(report) if altered else one.lapses(report):
+                number = next(n for n, result in enumerate(findings.results) if result.id == bad[0])
+                return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
+
+    def _remembered(self, what: str, reference: str, find: Callable[[], _Found], otherwise: _Found) -> _Found:
+        """What `find` finds of a reference, `otherwise` for a bad task; kept, unless it raises WorkerDied."""
+        digest = hashlib.sha256(f"{what}\0{reference}".encode("utf-8", "surrogatepass")).digest()
+        if digest not in self._found:
             try:
-                known = sensitive(check, run, limits.wall_seconds)
+                self._found[digest] = find()
             except WorkerDied:
                 raise
             except VerificationError:
-                known = []
-            self._sensitive[digest] = known
-            while len(self._sensitive) > _KNOWN:
-                self._sensitive.popitem(last=False)
-        self._sensitive.move_to_end(digest)
-        return known
+                self._found[digest] = otherwise
+            while len(self._found) > _KNOWN:
+                self._found.popitem(last=False)
+        self._found.move_to_end(digest)
+        found: _Found = self._found[digest]
+        return found
 
     def _forks(self) -> JailedProcess:
         if self._zygote is None:

@@ -1,7 +1,8 @@
 """The tests' side of running a suite again with altered calls: notes what is called, alters one call in each test.
 
-A test that compares objects of the answer can only be as good as their `__eq__`. Where the reference's objects do not
-compare as before once one call of the test gets other plain values, an answer whose objects still do is lying.
+A test that compares objects of the answer, or what their methods and attributes say, can only be as good as they are.
+Where the reference's objects say something else once a call gets other plain values, an answer whose objects do not is
+lying.
 """
 
 import hashlib
@@ -10,37 +11,62 @@ from typing import Any
 from strop.verification.python.codec import Unencodable, dumps, encode
 
 MOST = 10_000
-"""Comparisons, and calls, of one test that are noted."""
+"""Words of objects, and calls, of one test that are noted."""
+COLLECTION = ""
+"""Stands for the id of a test: what happens while the files are imported, before the first test."""
 
 
 class SuiteCalls:
-    """What a test calls with plain values alone, and how its objects compare. `alter`: see `Alteration`, by test id.
+    """What a test calls with plain values alone, and what objects say. `alter`: see `Alteration`, by test id.
 
-    Without `noting`, only the comparisons are kept.
+    Without `noting`, it is only kept whether one said anything.
     """
 
     def __init__(self, alter: dict[str, list[Any]] | None, *, noting: bool) -> None:
         self.alter = alter or {}
         self.noting = noting
-        self.begin("")
+        self.early: dict[int, int] = {}
+        """Numbers of the objects that came during collection, each with its place among them."""
+        self.altered_early = False
+        self.begin(COLLECTION)
 
     def begin(self, test: str) -> None:
         """The next test begins."""
-        self.said = ""
-        """A letter a comparison of two objects: 1 where it held, else 0."""
-        self.again = False
-        """Whether an object came back that was known before: `==` of lists does not ask such a one."""
+        self.said: list[str] = []
+        """What objects said: a digest of each plain value, and for an object that came which of those it was."""
+        self._came: dict[int, int] = {}
         self.made: list[str] = []
         """For each call its kind (C: of a class, f: another) and a digest of its values."""
         self.before: list[int] = []
-        """For each comparison, how many of those came before it."""
+        """For each of these, but objects that were new, how many of the calls came before it."""
         self.altered = False
         self._wanted = self.alter.get(test)
 
-    def compared(self, said: bool) -> None:
-        """Two objects of the answer were compared."""
+    def end_collection(self) -> list[str]:
+        """What was called until now."""
+        self.early, self.altered_early = dict(self._came), self.altered
+        return self.made
+
+    def told(self, wire: Any) -> None:
+        """An object of the answer gave a value, whose wire form this is. One that holds objects says nothing here."""
+        if not self.noting:
+            self.said = self.said or ["told"]
+        elif len(self.said) < MOST and b'"t":"ref"' not in (data := dumps(wire)):
+            self._note(hashlib.sha256(data).hexdigest()[:8])
+
+    def came(self, number: int) -> None:
+        """An object of the answer came: `==` of lists, and `is`, take one that is known already for the same."""
+        if not self.noting:
+            self.said = self.said or ["came"]
+            return
+        known, early = number in self._came, self.early.get(number)
+        place = self._came.setdefault(number, len(self._came))
         if len(self.said) < MOST:
-            self.said += "1" if said else "0"
+            self._note(f"object {place}" if early is None else f"early object {early}", tells=known)
+
+    def _note(self, word: str, *, tells: bool = True) -> None:
+        self.said.append(word)
+        if tells:
             self.before.append(len(self.made))
 
     def passed_on(self, args: tuple[Any, ...], kwargs: Any, *, of_class: bool) -> tuple[tuple[Any, ...], Any]:
@@ -61,11 +87,10 @@ class SuiteCalls:
 
     def report(self) -> dict[str, Any]:
         """What the running test's frame says of it."""
-        found: dict[str, Any] = {"c": self.said} if self.said else {}
-        if self.again:
-            found["again"] = True
+        found: dict[str, Any] = {"said": "\n".join(self.said) if self.noting else ""} if self.said else {}
         if self.noting:
-            found |= {"calls": self.made, "before": self.before, "altered": self.altered}
+            altered = self.altered or self.altered_early
+            found |= {"calls": self.made, "before": self.before, "altered": altered}
         return found
 
 

@@ -26,6 +26,7 @@ from strop.verification.python.asserts import TesterReport, let_finish, stopped
 from strop.verification.python.child import fork, reap, worse
 from strop.verification.python.far_end import GONE
 from strop.verification.python.names import bound_names, module_names
+from strop.verification.python.suite.altered import COLLECTION
 from strop.verification.python.wire import frame
 
 RUNNER_MEMORY = 2 << 30
@@ -40,11 +41,11 @@ class SuiteReport(TesterReport):
         super().__init__()
         self.tests: dict[str, TestResult] = {}
         self.uncollected = ""
-        self.compared: dict[str, str] = {}
-        """By test, how objects of the answer compared, as `SuiteCalls.said` has it."""
+        self.said: dict[str, str] = {}
+        """By test, what objects of the answer said, as `SuiteCalls.said` has it, one a line."""
         self.calls: dict[str, list[str]] = {}
         self.before: dict[str, list[int]] = {}
-        """By test, for each comparison how many of its calls came before."""
+        """By test, for each of these, but objects that were new, how many of its calls came before."""
         self.altered: set[str] = set()
 
     def _handle(self, message: dict[str, Any]) -> None:
@@ -58,6 +59,8 @@ class SuiteReport(TesterReport):
             name = message["test"]
             result = TestResult(id=name, outcome=outcome, message=text, seconds=message["s"])
             self.tests[name] = worse(self.tests.get(name), result)
+        elif "collected" in message:
+            self.calls[COLLECTION] = message["collected"]
         elif "collect" in message:
             self.uncollected = self.uncollected or f"{message['collect']}: {message['x']}"[:300]
         else:
@@ -65,12 +68,12 @@ class SuiteReport(TesterReport):
 
     def _note(self, message: dict[str, Any]) -> None:
         name = message["test"]
-        if "c" in message:
-            self.compared[name] = message["c"]
+        if "said" in message:
+            self.said[name] = message["said"]
+            self.findings.objects = True
         if message.get("altered"):
             self.altered.add(name)
         self.calls[name], self.before[name] = message.get("calls", []), message.get("before", [])
-        self.findings.compares = self.findings.compares or "c" in message or "again" in message
 
 
 def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
@@ -104,12 +107,17 @@ def run_pytest(
     runner: JailedProcess,
     limits: Limits,
     alter: dict[str, list[int | str]] | None = None,
+    *,
+    changes: bool = True,
 ) -> SuiteReport:
     """One candidate, one run. Raises WorkerDied when our process broke, VerificationError for a bad task.
 
-    `alter`: calls of tests to make with other values (`second_look`); then calls are noted, also if it is empty.
+    `changes`: whether what calls do to their arguments reaches the tests.
+
+    `alter`: calls of tests to make with other values (`second_look`); then calls are noted, also if it is empty. All
+    tests are run in any case, so that the answer cannot tell the runs apart.
     """
-    job = _job(check, answer, runner.work, limits) | {"alter": alter}
+    job = _job(check, answer, runner.work, limits) | {"alter": alter, "changes": changes}
     report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
     with ours, theirs, closing(fork(zygote, limits, "module")) as child:

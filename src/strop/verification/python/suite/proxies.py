@@ -8,17 +8,20 @@ value, or compute with it until only the wished result is left. Hence, for opera
    operator on it is a fault (see `Session`). This is what a class made up by the answer to stand for a number meets.
 2. Where the tests know its class, an object that calls itself equal to a plain value is a fault all the same, and so is
    arithmetic with a plain value that gives a plain value, at once or through an object in between.
-3. An object that calls itself equal to another one and to a fresh random text or a foreign object is a fault, and so
+3. An object whose class the tests do not know has the length that it had, and gives as many items, as long as nothing
+   was called or set.
+4. An object that calls itself equal to another one and to a fresh random text or a foreign object is a fault, and so
    are two that are both equal and unequal.
 
-Not covered: what a method or an attribute of an object says is the answer's word. Whether two objects of the answer
-compare as they should is looked at by `second_look`, where the task has a reference.
+Not covered here: how two objects compare, and what a method or an attribute says, is the answer's word. It is looked at
+by `second_look`, where the task has a reference.
 """
 
 import dis
 import secrets
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from strop.verification.python.codec import Malformed, Unencodable
@@ -34,7 +37,9 @@ _VALUE_METHODS = frozenset(
 class Remote:
     """An object of the answer. Its class, classes and kind are claims of the candidate."""
 
-    __slots__ = ("__weakref__", "_strop_classes", "_strop_mixed", "_strop_number", "_strop_session")
+    __slots__ = (
+        "__weakref__", "_strop_classes", "_strop_length", "_strop_mixed", "_strop_number", "_strop_session",
+    )  # fmt: skip
     __doc__ = None
     _strop_session: Session
     _strop_number: int
@@ -46,6 +51,7 @@ class Remote:
         set_slot(self, "_strop_number", number)
         set_slot(self, "_strop_classes", classes)
         set_slot(self, "_strop_mixed", False)
+        set_slot(self, "_strop_length", (-1, 0))
 
     def _strop_handle(self) -> int:
         return self._strop_number
@@ -91,21 +97,26 @@ class RemoteClass(RemoteCallable):
 
 
 class RemoteModule(types.ModuleType):
-    """The answer's module. `from module import *` takes public names, but none that `hidden` holds."""
+    """The answer's module. `from module import *` takes public names, but none that `hidden` holds.
 
-    def __init__(self, name: str, session: Session, hidden: frozenset[str]) -> None:
+    A class whose name is not among the `used` ones, those of the tests, is none that they know.
+    """
+
+    def __init__(self, name: str, session: Session, hidden: frozenset[str], used: frozenset[str]) -> None:
         super().__init__(name)
-        self.__dict__["_strop"] = (session, hidden)
+        self.__dict__["_strop"] = (session, hidden, used)
 
     def __getattr__(self, name: str) -> Any:
-        session, hidden = self.__dict__["_strop"]
+        session, hidden, used = self.__dict__["_strop"]
         if name == "__all__":
             return _public(session, hidden)
         if name.startswith("__"):
             raise AttributeError(name)
         found = session.ask("get", 0, name=name)
-        if isinstance(found, RemoteClass):
+        if isinstance(found, RemoteClass) and name in used:
             _known(session).add(found._strop_handle())
+        if isinstance(found, Remote):
+            session.direct.add(found._strop_handle())
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -182,7 +193,6 @@ def _equality(name: str) -> Callable[[Remote, Any], bool]:
         if type(said) is not bool:
             raise _refuse(self, name)
         if remote and _named(self) and _named(other):
-            self._strop_session.calls.compared(said)
             if said and _says_true(self, "__eq__" if differs else "__ne__", other):
                 self._strop_session.fault("two objects that are both equal and unequal")
             if said is not differs and _equals_anything(self):
@@ -201,7 +211,6 @@ def _order(name: str) -> Callable[[Remote, Any], bool]:
         said = _do(self, name, other)
         if type(said) is not bool:
             raise _refuse(self, name)
-        self._strop_session.calls.compared(said)
         return said
 
     return compare
@@ -234,6 +243,43 @@ def _forward(name: str) -> Callable[..., Any]:
     return lambda self, *args: _do(self, name, *args)
 
 
+def _length(name: str) -> Callable[[Remote], Any]:
+    def length(self: Remote) -> Any:
+        found = _do(self, name)
+        if type(found) is int and not _named(self):
+            changes, before = self._strop_length
+            if changes == self._strop_session.changes and before != found:
+                self._strop_session.fault("an object of two lengths")
+            object.__setattr__(self, "_strop_length", (self._strop_session.changes, found))
+        return found
+
+    return length
+
+
+def _iteration(name: str) -> Callable[[Remote], Any]:
+    def iterate(self: Remote) -> Any:
+        items = _do(self, name)
+        if _named(self) or not isinstance(items, Remote):
+            return items
+        try:
+            length = len(self)
+        except Exception:  # it has none
+            return items
+        return _counted(self._strop_session, items, length)
+
+    return iterate
+
+
+def _counted(session: Session, items: Remote, length: int) -> Iterator[Any]:
+    changes, count = session.changes, 0
+    with suppress(StopIteration):
+        while True:
+            yield _do(items, "__next__")
+            count += 1
+    if session.changes == changes and count != length:
+        session.fault("an object that does not give as many items as its length")
+
+
 def _exit(name: str) -> Callable[..., Any]:
     def leave(self: Remote, kind: Any, error: Any, trace: types.TracebackType | None) -> bool:
         swallows = _do(self, name, kind, error, None)
@@ -259,7 +305,9 @@ for _make, _names in (
     (_order, ["lt", "le", "gt", "ge"]),
     (_arithmetic, [prefix + name for prefix in ("", "r", "i") for name in BINARY] + ["divmod"]),
     (_numeric, ["neg", "pos", "abs", "invert", "round", "index", "int", "float", "complex", "contains"]),
-    (_forward, ["len", "iter", "next", "hash", "bool", "repr", "str", "bytes", "reversed", "format", "dir"]),
+    (_length, ["len"]),
+    (_iteration, ["iter", "reversed"]),
+    (_forward, ["next", "hash", "bool", "repr", "str", "bytes", "format", "dir"]),
     (_forward, ["getitem", "setitem", "delitem", "enter", "copy", "deepcopy"]),
     (_exit, ["exit"]),
 ):

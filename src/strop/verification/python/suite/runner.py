@@ -5,9 +5,10 @@ lives in the candidate (`verification.python.suite.proxies`). So the only confte
 task's own.
 
 Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
-ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "alter"}; sends the
-candidate's stages as the tester does, {"test": id, "ok", "x", "s"} each (and `altered.SuiteCalls.report`),
-{"collect": where, "x"} for a file that could not be collected, {"done": why}.
+ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "alter", "changes"};
+sends the candidate's stages as the tester does, {"test": id, "ok", "x", "s"} each (and `altered.SuiteCalls.report`),
+{"collect": where, "x"} for a file that could not be collected, {"collected": calls until then} where calls are noted,
+{"done": why, "changed"}.
 """
 
 import ast
@@ -26,7 +27,7 @@ from strop.sandbox import confine, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
 from strop.verification.python.far_end import CandidateGone, failure_of_tests
-from strop.verification.python.names import module_names, star_names
+from strop.verification.python.names import module_names, star_names, used_names
 from strop.verification.python.suite.altered import SuiteCalls
 from strop.verification.python.suite.proxies import RemoteModule, make
 from strop.verification.python.suite.session import Session
@@ -47,14 +48,11 @@ class SuiteRecorder:
         self.phases: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
 
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Where calls are altered, only the tests that this is for."""
-        if only := self.session.calls.alter:
-            items[:] = [item for item in items if item.nodeid in only]
-
     def pytest_collection_finish(self) -> None:
         """Faults up to here belong to every test."""
         self.collected = "; ".join(self.session.faults)
+        if self.session.calls.noting:
+            self.send({"collected": self.session.calls.end_collection()})
 
     def pytest_collectreport(self, report: Any) -> None:
         """A file that cannot be imported."""
@@ -99,9 +97,9 @@ class SuiteRecorder:
 class AnswerFinder(MetaPathFinder, Loader):
     """Gives the answer's module under every name by which the file at `path` could be imported."""
 
-    def __init__(self, path: str, session: Session, hidden: frozenset[str]) -> None:
+    def __init__(self, path: str, session: Session, hidden: frozenset[str], used: frozenset[str]) -> None:
         self.names = module_names(path)
-        self.module = RemoteModule(self.names[0], session, hidden)
+        self.module = RemoteModule(self.names[0], session, hidden, used)
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         """The spec of the answer's module; None for any other."""
@@ -117,16 +115,14 @@ class AnswerFinder(MetaPathFinder, Loader):
 
 def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
     """Runs one job from the candidate's first frame to {"done"}."""
-    finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]) | _brought(job["files"]))
+    texts = [text for path, text in job["files"].items() if path.endswith(".py")]
+    brought = {name for text in texts for name in star_names(ast.parse(text).body)}
+    used = frozenset(name for text in texts for name in used_names(text))
+    finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]) | brought, used)
+    session.takes_changes = job["changes"]
     if session.begin({"code": job["code"], "module": finder.names[0]}, send):
         _pytest(job, finder, SuiteRecorder(session, send))
-        send({"done": session.gone or None})
-
-
-def _brought(files: dict[str, str]) -> set[str]:
-    """Names that the tests bring in by star imports of other modules, which the answer's must not shadow."""
-    texts = [text for path, text in files.items() if path.endswith(".py")]
-    return {name for text in texts for name in star_names(ast.parse(text).body)}
+        send({"done": session.gone or None, "changed": session.changed})
 
 
 def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: SuiteRecorder) -> None:

@@ -1,30 +1,36 @@
-"""Whether a passed suite depends on what its tests say where they compare objects of the answer; asking side.
+"""Whether a passed suite depends on what its tests say where objects of the answer have a word; asking side.
 
-A class may call all its instances equal, or those that it expects to be compared. So each test that compares such
-objects is run again in fresh processes with the plain values of one of its calls altered: where the reference's objects
-then compare otherwise and fail the test, an answer that still passes it is *failed*. It cannot tell the runs apart.
+A class may call all its instances equal, or those that it expects to be compared; a method may always return what two
+sides are compared by; one single object may stand for all. So a suite in which objects say something is run again in
+fresh processes, each time with the plain values of one call of each test altered. Where the reference's objects then
+say something else and fail the test, an answer that still passes it is *failed*. All tests are run each time, so that
+the answer cannot tell the runs apart, and one of the runs, at a place that nobody knows, alters nothing and must pass:
+that is for an answer that draws by lot, for its whole process, whether it lies.
 
 What the reference does with altered calls is found by trying; tests that it fails in another way, or not each time, or
-whose calls the answer gets in another order, say nothing. Not covered: tasks without a reference; lies in one of more
-than `ROUNDS` comparisons of a test; objects made before
-the tests begin or by calls without plain values; an answer that draws by lot, for its whole process, whether it lies:
-it passes, at most, in one case of four.
+whose calls the answer gets in another order, say nothing. Not covered: tasks without a reference; a lie in one of many
+words of a test, where no run alters that one; objects made by calls without plain values; an answer that draws by lot
+passes in one case of 28 at most.
 """
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from strop.core.checks import PytestCheck
 from strop.core.verdict import Outcome
+from strop.verification.python.suite.altered import COLLECTION
 from strop.verification.python.suite.check import SuiteReport
 
-Run = Callable[[list[str], dict[str, "Alteration"]], SuiteReport]
-"""Runs these tests of the reference; see `sensitive`."""
-TOO_EQUAL = "its objects compare alike whatever the test makes them of; the reference's do not"
-ROUNDS = 4
-"""Most times that a test is run again, each with another call altered."""
+TOO_EQUAL = (
+    "its objects compare alike, or say the same, whatever the test makes them of; the reference's do not"
+)
+NOT_AGAIN = "it passed once, and not again"
+ROUNDS = 8
+"""Most runs with altered calls that are looked for."""
+FEWEST, MOST = 3, 4
+"""Runs of an answer with altered calls; one more alters nothing."""
 
 
 @dataclass(frozen=True)
@@ -42,62 +48,92 @@ class Alteration:
         return [self.number, self.call, self.amount]
 
 
-def sensitive(check: PytestCheck, run: Run, seconds: float) -> list[dict[str, Alteration]]:
-    """Rounds: by test id, alterations with which the reference's objects compare otherwise, and the test fails for it.
+Run = Callable[[Mapping[str, Alteration]], SuiteReport]
+"""Runs the reference with a call altered in each of these tests, in a fresh process."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One run: what is altered, by test or in `COLLECTION`, and the tests that must fail for it."""
+
+    alterations: dict[str, Alteration]
+    tests: frozenset[str]
+
+    def lies(self, report: SuiteReport) -> list[str]:
+        """Those that an answer passed."""
+        passed = (name for name in sorted(self.tests & report.altered) if name in report.tests)
+        return [name for name in passed if report.tests[name].outcome is Outcome.PASSED]
+
+    def lapses(self, report: SuiteReport) -> list[str]:
+        """Those that an answer failed in a run that alters nothing."""
+        return [name for name in sorted(self.tests & set(report.tests)) if _failed(report, name)]
+
+
+def looks(rounds: list[Round]) -> list[tuple[Round, bool]]:
+    """In a random order: some rounds, again if there are few, and one of them without its alterations (False)."""
+    order = secrets.SystemRandom()
+    chosen = order.sample(rounds, min(MOST, len(rounds)))
+    chosen += order.choices(rounds, k=max(0, FEWEST - len(chosen)))
+    every = frozenset[str]().union(*(one.tests for one in rounds))
+    found = [*((one, True) for one in chosen), (Round({}, every), False)]
+    order.shuffle(found)
+    return found
+
+
+def sensitive(check: PytestCheck, run: Run, seconds: float) -> list[Round]:
+    """Rounds in which the reference's objects say something else, and tests fail for it.
 
     `run` judges the reference in a fresh process. No round begins after `seconds`. Raises what `run` raises.
     """
     until = time.monotonic() + seconds
-    usual = run(list(check.tests), {})
+    usual = run({})
     if len(usual.tests) < len(set(check.tests)) or any(
         r.outcome is not Outcome.PASSED for r in usual.tests.values()
     ):
         return []
-    waiting = {name: _to_alter(usual, name) for name in usual.tests if name in usual.compared}
-    found: list[dict[str, Alteration]] = []
-    while len(found) < ROUNDS and any(waiting.values()) and time.monotonic() < until:
+    waiting = {name: _to_alter(usual, name) for name in usual.tests if name in usual.said}
+    early = _shuffled(range(len(usual.calls.get(COLLECTION, ()))))
+    found: list[Round] = []
+    while len(found) < ROUNDS and any((*waiting.values(), early)) and time.monotonic() < until:
         numbers = {name: left.pop(0) for name, left in waiting.items() if left}
-        shown: dict[str, Alteration] = {}
-        for sign in (1, -1):
-            asked = {
-                name: Alteration(number, usual.calls[name][number], sign * (1 + secrets.randbelow(3)))
-                for name, number in numbers.items()
-                if name not in shown
-            }
-            shown |= _failed(usual, run, asked)
-        if sure := _failed(usual, run, shown):
+        if early and (not numbers or len(found) % 2):
+            numbers = {COLLECTION: early.pop(0)}
+        asked = {
+            name: Alteration(number, usual.calls[name][number], secrets.choice((-3, -2, -1, 1, 2, 3)))
+            for name, number in numbers.items()
+        }
+        shown = _sensitive(usual, run, asked)
+        if shown.tests and (sure := _sensitive(usual, run, shown.alterations)).tests:
             found.append(sure)
     return found
 
 
 def _to_alter(usual: SuiteReport, test: str) -> list[int]:
-    """Numbers of calls: the last one (of a class, if any) before each comparison, in any order, then the first ones."""
-    last, first, start = [], [], 0
-    for end in usual.before[test]:
+    """Numbers of calls: the last one (of a class, if any) before each word, in any order; then first ones, if few."""
+    last, first, start = list[int](), list[int](), 0
+    for end in sorted(set(usual.before[test])):
         numbers = range(start, end)
         chosen = [n for n in numbers if usual.calls[test][n].startswith("C")] or list(numbers)
         last += chosen[-1:]
         first += chosen[:1]
         start = end
-    secrets.SystemRandom().shuffle(last)
-    return list(dict.fromkeys(last + first))
+    return list(dict.fromkeys(_shuffled(last) + first))[: max(MOST, len(last))]
 
 
-def _failed(usual: SuiteReport, run: Run, asked: dict[str, Alteration]) -> dict[str, Alteration]:
-    """Those after which the test fails because objects compared otherwise."""
-    if not asked:
-        return {}
-    now = run(list(asked), asked)
-    return {
-        name: alteration
-        for name, alteration in asked.items()
-        if name in now.altered
-        and now.tests[name].outcome is Outcome.FAILED
-        and now.tests[name].message == "assertion failed"
-        and now.compared.get(name) != usual.compared[name]
+def _shuffled(numbers: "range | list[int]") -> list[int]:
+    return secrets.SystemRandom().sample(numbers, len(numbers))
+
+
+def _sensitive(usual: SuiteReport, run: Run, asked: Mapping[str, Alteration]) -> Round:
+    """The round of those alterations after which tests fail because objects said something else."""
+    now = run(asked)
+    tests = {
+        name for name in now.altered if _failed(now, name) and now.said.get(name) != usual.said.get(name)
     }
+    kept = {name: one for name, one in asked.items() if name in tests or (name == COLLECTION and tests)}
+    return Round(kept, frozenset(tests))
 
 
-def lies(report: SuiteReport) -> list[str]:
-    """Tests that an answer passed with calls altered as `sensitive` said."""
-    return [name for name in sorted(report.altered) if report.tests[name].outcome is Outcome.PASSED]
+def _failed(report: SuiteReport, name: str) -> bool:
+    result = report.tests[name]
+    return result.outcome is Outcome.FAILED and result.message == "assertion failed"

@@ -23,6 +23,7 @@ from strop.verification.python.codec import (
 )
 from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes
 from strop.verification.python.suite.altered import SuiteCalls
+from strop.verification.python.suite.handles import BINARY
 
 _FUNCTIONS = (
     types.FunctionType,
@@ -32,6 +33,7 @@ _FUNCTIONS = (
     types.MethodDescriptorType,
     functools.partial,
 )
+_CHANGING = frozenset(f"__{n}__" for n in ("setitem", "delitem", "enter", "exit", *(f"i{b}" for b in BINARY)))
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 
 
@@ -44,10 +46,14 @@ class Session(FarEnd):
         super().__init__(fd, limit)
         self.make, self.calls = make, calls
         self.faults: list[str] = []
-        self.requests = 0
+        self.requests = self.changes = 0
+        """`changes`: requests by which an object may change."""
         self.proxies: dict[int, Any] = {}
         self.classes: set[int] = set()
         """Numbers of classes among them."""
+        self.direct: set[int] = set()
+        """Numbers of what was taken from the module by name."""
+        self._asked = 0
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
         self.functions: list[Callable[..., Any]] = []
@@ -65,6 +71,7 @@ class Session(FarEnd):
             raise CandidateGone(self.gone)
         with self.lock:
             self.requests += 1
+            self.changes += operation in ("call", "set", "del") or name in _CHANGING
             request: dict[str, Any] = {"i": self.requests, "op": operation, "h": number, "n": name}
             if operation == "call":
                 args, kwargs = self.calls.passed_on(args, kwargs, of_class=number in self.classes)
@@ -78,15 +85,21 @@ class Session(FarEnd):
                 raise
             self.write(request)
             try:
-                return self._result(request["i"], args, ends=operation == "do" and name == "__next__")
+                ends = operation == "do" and name == "__next__"
+                self._asked = number
+                plain = not number or (operation == "call" and number in self.direct - self.classes)
+                return self._result(request["i"], args, ends=ends, word=not plain)
             except (Malformed, TypeError, ValueError, KeyError, RecursionError) as error:
                 if error is self.raised:
                     raise
                 self.gone = f"malformed: {error}"[:300]
                 raise CandidateGone(self.gone) from None
 
-    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool) -> Any:
-        """The answer to a request. `ends`: it is for an iterator's next item, and may end a loop of the tests."""
+    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool) -> Any:
+        """The answer to a request. `ends`: it is for an iterator's next item, and may end a loop of the tests.
+
+        `word`: it is what an object says, not what a function returns.
+        """
         while "cb" in (reply := self.read()):
             self._call_back(reply)
         if reply.get("i") != number:
@@ -99,9 +112,13 @@ class Session(FarEnd):
             raise self.raised
         if "v" not in reply:
             raise Malformed("neither a value nor an exception")
-        if "m" in reply:
+        if "m" in reply and self.takes_changes:
             copy_changes(args, self.decode(reply["m"]))
-        return self.decode(reply["v"])
+            self.changed = True
+        value = self.decode(reply["v"])
+        if word:
+            self.calls.told(reply["v"])
+        return value
 
     def _call_back(self, message: dict[str, Any]) -> None:
         number = message["cb"]
@@ -138,9 +155,7 @@ class Session(FarEnd):
         if kind != "ref" or type(inner) is not list or type(inner[0]) is not int:
             raise Malformed("unknown tag")
         number = inner[0]
-        if number in self.proxies:
-            self.calls.again = self.calls.again or number not in self.classes
-        else:
+        if number not in self.proxies:
             about = inner[1] if len(inner) == 2 else None
             if not isinstance(about, dict):
                 raise Malformed("a handle of nothing")
@@ -150,7 +165,10 @@ class Session(FarEnd):
                 self.proxies[number] = self.make(self, number, about)
                 if "k" in about:
                     self.classes.add(number)
-        return self.proxies[number]
+        found = self.proxies[number]
+        if self._asked and not isinstance(found, type) and number not in self.classes:
+            self.calls.came(number)
+        return found
 
     def _exception_class(self, about: Any, depth: int = 20) -> type:
         if isinstance(about, str):
