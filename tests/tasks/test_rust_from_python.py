@@ -16,6 +16,7 @@ from strop.core.task import Task
 from strop.tasks import load_tasks
 from strop.tasks.rust_cases import literal, parse_head, parse_type, rust_tests
 from strop.verification import open_verifier
+from strop.verification.rust.calls import calls_of
 
 TYPES = [
     ("i64", st.integers(-(2**63), 2**63 - 1)),
@@ -139,8 +140,11 @@ def test_references_pass_and_stubs_fail(tasks):
             (t, verifier.submit(t, f"{t.signature} {{\n    todo!()\n}}\n")) for t in some(tasks, 60, salt=5)
         ]
         failed = [(t.source, f.result().detail) for t, f in right if not f.result().passed]
+        typed = {t.source for t, f in right if f.result().trust != "value"}
         passed = [t.source for t, f in wrong if f.result().passed]
     assert failed == [] and passed == []
+    tests = {t.source: (t.check.only(RustCheck).tests, t.reference) for t, _ in right}
+    assert typed == {source for source, (text, answer) in tests.items() if not calls_of(text, answer, answer)}
 
 
 def test_topic_files_are_listed_and_a_stranger_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -14,6 +14,7 @@ from strop.core.verdict import Outcome
 from strop.tasks import load_tasks, render
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_pairs, statement_shingles
 from strop.verification import open_verifier
+from strop.verification.rust.calls import calls_of
 
 DEFAULTS = {
     "bool": "false",
@@ -153,10 +154,17 @@ def test_references_pass_and_stubs_and_constants_fail(tasks):
             verdict = future.result()
             if kind == "reference":
                 assert verdict.outcome is Outcome.PASSED, (task.source, verdict.detail, verdict.output)
+                assert verdict.trust == trust(task), task.source
                 lint = next(s for s in verdict.stages if s.name == "lint")
                 assert lint.passed and not warnings(lint.output), (task.source, lint.output)
             else:
                 assert verdict.outcome is Outcome.FAILED, (task.source, kind, verdict.outcome)
+
+
+def trust(task: Task) -> str:
+    """What a pass of the reference is worth: *value* where the tests need only values."""
+    by_value = calls_of(hidden(task), task.reference, task.reference)
+    return "typed" if by_value is None else "value"
 
 
 def warnings(output: str) -> list[str]:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from tests.scale import some
 
 from strop.core.checks import RustCheck
 from strop.core.task import Task
@@ -166,16 +165,6 @@ def test_one_panic_does_not_lose_the_other_tests(toolchain: RustToolchain) -> No
         "tests::one": Outcome.FAILED,
         "tests::two": Outcome.PASSED,
     }
-
-
-@pytest.mark.rust(20)
-def test_built_in_references_pass_by_value(toolchain: RustToolchain) -> None:
-    drawn = [t for t in some(load_tasks("rust-functions"), 32) if _is_value(t)]
-    for start in range(0, len(drawn), toolchain.batch):
-        part = drawn[start : start + toolchain.batch]
-        verdicts = toolchain.judge([(t, t.reference) for t in part])
-        found = [(t.id, v.outcome, v.trust) for t, v in zip(part, verdicts, strict=True)]
-        assert [row for row in found if row[1:] != (Outcome.PASSED, "value")] == []
 
 
 def test_nearly_all_built_in_tasks_need_only_values() -> None:
