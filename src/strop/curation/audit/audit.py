@@ -109,9 +109,13 @@ class _Audit:
             faulty = strength.faulty_versions(task, settings) if wanted else []
             tried = [self._submit(text) for text in faulty[: strength.FIRST]]
             yield [*runs.futures(), *(f for _, f in others), *tried]
-            self._add(flaky.run_findings(first.result(), runs, settings))
+            found = list(flaky.run_findings(first.result(), runs, settings))
+            self._add(found)
             self._add(flaky.use_findings(first.result(), runs, settings))
-            self._add(shown for shown, future in others if _failed(future.result()))
+            if any(f.code == "flaky" for f in found):  # what its versions do is chance
+                passes, self.trust = False, None
+            else:
+                self._add(shown for shown, future in others if _failed(future.result()))
         yield [future for _, future in trials]
         self._add(_trial_findings(trials))
         if passes and not self._enough:
