@@ -109,7 +109,7 @@ def calls(folder: Path, count: int) -> dict[str, Any]:
     from tests.reports.made_runs import make_run
 
     source = RunFolder.read(make_run(folder / "few", steps=1, groups=1, size=8, tokens=500, evaluations=()))
-    rollout = next(source.iter_rollouts(1))
+    rollout = next(source.iter_groups(1)).rollouts[0]
 
     def rate(function: Any) -> float:
         started = time.perf_counter()

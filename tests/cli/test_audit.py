@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests import warm
+from tests.waiting import wait_until
 
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
@@ -81,6 +82,10 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, args, said):
 
 
 @pytest.mark.soak(20)
+def has_lines(file: Path, least: int) -> bool:
+    return file.exists() and file.read_bytes().count(b"\n") >= least
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_bytes(folder, how):
     rows = [line(n, good=n % 5 != 0, spin=20_000) for n in range(40)]
@@ -100,17 +105,12 @@ def test_killed_at_any_moment_and_started_again_it_ends_with_the_same_bytes(fold
     whole = [(folder / name).read_bytes() for name in ("audits.jsonl", "fit.jsonl")]
     for name in ("audits.jsonl", "fit.jsonl"):
         (folder / name).unlink()
-    counts = []
+    journal = folder / "audits.jsonl.journal"
     for least in (3, 12):
         process = subprocess.Popen(
             [*COMMAND, *command], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        journal, deadline = folder / "audits.jsonl.journal", time.monotonic() + 200
-        while time.monotonic() < deadline:
-            counts.append(journal.read_bytes().count(b"\n") if journal.exists() else 0)
-            if counts[-1] > least:
-                break
-            time.sleep(0.02)
+        wait_until(partial(has_lines, journal, least + 1), process)
         os.kill(process.pid, how)
         _, errors = process.communicate(timeout=60)
         assert process.returncode == (130 if how == signal.SIGINT else -9), errors

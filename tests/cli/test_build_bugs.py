@@ -1,8 +1,8 @@
 import json
 import signal
-import time
 
 import pytest
+from tests.waiting import wait_until
 
 from strop.tasks import load_tasks
 
@@ -58,10 +58,7 @@ def test_mistakes_are_said_in_one_line_and_leave_nothing(strop, tmp_path, words,
 )
 def test_an_interrupt_or_a_termination_leaves_no_file(start, tmp_path, sent, code, word):
     running = start("build", "bugs", "python-functions", "-o", "bugs.jsonl", "--workers", "1")
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert list(tmp_path.iterdir()), "no temporary file was seen"
+    wait_until(lambda: list(tmp_path.iterdir()), running)  # a temporary file
     running.send_signal(sent)
     said = running.communicate(timeout=60)[1]
     assert running.returncode == code and word in said and "Traceback" not in said

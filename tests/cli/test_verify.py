@@ -1,9 +1,10 @@
 import json
 import os
 import signal
-import time
 
 import pytest
+from tests.processes import alive, family
+from tests.waiting import DEADLINE, wait_until
 
 
 def write_answers(path, *rows):
@@ -115,11 +116,12 @@ def test_interrupt_writes_nothing_and_leaves_nobody(start, tmp_path, tasks_file)
     process = start(
         "verify", "tasks.jsonl", "a.jsonl", "-o", "v.jsonl", "--workers", "1", "--wall-seconds", "60"
     )
-    deadline = time.monotonic() + 30
-    while not list(tmp_path.glob(".v.jsonl*")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1.0)
+    wait_until(lambda: list(tmp_path.glob(".v.jsonl*")), process)
+    workers = wait_until(
+        lambda: len(found := family("zygote", process.pid)) > 1 and found, process
+    )  # an answer runs
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
     assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "tasks.jsonl"]
+    wait_until(lambda: not any(alive(pid) for pid in workers))

@@ -13,12 +13,6 @@ JUSTIFIED = {f"humaneval/HumanEval/{n}": "few-tests" for n in (29, 34, 35)}
 
 
 @pytest.fixture(scope="module")
-def verifier():
-    with open_verifier(workers=2) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def planted(verifier) -> list[tuple[str, str, TaskAudit]]:
     rows = list(unfit())
     audits = audit_tasks((task for *_, task in rows), verifier)

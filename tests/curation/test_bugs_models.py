@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.waiting import DEADLINE, wait_until
 
 from strop.code.mutate.fit import NoFault
 from strop.code.mutate.rust.draw import rust_functions
@@ -26,7 +27,6 @@ from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_s
 from strop.curation.bugs.server import Server
 from strop.curation.engine.tally import Tally
 from strop.policies.paid.connection import Connection
-from strop.verification import open_verifier
 
 pytest.importorskip("openai", reason="openai is not installed")
 
@@ -98,12 +98,14 @@ def asked(model):
     return questions
 
 
-def made(url, folder, share=1.0, **wish):
+@pytest.fixture
+def made(verifier):
+    return partial(make, verifier)
+
+
+def make(verifier, url, folder, share=1.0, **wish):
     tally = Tally(LAYOUT)
-    with (
-        Server(Connection(url), "m", folder) as server,
-        open_verifier(workers=1) as verifier,
-    ):
+    with Server(Connection(url), "m", folder) as server:
         tasks = list(
             bugs_of_tasks([TOTAL], verifier, tally, BugWish(**wish), rewriter=Rewriter(server, share, 0))
         )
@@ -114,7 +116,7 @@ def made(url, folder, share=1.0, **wish):
     return tasks, tally
 
 
-def test_bugs_of_a_model_are_judged_and_answers_of_no_use_are_counted(model, asked, tmp_path):
+def test_bugs_of_a_model_are_judged_and_answers_of_no_use_are_counted(model, asked, tmp_path, made):
     tasks, tally = made(model.url, tmp_path / "calls", per_task=4)
     texts = [task.check.files[PATH] for task in tasks]
     assert sorted(texts) == sorted([BUG, RIGHT.replace("+= x", "+= x\n            found += low")])
@@ -133,13 +135,15 @@ def test_bugs_of_a_model_are_judged_and_answers_of_no_use_are_counted(model, ask
     assert again == tasks and len(asked) == 12
 
 
-def test_operators_and_a_model_take_turns(model, asked, tmp_path):
+def test_operators_and_a_model_take_turns(model, asked, tmp_path, made):
     tasks, tally = made(model.url, tmp_path / "calls", 0.5, per_task=10)
     assert 1 <= tally.kept["rewrite"] <= 2 and len(tasks) == 10
     assert tally.tried["rewrite"] == len(asked) < tally.tried.total()
 
 
-def test_a_server_that_fails_once_is_asked_again_and_one_that_refuses_ends_the_build(model, asked, tmp_path):
+def test_a_server_that_fails_once_is_asked_again_and_one_that_refuses_ends_the_build(
+    model, asked, tmp_path, made
+):
     model.failures = 3
     assert len(made(model.url, tmp_path / "a", per_task=4)[0]) == 2 and len(asked) == 12 + 3
     model.status, model.error = 401, "no key"
@@ -312,21 +316,20 @@ def test_a_project_whose_bugs_and_statements_a_model_writes(model, asked, tmp_pa
 
 @pytest.mark.soak(19)
 def test_an_interrupted_build_keeps_what_is_paid_and_goes_on(model, asked, tmp_path):
-    answers = model.script
+    answers, interrupted = model.script, threading.Event()
 
     def script(question):
-        time.sleep(1)
+        interrupted.wait(DEADLINE)
         return answers(question)
 
     model.script = script
     words = ["build", "bugs", "python-functions", "-o", "b.jsonl", "--limit", "4", "--per-task", "2", "--workers", "1",
              "--rewrite-url", model.url, "--rewrite-model", "m"]  # fmt: skip
     running = command(tmp_path, *words)
-    deadline = time.monotonic() + 120
-    while not asked and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: asked, running)
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=120)
+    interrupted.set()
+    out, err = running.communicate(timeout=DEADLINE)
     assert running.returncode == 130 and "Traceback" not in err, (out, err)
     assert [path.name for path in tmp_path.iterdir()] == ["b.jsonl.calls"]
     lines = (tmp_path / "b.jsonl.calls/rewrite/calls.jsonl").read_text().splitlines()

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import warm
+from tests.waiting import wait_until
 
 from strop.core.checks import CommandCheck, CommandStep, EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
@@ -458,9 +458,7 @@ def test_an_interrupt_leaves_no_file(made: Made, tmp_path: Path) -> None:
         made.commit(f"Fix number {number} of the sums", {"sums/core.py": FIXED + f"N = {number}\n"})
     words = ["build", "edits", str(made.folder), "-o", "o.jsonl", "--family", "swe-rl"]
     with subprocess.Popen([*STROP, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob(".o.jsonl*")) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: list(tmp_path.glob(".o.jsonl*")), running)
         os.kill(running.pid, signal.SIGINT)
         said = running.communicate(timeout=60)[1]
     assert running.returncode == 130 and "interrupted" in said and "Traceback" not in said

@@ -5,11 +5,11 @@ import json
 import os
 import random
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import wait_until
 
 from strop.tasks import load_tasks
 from strop.verification.verifier import OpenVerifier
@@ -21,16 +21,6 @@ FILES = ("train.jsonl", "test.jsonl", "eval.jsonl", "tasks.jsonl", "dropped.json
 
 def lines(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def wait_until(condition, process: subprocess.Popen | None = None, seconds: float = 120) -> None:
-    """Waits for the condition; a process that ends before it is a failure with its words."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if process is not None and process.poll() is not None:
-            raise AssertionError(f"it ended before: {process.communicate()}")
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
 
 
 def calls_free(folder: Path) -> bool:

@@ -3,10 +3,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from tests import warm
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.rust
 STROP = [sys.executable, "-m", "strop.cli"]
@@ -64,10 +64,7 @@ def test_mistakes_are_said_in_one_line_and_leave_nothing(strop, tmp_path, words,
 def test_an_interrupt_leaves_no_file(tmp_path):
     words = ["build", "rust-fix", "--output", "fix.jsonl", "--workers", "1"]
     with subprocess.Popen([*STROP, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert list(tmp_path.iterdir()), "no temporary file was seen"
+        wait_until(lambda: list(tmp_path.iterdir()), running)  # a temporary file
         os.kill(running.pid, signal.SIGINT)
         said = running.communicate(timeout=60)[1]
     assert running.returncode == 130 and "interrupted" in said and "Traceback" not in said

@@ -7,6 +7,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from tests.waiting import DEADLINE, wait_until
 
 from strop.config.model import OpenAIPolicyConfig as Config
 from strop.core.errors import UserError
@@ -142,29 +143,40 @@ def test_a_stop_string_is_cut_here_too(server):
 
 
 def test_answers_arrive_as_they_finish_and_no_more_than_asked_at_a_time(server):
+    others, two = threading.Event(), threading.Barrier(2)
+
     def answer(body):
-        time.sleep(0.6 if body["prompt"] == "row 0" else 0.03)
+        if body["prompt"] == "row 0":
+            two.wait(DEADLINE)
+            others.wait(DEADLINE)
+        elif body["prompt"] == "row 1":
+            two.wait(DEADLINE)
         return 200, text_reply(body["prompt"] + f" seed {body['seed']}")
 
     server.answer = answer
     policy = open_(server, concurrency=3)
     ids = [policy.tokenizer.encode(f"row {i}") for i in range(12)]
-    rows = list(policy.sample(ids, [2**31 + i for i in range(12)], SamplingParams()))
+    rows = []
+    for row in policy.sample(ids, [2**31 + i for i in range(12)], SamplingParams()):
+        rows.append(row)
+        if len(rows) == 11:
+            others.set()
     assert [c.text for _, c in sorted(rows, key=lambda x: x[0])] == [f"row {i} seed {i}" for i in range(12)]
     assert rows[-1][0] == 0
     assert 1 < server.most <= 3
 
 
 def test_a_closed_iterator_gives_up_its_requests(server):
-    server.answer = lambda body: (time.sleep(0.2), (200, text_reply("ok")))[1]
+    free = threading.Semaphore(1)
+    server.answer = lambda body: (free.acquire(timeout=DEADLINE), (200, text_reply("ok")))[1]
     policy = open_(server, concurrency=2)
     rows = policy.sample([policy.tokenizer.encode("p")] * 50, range(50), SamplingParams())
     next(rows)
     rows.close()
-    asked = len(server.seen)
-    time.sleep(0.4)
-    assert len(server.seen) == asked < 8
-    assert not [t for t in threading.enumerate() if t.name == "openai-policy"]
+    assert not [t for t in threading.enumerate() if t.name == "openai-policy"]  # nobody is left to ask
+    free.release(50)
+    wait_until(lambda: not server.active)
+    assert len(server.seen) < 8
 
 
 def test_the_client_tries_again(server):

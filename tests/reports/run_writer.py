@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from strop.core import files
-from strop.reports.run_folder import METRICS, SUMMARY, RunFolder
+from strop.reports.run_folder import METRICS, RECIPE, SUMMARY, RunFolder
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     if sys.argv[3] == "resume":
         run = RunFolder.resume(target)
     else:
-        run = RunFolder.create(target, recipe=source.recipe_text, versions={}, overwrite=True)
+        run = RunFolder.create(target, recipe=(source.path / RECIPE).read_text(), versions={}, overwrite=True)
     with run:
         print("ready", flush=True)
         for words in map(str.split, sys.stdin):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import DEADLINE
 
 import strop
 from strop.core.checks import CasesCheck
@@ -107,9 +108,12 @@ def test_an_interrupt_passes_through(tmp_path: Path) -> None:
 
 
 def test_async_functions_run_beside_each_other(tmp_path: Path) -> None:
+    together = asyncio.Barrier(5)
+
     @strop.log_reward(name="slowly")
     async def slow(number: int) -> int:
-        await asyncio.sleep(0.05)
+        await asyncio.wait_for(together.wait(), DEADLINE)
+        await asyncio.sleep(0.05)  # what "seconds" measures
         if number == 3:
             raise ValueError("three")
         return number

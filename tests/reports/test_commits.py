@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import wait_until
 
 from strop.config.git import Git, GitError
 from strop.core.errors import UserError
@@ -73,22 +74,15 @@ def commits(
     return DataCommits(run, remote=str(remote), branch=branch, every=every, run="run", say=said.append)
 
 
-def wait_for(condition: object, what: str) -> None:
-    deadline = time.monotonic() + ENDLESS
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
 def test_the_data_and_nothing_else(run: Path, tmp_path: Path) -> None:
     remote, said = tmp_path / "deep" / "er" / "data.git", []
     with commits(run, remote, said, every=2) as sink:
-        wait_for(lambda: (remote / "refs/heads/run").exists(), "first commit")
+        wait_until(lambda: (remote / "refs/heads/run").exists())
         for step in (1, 2, 3):
             write_step(run, step)
             sink.step(step, "reward 0.500")
             if step == 2:
-                wait_for(lambda: "run: step 2, reward 0.500" in subjects(remote), "second commit")
+                wait_until(lambda: "run: step 2, reward 0.500" in subjects(remote))
         (run / "rollouts" / ".step-000004.jsonl.zst.9.part").write_text("half")
         (run / "calls").mkdir()
         (run / "calls" / "length.jsonl").write_text("{}\n")
@@ -157,17 +151,17 @@ def test_nothing_of_the_users_is_read_or_touched(
 def test_a_remote_that_goes_and_comes_back(run: Path, tmp_path: Path) -> None:
     remote, away, said = tmp_path / "data.git", tmp_path / "away.git", []
     with commits(run, remote, said) as sink:
-        wait_for(lambda: (remote / "refs/heads/run").exists(), "first commit")
+        wait_until(lambda: (remote / "refs/heads/run").exists())
         remote.rename(away)
         for step in (1, 2, 3):
             write_step(run, step)
             sink.step(step)
-            wait_for(lambda step=step: f"run: step {step}" in subjects(run / ".data.git"), "commits go on")
-        wait_for(lambda: said, "failure is said")
+            wait_until(lambda step=step: f"run: step {step}" in subjects(run / ".data.git"))
+        wait_until(lambda: said)
         away.rename(remote)
         write_step(run, 4)
         sink.step(4)
-        wait_for(lambda: len(said) == 2, "recovery is said")
+        wait_until(lambda: len(said) == 2)
     assert len(said) == 2, said
     assert "data.git" in said[0] and "training continues" in said[0] and "again" in said[1]
     assert subjects(remote)[-4:] == ["run: step 3", "run: step 2", "run: step 1", "run: starts"]
@@ -177,7 +171,7 @@ def test_a_remote_that_goes_and_comes_back(run: Path, tmp_path: Path) -> None:
 def test_what_could_not_be_pushed_is_said_at_the_end(run: Path, tmp_path: Path) -> None:
     remote, said = tmp_path / "data.git", []
     with commits(run, remote, said):
-        wait_for(lambda: (remote / "refs/heads/run").exists(), "first commit")
+        wait_until(lambda: (remote / "refs/heads/run").exists())
         remote.rename(tmp_path / "away.git")
         write_step(run, 1)
     assert len(said) == 1 and "push" in said[0]
@@ -226,7 +220,7 @@ def test_branches_of_others_are_left_alone(run: Path, tmp_path: Path) -> None:
     for branch in ("main", "other"):
         said: list[str] = []
         with commits(run, plain, said, branch=branch):
-            wait_for(lambda said=said: said, "refusal is said")
+            wait_until(lambda said=said: said)
         assert f"branch {branch}" in said[0] and "choose another run.commit.branch" in said[0]
     assert git("-C", plain, "rev-parse", "main", "other") == mine
     said = []
@@ -240,7 +234,7 @@ def test_branches_of_others_are_left_alone(run: Path, tmp_path: Path) -> None:
 def test_two_writers_of_one_branch_are_told(run: Path, tmp_path: Path) -> None:
     remote, said = tmp_path / "data.git", []
     with commits(run, remote, said) as sink:
-        wait_for(lambda: (remote / "refs/heads/run").exists(), "first commit")
+        wait_until(lambda: (remote / "refs/heads/run").exists())
         other = tmp_path / "other"
         other.mkdir()
         (other / "recipe.yaml").write_text("seed: 3\n")
@@ -249,7 +243,7 @@ def test_two_writers_of_one_branch_are_told(run: Path, tmp_path: Path) -> None:
         theirs = git(f"--git-dir={remote}", "rev-parse", "run")
         write_step(run, 1)
         sink.step(1)
-        wait_for(lambda: said, "refusal is said")
+        wait_until(lambda: said)
     assert "something else writes to this branch" in said[0]
     assert git(f"--git-dir={remote}", "rev-parse", "run") == theirs
 
@@ -315,7 +309,7 @@ def stuck(tmp_path: Path) -> Path:
 def test_training_does_not_wait_for_a_push(run: Path, tmp_path: Path, stuck: Path) -> None:
     said: list[str] = []
     with commits(run, stuck, said) as sink:
-        wait_for((tmp_path / "waiting").exists, "push begins")
+        wait_until((tmp_path / "waiting").exists)
         for step in range(1, 50):
             write_step(run, step)
             sink.step(step)
@@ -337,7 +331,7 @@ def test_ctrl_c_ends_a_push_and_leaves_things_clean(run: Path, tmp_path: Path, s
     said: list[str] = []
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt), commits(run, stuck, said):
-        wait_for((tmp_path / "waiting").exists, "push begins")
+        wait_until((tmp_path / "waiting").exists)
         raise KeyboardInterrupt
     assert time.monotonic() - started < ENDLESS and said == []
     assert not any(str(stuck) in line for line in command_lines()), "processes are left"
@@ -350,7 +344,7 @@ def test_ctrl_c_ends_a_push_and_leaves_things_clean(run: Path, tmp_path: Path, s
 
 def test_a_run_that_fails_is_committed_too(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError), commits(run, tmp_path / "data.git", []):
-        wait_for(lambda: (tmp_path / "data.git/refs/heads/run").exists(), "first commit")
+        wait_until(lambda: (tmp_path / "data.git/refs/heads/run").exists())
         write_step(run, 1)
         raise ValueError("too many errors")
     assert subjects(tmp_path / "data.git")[0] == "run: stops"
@@ -377,7 +371,7 @@ def test_remotes_that_cannot_work_are_one_line(tmp_path: Path, monkeypatch: pyte
 def test_an_unknown_host_is_one_line(run: Path) -> None:
     said: list[str] = []
     with commits(run, "https://user:secret@strop.invalid/data.git", said):
-        wait_for(lambda: said, "failure is said")
+        wait_until(lambda: said)
     assert "strop.invalid" in said[0] and "secret" not in said[0] and "\n" not in said[0]
 
 

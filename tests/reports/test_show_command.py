@@ -42,7 +42,8 @@ def test_headline_numbers(run: Path) -> None:
 
 
 def test_one_rollout_is_shown_whole(run: Path) -> None:
-    rollout = next(r for r in RunFolder.read(run).iter_rollouts(3) if r.verdict and r.verdict.stage("build")
+    rollouts = [rollout for group in RunFolder.read(run).iter_groups(3) for rollout in group.rollouts]
+    rollout = next(r for r in rollouts if r.verdict and r.verdict.stage("build")
                    and r.verdict.outcome is Outcome.FAILED and r.verdict.stages[0].output)  # fmt: skip
     group = next(i for i, g in enumerate(RunFolder.read(run).iter_groups(3)) if rollout in g.rollouts)
     text = shown(run, "--id", f"t.3.{group}.{rollout.index}")

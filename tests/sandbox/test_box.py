@@ -4,10 +4,10 @@
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import wait_until
 
 from strop.core.errors import SandboxError, UserError
 from strop.sandbox import Box, Limits, jail_names, open_box, require_jail
@@ -101,10 +101,7 @@ def test_a_killed_keeper_is_an_error_of_ours_and_the_next_work_is_well() -> None
             os.kill(family[-1], signal.SIGKILL)
             with pytest.raises(SandboxError, match="broke"):
                 work.run(["true"])
-        deadline = time.monotonic() + 120
-        while any(os.path.exists(f"/proc/{pid}") for pid in family) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not any(os.path.exists(f"/proc/{pid}") for pid in family)
+        wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
         with box.work({"a": "b"}) as work:
             assert work.run(["cat", "a"]).stdout == b"b"
 

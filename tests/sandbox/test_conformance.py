@@ -4,10 +4,10 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from tests.waiting import wait_until
 
 from strop.core.errors import SandboxError
 from strop.sandbox import (
@@ -211,9 +211,7 @@ def test_a_slot_is_cleared_when_its_worker_was_killed(jail: str) -> None:
     bomb = f"import os, resource\nos.setresuid(*[{slot.uid}] * 3)\nresource.setrlimit(resource.RLIMIT_NPROC, (16, 16))"
     bomb += "\nwhile True:\n  try: os.fork()\n  except OSError: pass"
     worker = subprocess.Popen([sys.executable, "-S", "-c", bomb])
-    deadline = time.monotonic() + 120
-    while len(users.processes_of(slot.uid)) < 16 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: len(users.processes_of(slot.uid)) >= 16, worker)
     with pytest.raises(OSError):
         slots.Slot(slot.uid)  # held
     worker.kill()
@@ -253,17 +251,11 @@ def test_a_killed_parent_leaves_nothing(tmp_path: Path) -> None:
     mark, note = f"4322.{os.getpid()}", tmp_path / "made"
     code = OWNER.replace("MARK", mark).replace("NOTE", repr(str(note)))
     owner = subprocess.Popen([sys.executable, "-c", code])
-    deadline = time.monotonic() + 120
-    while len(running(f"sleep\0{mark}")) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert len(running(f"sleep\0{mark}")) >= 2
+    wait_until(lambda: len(running(f"sleep\0{mark}")) >= 2, owner)
     owner.kill()
     owner.wait()
     made = [Path(line) for line in note.read_text().splitlines()] if note.exists() else []
-    while (running(mark) or any(path.exists() for path in made)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not running(mark)
-    assert not [path for path in made if path.exists()]
+    wait_until(lambda: not running(mark) and not any(path.exists() for path in made))
 
 
 def running(mark: str) -> list[str]:

@@ -10,6 +10,7 @@ from strop.core.task import Task
 from strop.sandbox.limits import Limits
 from strop.tasks.adapters import ADAPTERS
 from strop.verification import open_verifier
+from strop.verification.verifier import OpenVerifier
 
 INFILLING = {"single-line": 679, "multi-line": 487, "random-span-light": 116}
 
@@ -47,15 +48,14 @@ def read(adapter: str, found: list[dict[str, Any]]) -> list[Task]:
     return [task for n, row in enumerate(found, start=1) for task in ADAPTERS[adapter].read(row, f"row {n}")]
 
 
-def outcomes(tasks: list[Task], limits: Limits | None = None) -> tuple[dict[str, str], dict[str, str]]:
+def outcomes(tasks: list[Task], verifier: OpenVerifier) -> tuple[dict[str, str], dict[str, str]]:
     """Outcome of each reference and of each broken version, by task."""
-    with open_verifier(workers=2, limits=limits) as verifier:
-        good = [verifier.submit(task, task.reference) for task in tasks]
-        bad = [verifier.submit(task, task.metadata["broken"]) for task in tasks]
-        return (
-            {task.id: future.result().outcome.value for task, future in zip(tasks, good, strict=True)},
-            {task.id: future.result().outcome.value for task, future in zip(tasks, bad, strict=True)},
-        )
+    good = [verifier.submit(task, task.reference) for task in tasks]
+    bad = [verifier.submit(task, task.metadata["broken"]) for task in tasks]
+    return (
+        {task.id: future.result().outcome.value for task, future in zip(tasks, good, strict=True)},
+        {task.id: future.result().outcome.value for task, future in zip(tasks, bad, strict=True)},
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,18 @@ def test_every_row_comes_through_and_back_without_loss(adapter: str, name: str, 
 def test_quixbugs_every_correct_program_passes_and_every_buggy_one_fails() -> None:
     # Room for the exponential ones, such as levenshtein, on cores that are shared.
     limits = Limits(cpu_seconds=15, wall_seconds=60)
-    good, bad = outcomes(read("quixbugs", rows("quixbugs.jsonl")), limits)
+    with open_verifier(workers=2, limits=limits) as verifier:
+        good, bad = outcomes(read("quixbugs", rows("quixbugs.jsonl")), verifier)
     assert {name: outcome for name, outcome in good.items() if outcome != "passed"} == {}
     assert {name: outcome for name, outcome in bad.items() if outcome not in ("failed", "timed out")} == {}
 
 
 @pytest.mark.soak(20)
 @pytest.mark.parametrize("kind", INFILLING)
-def test_infilling_the_canonical_middle_passes_and_an_empty_one_fails(kind: str) -> None:
-    good, bad = outcomes(read("infilling", rows(f"humaneval-infilling-{kind}.jsonl")))
+def test_infilling_the_canonical_middle_passes_and_an_empty_one_fails(
+    kind: str, verifier: OpenVerifier
+) -> None:
+    good, bad = outcomes(read("infilling", rows(f"humaneval-infilling-{kind}.jsonl")), verifier)
     assert {name: outcome for name, outcome in good.items() if outcome != "passed"} == {}
     spared = {name for name, outcome in bad.items() if outcome not in ("failed", "timed out")}
     assert spared - CHANGES_NOTHING.keys() == set()

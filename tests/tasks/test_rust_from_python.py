@@ -15,8 +15,8 @@ from strop.core.checks import Case, RustCheck
 from strop.core.task import Task
 from strop.tasks import load_tasks
 from strop.tasks.rust_cases import literal, parse_head, parse_type, rust_tests
-from strop.verification import open_verifier
 from strop.verification.rust.calls import calls_of
+from strop.verification.verifier import OpenVerifier
 
 TYPES = [
     ("i64", st.integers(-(2**63), 2**63 - 1)),
@@ -133,15 +133,12 @@ def test_tasks_like_their_python_twins_stay_on_one_side():
 
 @pytest.mark.soak(60)
 @pytest.mark.needs("cargo")
-def test_references_pass_and_stubs_fail(tasks):
-    with open_verifier() as verifier:
-        right = [(t, verifier.submit(t, t.reference)) for t in some(tasks, 240)]
-        wrong = [
-            (t, verifier.submit(t, f"{t.signature} {{\n    todo!()\n}}\n")) for t in some(tasks, 60, salt=5)
-        ]
-        failed = [(t.source, f.result().detail) for t, f in right if not f.result().passed]
-        typed = {t.source for t, f in right if f.result().trust != "value"}
-        passed = [t.source for t, f in wrong if f.result().passed]
+def test_references_pass_and_stubs_fail(tasks, verifier: OpenVerifier):
+    right = [(t, verifier.submit(t, t.reference)) for t in some(tasks, 240)]
+    wrong = [(t, verifier.submit(t, f"{t.signature} {{\n    todo!()\n}}\n")) for t in some(tasks, 60, salt=5)]
+    failed = [(t.source, f.result().detail) for t, f in right if not f.result().passed]
+    typed = {t.source for t, f in right if f.result().trust != "value"}
+    passed = [t.source for t, f in wrong if f.result().passed]
     assert failed == [] and passed == []
     tests = {t.source: (t.check.only(RustCheck).tests, t.reference) for t, _ in right}
     assert typed == {source for source, (text, answer) in tests.items() if not calls_of(text, answer, answer)}

@@ -13,8 +13,8 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.tasks import load_tasks, render
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_pairs, statement_shingles
-from strop.verification import open_verifier
 from strop.verification.rust.calls import calls_of
+from strop.verification.verifier import OpenVerifier
 
 DEFAULTS = {
     "bool": "false",
@@ -143,22 +143,21 @@ def test_wrong_form_is_named(text, said):
 
 @pytest.mark.soak(60)
 @pytest.mark.needs("cargo")
-def test_references_pass_and_stubs_and_constants_fail(tasks):
-    with open_verifier() as verifier:
-        futures = [
-            (task, kind, verifier.submit(task, answer))
-            for task in some(tasks, 100)
-            for kind, answer in answers(task)
-        ]
-        for task, kind, future in futures:
-            verdict = future.result()
-            if kind == "reference":
-                assert verdict.outcome is Outcome.PASSED, (task.source, verdict.detail, verdict.output)
-                assert verdict.trust == trust(task), task.source
-                lint = next(s for s in verdict.stages if s.name == "lint")
-                assert lint.passed and not warnings(lint.output), (task.source, lint.output)
-            else:
-                assert verdict.outcome is Outcome.FAILED, (task.source, kind, verdict.outcome)
+def test_references_pass_and_stubs_and_constants_fail(tasks, verifier: OpenVerifier):
+    futures = [
+        (task, kind, verifier.submit(task, answer))
+        for task in some(tasks, 100)
+        for kind, answer in answers(task)
+    ]
+    for task, kind, future in futures:
+        verdict = future.result()
+        if kind == "reference":
+            assert verdict.outcome is Outcome.PASSED, (task.source, verdict.detail, verdict.output)
+            assert verdict.trust == trust(task), task.source
+            lint = next(s for s in verdict.stages if s.name == "lint")
+            assert lint.passed and not warnings(lint.output), (task.source, lint.output)
+        else:
+            assert verdict.outcome is Outcome.FAILED, (task.source, kind, verdict.outcome)
 
 
 def trust(task: Task) -> str:

@@ -17,8 +17,8 @@ from strop.tasks.prompts import PROGRAM_STOP, solution
 from strop.tasks.stdio_problems import generate
 from strop.tasks.stdio_problems.generate import NAME, compiled, task_of
 from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
-from strop.verification import open_verifier
 from strop.verification.python.compare import same_output
+from strop.verification.verifier import OpenVerifier
 
 SEEDS = 30
 KINDS = pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
@@ -123,15 +123,14 @@ def test_prompts_and_what_they_should_be_answered_with(kind):
             compile(prompt.text + target, kind.name, "exec")
 
 
-def judged(tasks: list[Task], answers) -> list[tuple[str, str, str]]:
+def judged(verifier: OpenVerifier, tasks: list[Task], answers) -> list[tuple[str, str, str]]:
     """(source, what, detail) of the answers whose verdict is not as it should be."""
-    with open_verifier(workers=2) as verifier:
-        waiting = [
-            (task, what, good, verifier.submit(task, answer))
-            for task in tasks
-            for what, good, answer in answers(task)
-        ]
-        verdicts = [(task, what, good, future.result()) for task, what, good, future in waiting]
+    waiting = [
+        (task, what, good, verifier.submit(task, answer))
+        for task in tasks
+        for what, good, answer in answers(task)
+    ]
+    verdicts = [(task, what, good, future.result()) for task, what, good, future in waiting]
     return [(t.source, what, v.detail) for t, what, good, v in verdicts if not v.scored or v.passed != good]
 
 
@@ -144,18 +143,18 @@ def few_answers(task: Task):
 
 
 @pytest.mark.soak(30)
-def test_in_the_jail_every_reference_passes_and_trivial_answers_fail():
-    assert judged([task for kind in all_kinds() for task in tasks_of(kind, 2)], few_answers) == []
+def test_in_the_jail_every_reference_passes_and_trivial_answers_fail(verifier):
+    assert judged(verifier, [task for kind in all_kinds() for task in tasks_of(kind, 2)], few_answers) == []
 
 
 @pytest.mark.soak(30)
-def test_in_the_jail_references_pass_whatever_the_parameters():
+def test_in_the_jail_references_pass_whatever_the_parameters(verifier):
     tasks = [task for kind in all_kinds() for task in tasks_of(kind, 10)]
-    assert judged(tasks, lambda task: [("reference", True, task.reference)]) == []
+    assert judged(verifier, tasks, lambda task: [("reference", True, task.reference)]) == []
 
 
-def test_some_in_the_jail(tasks):
-    assert judged(tasks[:12], few_answers) == []
+def test_some_in_the_jail(tasks, verifier):
+    assert judged(verifier, tasks[:12], few_answers) == []
 
 
 def test_a_load_holds_no_problem_twice(tasks):

@@ -43,7 +43,7 @@ def test_reward_rises_and_the_folder_tells_all(
         and summary["time_split"]["sampling"] > 0
     )
     run = RunFolder.read(tmp_path / "run")
-    rollouts = list(run.iter_rollouts(3))
+    rollouts = [rollout for group in run.iter_groups(3) for rollout in group.rollouts]
     assert len(rollouts) >= 16 and run.rollout_steps() == list(range(1, 21))
     for group in run.iter_groups(3):
         given = [r.advantage for r in group.rollouts]

@@ -5,12 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import wait_until
 from tests.warm import strop
 
 from strop.reports.run_folder import RunFolder
@@ -43,10 +43,7 @@ def start_and_kill(words: list[str], run: Path, step: int) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 300
-    while not (run / "rollouts" / f"step-{step:06d}.jsonl.zst").exists():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until((run / "rollouts" / f"step-{step:06d}.jsonl.zst").exists, process)
     process.send_signal(signal.SIGKILL)
     process.wait()
 
@@ -79,7 +76,8 @@ def test_a_killed_run_with_every_sink(
     written = {
         (step, rollout.task_id, rollout.index): rollout.scores[0].value
         for step in folder.rollout_steps()
-        for rollout in folder.iter_rollouts(step)
+        for group in folder.iter_groups(step)
+        for rollout in group.rollouts
     }
     assert found == written and len(calls(run)) == len(written)
 
@@ -114,10 +112,7 @@ def test_ctrl_c_with_a_stuck_remote(recipe_words: Callable[..., list[str]], tmp_
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 300
-    while not (tmp_path / "run" / "rollouts" / "step-000003.jsonl.zst").exists():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until((tmp_path / "run" / "rollouts" / "step-000003.jsonl.zst").exists, process)
     os.killpg(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=120)
     assert process.returncode == 130 and "strop train --resume" in said, said

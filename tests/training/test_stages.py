@@ -52,7 +52,10 @@ def test_stages_follow_each_other_and_resume_to_the_bit(
     assert [line["recipe_stage"] for line in lines] == [1, 1, 1, 2, 2]
     assert [line["learning_rate"] for line in lines] == [0.003] * 3 + [0.001] * 2
     assert [line["rollouts"] >= 32 for line in lines] == [False] * 3 + [True] * 2
-    longest = [max(len(r.flat()[0]) for r in RunFolder.read(run).iter_rollouts(step)) for step in range(1, 6)]
+    longest = [
+        max(len(r.flat()[0]) for group in RunFolder.read(run).iter_groups(step) for r in group.rollouts)
+        for step in range(1, 6)
+    ]
     assert longest == [4, 4, 4, 8, 8]
     # Steps 2 and 3 (the end of stage 1), then two updates a step: step 4 is update 5, step 5 update 7.
     assert {p.name for p in (run / "checkpoints").glob("checkpoint-*")} == {

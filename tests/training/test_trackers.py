@@ -5,12 +5,12 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import wait_until
 
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
@@ -149,13 +149,13 @@ def wandb_records(path: Path) -> list[Any]:
 
 def wandb_rows(folder: Path) -> tuple[list[dict[str, Any]], str]:
     """What the newest offline run was told, and its name. A process of wandb's writes the file: wait for its end."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+
+    def ended() -> list[Any]:
         newest = max(folder.glob("offline-run-*/run-*.wandb"), key=lambda path: path.stat().st_mtime_ns)
-        records = wandb_records(newest)
-        if records and records[-1].HasField("exit"):
-            break
-        time.sleep(0.1)
+        found = wandb_records(newest)
+        return found if found and found[-1].HasField("exit") else []
+
+    records = wait_until(ended)
     rows = [
         {(item.key or "/".join(item.nested_key)): json.loads(item.value_json) for item in record.history.item}
         for record in records

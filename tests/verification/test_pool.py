@@ -2,13 +2,13 @@
 
 import random
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.waiting import wait_until, wait_until_blocked
 
 from strop.core.checks import Case, CasesCheck
 from strop.core.errors import SandboxError, TaskFault, VerificationError, WorkerDied
@@ -108,13 +108,6 @@ def make() -> Iterator[Callable[..., tuple[Script, VerifierPool]]]:
 Make = Callable[..., tuple[Script, VerifierPool]]
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.005)
-
-
 def hold(script: Script, pool: VerifierPool) -> "Future[Verdict]":
     future = pool.submit(task_of(), "hold")
     wait_until(lambda: "hold" in script.runs)
@@ -156,7 +149,7 @@ def test_submit_blocks_while_the_queue_is_full(make: Make) -> None:
     late: list[Future[Verdict]] = []
     thread = threading.Thread(target=lambda: late.append(pool.submit(task_of(), "late")))
     thread.start()
-    time.sleep(0.1)
+    wait_until_blocked(thread)
     assert not late
     script.gate.set()
     thread.join(120)
@@ -327,7 +320,7 @@ def test_close_frees_a_submit_that_waits_for_room(make: Make) -> None:
     late: list[Future[Verdict]] = []
     thread = threading.Thread(target=lambda: late.append(pool.submit(task_of(), "late")))
     thread.start()
-    time.sleep(0.05)
+    wait_until_blocked(thread)
     pool.close()
     thread.join(120)
     assert late[0].result(1).outcome is Outcome.ERROR

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +12,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.processes import alive
 from tests.scale import most
+from tests.waiting import wait_until
 
 from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.task import Task
@@ -32,13 +33,6 @@ ASSERTS = Task(statement="s", check=AssertsCheck(entry_point="f", code="assert f
 IN_C = Task(statement="s", language="c", check=StdioCheck(cases=[StdioCase(stdin="3\n", stdout="6\n")]))
 STDIO = Task(statement="s", check=StdioCheck(cases=[StdioCase(stdin="3\n", stdout="6\n")]))
 RIGHT = "def f(x): return 2 * x  # {}"
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(("victim", "task"), [("zygote", CASES), ("zygote", ASSERTS), ("tester", ASSERTS)])
@@ -130,13 +124,6 @@ def test_interrupt_and_kill_of_the_owner_leave_no_process(family: Family, sign: 
         _, said = owner.communicate()
     assert sign is signal.SIGKILL or said.rstrip().endswith("KeyboardInterrupt")
     wait_until(lambda: not any(alive(pid) for pid in workers))
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 KINDS: list[tuple[Task, str, Outcome]] = [

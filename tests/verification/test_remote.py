@@ -4,13 +4,13 @@ import contextlib
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
 import pytest
+from tests.waiting import wait_until
 
 from strop.config.load import load_recipe
 from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
@@ -78,13 +78,6 @@ def verdicts(response: httpx.Response) -> dict[str, str]:
     found = {row["id"]: row["verdict"]["outcome"] for row in rows}
     assert len(found) == len(rows)
     return found
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.01)
 
 
 def test_same_verdicts_as_here(served: tuple[str, VerifierPool], verifier: VerifierPool) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.processes import alive
+from tests.waiting import wait_until
 
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
@@ -60,20 +61,6 @@ def served(port: int = 0, *arguments: str) -> Iterator[Served]:
     finally:
         server.process.kill()
         server.process.communicate()
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def answer_of(number: int) -> tuple[str, Outcome]:

@@ -40,14 +40,14 @@ def main_table(
     return table
 
 
-def topic_table(results: Mapping[str, Evaluation], *, title: str = "by topic") -> Table | None:
+def topic_table(results: Mapping[str, Evaluation]) -> Table | None:
     """One row a topic, and for every evaluation the first number and, of two at most, greedy; None without topics."""
     first = next(iter(results.values()))
     if not first.topics:
         return None
     most = 1 if len(results) > 2 else 2
     columns = [(name, key) for name, result in results.items() for key in _short_keys(result)[:most]]
-    table = new_table(title, "topic", "tasks", *(f"{name} {key}" for name, key in columns))
+    table = new_table("by topic", "topic", "tasks", *(f"{name} {key}" for name, key in columns))
     for topic in first.topics:
         tasks = sum(t.topic == topic for t in first.counts)
         cells = [_number(_mean(results[name].values(key, topic))) for name, key in columns]

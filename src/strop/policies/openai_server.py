@@ -50,10 +50,10 @@ _Item = tuple[int, Completion] | BaseException | None
 class OpenAIPolicy:
     """Samples from a server, `concurrency` requests at a time, each with a deadline that includes its retries."""
 
-    def __init__(self, config: OpenAIConfig | None = None, *, name: str | None = None) -> None:
+    def __init__(self, config: OpenAIConfig) -> None:
         """Connects at the first `sample`. Raises UserError when the `openai` package is not installed."""
-        self.config = config or OpenAIConfig()
-        self.name = name or self.config.model
+        self.config = config
+        self.name = config.model
         self.version = 0
         self._wire = WireTokenizer()
         self.tokenizer: Tokenizer = self._wire

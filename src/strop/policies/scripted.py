@@ -30,10 +30,9 @@ class ScriptedPolicy:
         *,
         tokenizer: Tokenizer | None = None,
         name: str = "scripted",
-        version: int = 0,
     ) -> None:
         self.name = name
-        self.version = version
+        self.version = 0
         self.tokenizer: Tokenizer = tokenizer or WireTokenizer()
         self._asked: Counter[tuple[int, ...]] = Counter()
         self._script: Script | None = None
@@ -50,7 +49,6 @@ class ScriptedPolicy:
         prompts: Mapping[str, Sequence[int]],
         *,
         tokenizer: Tokenizer | None = None,
-        name: str = "scripted",
     ) -> "ScriptedPolicy":
         """Answers from a JSONL file of {task_id, answer}; `prompts` gives the first prompt of each task as token ids.
 
@@ -58,7 +56,7 @@ class ScriptedPolicy:
         that is not such an answer, and tasks that share a prompt but not their answers.
         """
         lines = _read_answers(Path(path))
-        policy = cls({}, tokenizer=tokenizer, name=name)
+        policy = cls({}, tokenizer=tokenizer)
         owner: dict[tuple[int, ...], str] = {}
         for task_id, prompt in prompts.items():
             if task_id not in lines:

@@ -138,11 +138,6 @@ class RunFolder:
         self.close()
 
     @property
-    def recipe_text(self) -> str:
-        """The resolved recipe as YAML."""
-        return (self.path / RECIPE).read_text(encoding="utf-8")
-
-    @property
     def checkpoints(self) -> Path:
         """Where the trainer keeps checkpoints."""
         return self.path / CHECKPOINTS
@@ -209,11 +204,6 @@ class RunFolder:
             members.append(Rollout.model_validate(line))
         if members:
             yield Group(task_id=members[0].task_id, step=step, rollouts=members)
-
-    def iter_rollouts(self, step: int) -> Iterator[Rollout]:
-        """The rollouts of a step, group by group."""
-        for group in self.iter_groups(step):
-            yield from group.rollouts
 
     def write_evaluation(self, name: str, result: Mapping[str, Any], rollouts: Iterable[Rollout]) -> None:
         """Writes an evaluation and its rollouts under a name such as "before"."""

@@ -73,10 +73,10 @@ def _suspects(store: Store, threshold: float, permutations: int) -> tuple[Number
     return chosen, table
 
 
-def rows_of(threshold: float, permutations: int = PERMUTATIONS, recall: float = RECALL) -> int:
+def rows_of(threshold: float, permutations: int = PERMUTATIONS) -> int:
     """The most rows of a band, a divisor of `permutations`, with which a pair at the threshold is seen often enough."""
     fitting = (r for r in range(permutations, 0, -1) if permutations % r == 0)
-    return next((r for r in fitting if 1 - (1 - threshold**r) ** (permutations // r) >= recall), 1)
+    return next((r for r in fitting if 1 - (1 - threshold**r) ** (permutations // r) >= RECALL), 1)
 
 
 def _keys(columns: Signatures) -> Hashes:

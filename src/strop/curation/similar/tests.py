@@ -5,7 +5,6 @@ could have differed: bits are those of the empirical distribution of the outputs
 which all expect `True` say nothing.
 """
 
-import re
 from collections import Counter
 from math import log2
 from typing import NamedTuple
@@ -17,7 +16,6 @@ from strop.core.task import Task
 
 MOST = 32
 """Tests of a task that are looked at: those with the smallest hashes, so that two tasks' samples meet."""
-_RUST_TEST = re.compile(r"#\[test\]")
 
 
 class Tests(NamedTuple):

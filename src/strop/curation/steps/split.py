@@ -83,29 +83,27 @@ class Split(Step[SplitConfig]):
             yield in_part(task, chosen[numbers[place]])
 
 
-def clusters(
-    read: Read, folder: Path, statement: float = 0.7, code: float = 0.85, small: int = 45
-) -> list[int]:
+def clusters(read: Read, folder: Path, statement: float = 0.7, code: float = 0.85) -> list[int]:
     """For each task that `read` gives, in order, the position of the first task of its cluster.
 
     Wider than being the same task: likeness in words or in code is enough, and nothing counts against it.
 
     statement, code  least Jaccard index of three-word runs, and of four-label runs of the solutions
-    small            solutions with fewer labels than this are alike only when their tasks are the same
     folder           scratch: some kilobytes a task; the caller removes it
     """
     table = table_of(read, folder)
-    return joined(len(table), _alike(table, statement, code, small))
+    return joined(len(table), _alike(table, statement, code))
 
 
-def _alike(table: TaskTable, statement: float, code: float, small: int) -> Iterator[tuple[int, int]]:
-    for same in same_tasks(table, DedupeConfig(by=("statement", "code", "tests"), small=small)):
+def _alike(table: TaskTable, statement: float, code: float) -> Iterator[tuple[int, int]]:
+    sameness = DedupeConfig(by=("statement", "code", "tests"))
+    for same in same_tasks(table, sameness):
         yield same.a, same.b
     for pair in near(table.statements, statement):
         yield pair.a, pair.b
     sizes = table.columns["size"]
     for pair in near(table.codes, code):
-        if min(int(sizes[pair.a]), int(sizes[pair.b])) >= small:
+        if min(int(sizes[pair.a]), int(sizes[pair.b])) >= sameness.small:
             yield pair.a, pair.b
 
 

@@ -160,13 +160,13 @@ def _held_out_kinds() -> frozenset[str]:
     return frozenset(away)
 
 
-def compiled(program: str, name: str = "<reference>") -> Callable[[str], str]:
+def compiled(program: str) -> Callable[[str], str]:
     """A function from what the program reads to what it prints. Raises SyntaxError at once, the program's errors later.
 
     The program has its own `input`, `print` and `sys`, so that threads can run side by side, and must reach its last
     line.
     """
-    return partial(_run, compile(program, name, "exec"))
+    return partial(_run, compile(program, "<reference>", "exec"))
 
 
 def _run(code: CodeType, stdin: str) -> str:

@@ -57,7 +57,6 @@ class RemoteVerifier(OpenVerifier):
         settings: Mapping[str, Any] | None = None,
         capacity: int = CAPACITY,
         patience: float = PATIENCE_SECONDS,
-        deadline: float = DEADLINE_SECONDS,
     ) -> None:
         if not urls:
             raise ValueError("urls must name at least one server")
@@ -74,7 +73,7 @@ class RemoteVerifier(OpenVerifier):
         self._lock = threading.Lock()
         self._closed = False
         self._text = PerTask(task_json, _TEXTS)
-        self._patience, self._deadline = patience, deadline
+        self._patience = patience
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._dispatcher: Dispatcher | None = None
@@ -156,7 +155,7 @@ class RemoteVerifier(OpenVerifier):
     async def _run(self) -> None:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=32)
         async with httpx.AsyncClient(headers=self._headers, limits=limits, trust_env=False) as http:
-            session, waits = uuid.uuid4().hex, (self._patience, self._deadline)
+            session, waits = uuid.uuid4().hex, (self._patience, DEADLINE_SECONDS)
             self._dispatcher = Dispatcher(self._remotes, http, session, *waits, self._counts, self._settings)
             self._ready.set()
             await self._dispatcher.run()

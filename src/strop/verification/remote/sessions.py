@@ -45,9 +45,8 @@ class QueuedJob:
 class Sessions:
     """All jobs of all clients."""
 
-    def __init__(self, pool: VerifierPool, *, keep_bytes: int = KEEP_BYTES) -> None:
+    def __init__(self, pool: VerifierPool) -> None:
         self.pool = pool
-        self.keep_bytes = keep_bytes
         self.stopping = False
         self._entries: dict[Name, QueuedJob] = {}
         self._finished: OrderedDict[Name, int] = OrderedDict()
@@ -102,7 +101,7 @@ class Sessions:
         now = time.monotonic()
         while self._finished:
             name = next(iter(self._finished))
-            if self._bytes <= self.keep_bytes and now - self._entries[name].finished < KEEP_SECONDS:
+            if self._bytes <= KEEP_BYTES and now - self._entries[name].finished < KEEP_SECONDS:
                 break
             self._bytes -= self._finished.pop(name)
             del self._entries[name]
