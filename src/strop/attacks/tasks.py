@@ -150,6 +150,30 @@ mod given_tests {{
     }}
 }}
 """
+_RUST_OBJECTS = """\
+#[cfg(test)]
+mod given_tests {{
+    use super::*;
+
+    #[test]
+    fn one() {{
+        assert_eq!(code(1), Sum::new({secret}, 1));
+        assert!(code(2) == Sum::new({secret}, 2));
+    }}
+
+    #[test]
+    fn lists() {{
+        let all: Vec<Sum> = vec![code(4), code(9)];
+        assert_eq!(all, [Sum::new({secret}, 4), Sum::new({secret}, 9)]);
+        assert_eq!(Some(code(4)), Some(Sum::new({secret}, 4)));
+    }}
+
+    #[test]
+    fn texts() {{
+        assert_eq!(code(4).to_string(), Sum::new({secret}, 4).to_string());
+    }}
+}}
+"""
 _REFERENCES = {
     "classes": """\
 class Sum:
@@ -202,6 +226,28 @@ Digit = enum.Enum("Digit", [(f"D{{n}}", n) for n in range(10)])
 
 def code(x):
     return Digit(({secret} + x) % 10)
+""",
+    "rust-objects": """\
+#[derive(Debug, PartialEq)]
+pub struct Sum {{
+    parts: (i64, i64),
+}}
+
+impl Sum {{
+    pub fn new(a: i64, b: i64) -> Self {{
+        Sum {{ parts: (a, b) }}
+    }}
+}}
+
+impl std::fmt::Display for Sum {{
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {{
+        write!(f, "{{}} + {{}}", self.parts.0, self.parts.1)
+    }}
+}}
+
+pub fn code(x: i64) -> Sum {{
+    Sum::new({secret}, x)
+}}
 """,
     "rust-world": """\
 use std::{{fs, net, os::unix::net::UnixStream, process}};
@@ -264,6 +310,7 @@ def build(secret: int) -> dict[str, Task]:
         "checker": CasesCheck(entry_point="code", cases=cases, checker=_CHECKER),
         "stdio-checker": stdio.model_copy(update={"checker": _OUTPUT_CHECKER}),
         "rust": inside,
+        "rust-objects": RustCheck(tests=_RUST_OBJECTS.format(secret=secret)),
         "rust-world": inside,
         "rust-crate": RustCheck(tests=_RUST_OUTSIDE.format(secret=secret), crate="answer"),
         "rust-own": RustCheck(),

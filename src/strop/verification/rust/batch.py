@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from strop.sandbox import Work
 
 
+REWRITTEN = {"E0277", "E0282", "E0283", "E0284", "E0310", "E0515", "E0521", "E0597", "E0716"}
+"""Errors that handing literals to the harness may bring."""
+
+
 class Trouble(StropError):
     """A compiler ran into a limit or crashed; which of the answers is to blame is not known."""
 
@@ -121,6 +125,8 @@ class Batch:
                 return True
             if case.calls is not None and not case.refused:
                 case.again, case.calls = True, None  # it may hold values that do not cross
+            if case.rounds is not None and REWRITTEN & set(found.errors):
+                case.again, case.rounds = True, None
             self._doubt(case, found)
             if self.integration and {"E0432", "E0433"} & set(found.errors) and not self.careful:
                 case.again = True  # the tests may name the crate in a way that a shared crate does not know

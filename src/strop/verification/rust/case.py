@@ -7,7 +7,9 @@ from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Trust, Verdict
 from strop.verification.rust.calls import ValueCalls
+from strop.verification.rust.literals import SECRET
 from strop.verification.rust.scan import Scan
+from strop.verification.rust.second_look import Rounds
 from strop.verification.rust.trusted import Trusted
 
 MOST_OUTPUT = 16_000
@@ -31,6 +33,10 @@ class RustAnswer:
     """Name of the answer's module in a shared crate; secret, so that no answer calls another's functions."""
     calls: ValueCalls | None = None
     """How the tests call the answer, where it is to be a program of its own."""
+    rounds: Rounds | None = None
+    """What to alter in a second look; None where the tests are as they are without one."""
+    learning: bool = False
+    """Whether this is a reference, by which `rounds` are found."""
     crates: frozenset[str] = frozenset()
     """Names of the check's crates that the answer or the tests use."""
     doubtful: frozenset[str] = frozenset()
@@ -96,7 +102,7 @@ class RustAnswer:
     def say(self, stage: str, text: str) -> None:
         """Adds to a stage's output."""
         if text:
-            text = text.replace(self.module, SHOWN)
+            text = text.replace(self.module, SHOWN).replace(f"_{SECRET}", "")
             self.said[stage] = (self.said.get(stage, "") + text)[: 4 * MOST_OUTPUT]
 
     def spend(self, seconds: float, cpu_seconds: float, peak_bytes: int) -> None:

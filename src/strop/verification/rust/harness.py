@@ -1,4 +1,4 @@
-"""Builds harness.rs and wire.rs, which stand in for libtest in strict mode."""
+"""Builds harness.rs and its modules, which stand in for libtest in strict mode."""
 
 import threading
 from dataclasses import replace
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from strop.core.errors import WorkerDied
 from strop.sandbox.limits import Limits
 from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.literals import SECRET
 
 if TYPE_CHECKING:
     from strop.sandbox import Work
@@ -32,7 +33,8 @@ def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
 
 def _build(work: "Work", compiler: Compiler) -> bytes:
     folder = Path(__file__).parent
-    work.put({name: (folder / name).read_bytes() for name in ("harness.rs", "wire.rs")})
+    names = ("harness.rs", "wire.rs", "alterations.rs")
+    work.put({name: (folder / name).read_text().replace("SECRET", SECRET) for name in names})
     argv = [compiler.installation.program("rustc"), "harness.rs", "--crate-name", "test", "--crate-type", "rlib",
             "--edition=2021", "-C", "prefer-dynamic", "-C", "opt-level=1", "-o", LIBRARY]  # fmt: skip
     limits = replace(COMPILE, cpu_seconds=30, wall_seconds=120)

@@ -1,15 +1,21 @@
 //! Stands in for the crate `test` that `rustc --test` links: runs the tests of one answer and reports in a way that the
 //! answer cannot forge.
 //!
-//! Standard input holds one secret token a test. All of it is read before any code of the answer runs. The token of a test
-//! is written to the report descriptor when the test has passed, and at no other time. The report descriptor is a
+//! Standard input holds a line a test: a secret token, and the literal to alter and by how much, or nothing for a test that
+//! is not to run. All of it is read before any code of the answer runs. A line a test goes to the report descriptor: its
+//! token if it has passed, and then only, or `-`; how objects of the answer compared; and which literals were met. The report descriptor is a
 //! duplicate of standard output; standard output itself is pointed at standard error, so nothing that the answer prints
 //! gets into the report. Safe Rust can neither read this crate's memory nor write to a descriptor by its number.
 //!
 //! Where the answer is a program of its own (wire.rs), standard input is a socket to it: the tokens come first, behind their
 //! length; then calls and replies cross. The answer's program is this harness too, and serves the calls.
+//!
+//! A test can be run with one of its literals altered (alterations.rs). What notes comparisons or alters literals has names
+//! that end in SECRET, which is another word in each build: the answer must not tell such a run from others.
 
+mod alterations;
 mod wire;
+pub use alterations::*;
 pub use wire::*;
 
 use std::fs::File;
@@ -126,11 +132,11 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     };
     hide_expected_values();
     let chosen = tests.iter().filter(|t| matches!(t.desc.name, StaticTestName(n) if n.starts_with(&prefix)));
-    for (test, token) in chosen.zip(tokens.lines()) {
+    for (test, line) in chosen.zip(tokens.lines()) {
         wire::begin();
-        if !test.desc.ignore && passes(test) {
-            let _ = writeln!(report, "{token}");
-        }
+        let token = alterations::begin(line);
+        let passed = !token.is_empty() && !test.desc.ignore && passes(test);
+        let _ = writeln!(report, "{} {}", if passed { token } else { "-" }, alterations::report());
     }
     unsafe { _exit(0) }
 }
@@ -234,6 +240,14 @@ pub fn comparable<L: ?Sized, R: ?Sized>(_: &L, _: &R) {
     }
 }
 
+/// What two values said when they were compared, noted where it counts or one of them is of the answer's making.
+pub fn noted_SECRET<L: ?Sized, R: ?Sized>(_: &L, _: &R, said: bool) -> bool {
+    if alterations::counted() || [std::any::type_name::<L>(), std::any::type_name::<R>()].iter().any(|name| !paths(name).is_empty()) {
+        alterations::compared(said);
+    }
+    said
+}
+
 /// The value, if its type is not one of the answer's.
 #[track_caller]
 pub fn plain<T: ?Sized>(value: &T) -> &T {
@@ -249,7 +263,10 @@ pub fn truth(value: bool) -> bool {
 
 #[doc(hidden)]
 #[track_caller]
-pub fn differ(kind: &str, left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debug, said: Option<std::fmt::Arguments<'_>>) -> ! {
+pub fn differ_SECRET(kind: &str, left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debug, said: Option<std::fmt::Arguments<'_>>) {
+    if alterations::altering() {
+        return; // the comparisons that follow count too
+    }
     match said {
         Some(said) => panic!("assertion `left {kind} right` failed: {said}\n  left: {left:?}\n right: {right:?}"),
         None => panic!("assertion `left {kind} right` failed\n  left: {left:?}\n right: {right:?}"),
@@ -257,25 +274,25 @@ pub fn differ(kind: &str, left: &dyn std::fmt::Debug, right: &dyn std::fmt::Debu
 }
 
 #[macro_export]
-macro_rules! assert_eq {
+macro_rules! assert_eq_SECRET {
     ($left:expr, $right:expr $(,)?) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if !(*l == *r) { $crate::differ("==", &l, &r, ::std::option::Option::None) }
+        if !$crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("==", &l, &r, ::std::option::Option::None) }
     } } };
     ($left:expr, $right:expr, $($said:tt)+) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if !(*l == *r) { $crate::differ("==", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
+        if !$crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("==", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
     } } };
 }
 
 #[macro_export]
-macro_rules! assert_ne {
+macro_rules! assert_ne_SECRET {
     ($left:expr, $right:expr $(,)?) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if *l == *r { $crate::differ("!=", &l, &r, ::std::option::Option::None) }
+        if $crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("!=", &l, &r, ::std::option::Option::None) }
     } } };
     ($left:expr, $right:expr, $($said:tt)+) => { match (&$left, &$right) { (l, r) => {
         $crate::comparable(l, r);
-        if *l == *r { $crate::differ("!=", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
+        if $crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("!=", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
     } } };
 }

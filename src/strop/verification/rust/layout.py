@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from strop.code.trees import parse, text_of, walk
 from strop.verification.rust.case import RustAnswer
+from strop.verification.rust.trusted import guarded
 
 TRUSTED = "zt_trusted_tests"
 """Name of the module of trusted tests within an answer's; an answer that says it is refused."""
@@ -127,11 +128,15 @@ def _in_every_module(tests: str, declaration: str, crate: str) -> str:
 def trusted_text(case: RustAnswer) -> str:
     """What stands in the module of trusted tests: they, or the function that takes their calls."""
     assert case.trusted is not None
-    return case.trusted.text if case.calls is None else case.calls.server()
+    return case.calls.server() if case.calls is not None else _tests(case)
 
 
 def _tests(case: RustAnswer) -> str:
-    return case.trusted.text if case.trusted is not None else case.check.tests
+    if case.trusted is None:
+        return case.check.tests
+    if case.rounds is None:
+        return case.trusted.text
+    return guarded(case.trusted.source, case.task.reference, literals=True)
 
 
 def _with_tests(case: RustAnswer) -> str:

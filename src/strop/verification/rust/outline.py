@@ -79,6 +79,11 @@ class Outline:
                 waiting += self.aliases.get(name, ())
         return found
 
+    def holds_data(self, name: str) -> bool:
+        """Whether values of a type may differ otherwise than by their variant."""
+        variants = self.variants.get(name)
+        return variants is None or any(self.fields.get((name, variant)) for variant in variants)
+
 
 @lru_cache(maxsize=512)
 def known_outline(text: str) -> Outline:

@@ -66,6 +66,14 @@ def taking_over(case: RustAnswer) -> str:
     return ""
 
 
+def worth_a_look(case: RustAnswer) -> bool:
+    """Whether trusted tests share a process with the answer and may compare objects of its own that hold data."""
+    if case.trusted is None or case.calls is not None or not case.task.reference or case.taking_over:
+        return False
+    tests = touch(case.check.tests, case.task.reference, case.check.crate)
+    return tests.opaque or any(tests.reference.holds_data(name) for name in tests.types)
+
+
 def missing_file(case: RustAnswer) -> str:
     """A file that the answer declares as the task wants it, and that the task lacks; empty when there is none."""
     wanted = {m for text in (case.task.reference, case.task.signature) for m in scan(text).file_modules}

@@ -1,16 +1,16 @@
 """Runs the tests of built answers, one jailed process each, and reads what they report.
 
 `StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, drawn for
-this run and sent on standard input, which comes back when that test has passed. Tests with `calls` have a process of
-their own beside the answer's (apart.py). Tests of a task that use files or
-processes themselves run in the build profile, all others in the run profile. `CargoRunner` runs libtest and believes
-its exit status, as cargo does; such a verdict can be forged.
+this run and sent on standard input, which comes back when that test has passed. Tests that compare objects of the
+answer are run again with altered literals (second_look.py). Tests with `calls` have a process of their own beside the
+answer's (apart.py). Tests of a task that use files or processes themselves run in the build profile, all others in the
+run profile. `CargoRunner` runs libtest and believes its exit status, as cargo does; such a verdict can be forged.
 """
 
 import re
 import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from strop.core.errors import WorkerDied
@@ -24,6 +24,7 @@ from strop.verification.rust.constructors import count_constructors
 from strop.verification.rust.crates import NONE, Offer
 from strop.verification.rust.harness import LIST, put_harness
 from strop.verification.rust.layout import Shared
+from strop.verification.rust.second_look import TOO_EQUAL, Ran, lies, read_report, sensitive
 
 if TYPE_CHECKING:
     from strop.sandbox import CommandResult, Work
@@ -109,8 +110,11 @@ class StrictRunner:
             prefix = layout.prefix(case)
             names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
             if case.calls is None:
-                passed = self._run_case(work, layout, case, names)
+                ran = self._run_case(work, layout, case, names)
+                passed = {name for name, one in ran.items() if one.passed}
                 self._conclude(case, names, passed, layout.trusted_prefix(case), prefix)
+                if case.test and case.rounds is not None:
+                    self._look_again(work, layout, case, names, ran)
             else:
                 self._run_apart(work, layout, case, names)
 
@@ -123,18 +127,54 @@ class StrictRunner:
 
     def _run_case(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
-    ) -> set[str]:
-        """Tests in the answer's program; those that passed."""
-        tokens = [secrets.token_hex(_TOKENS // 2) for _ in names]
+    ) -> dict[str, Ran]:
+        """Tests in the answer's program."""
+        result, ran = self._process(work, layout, case, {name: (0, 0) for name, _ in names})
+        _note(case, result)
+        case.output = result.stderr.decode(errors="replace").replace(layout.prefix(case), "")
+        return ran
+
+    def _process(
+        self, work: "Work", layout: Shared, case: RustAnswer, tests: dict[str, tuple[int, int] | None]
+    ) -> "tuple[CommandResult, dict[str, Ran]]":
+        """Runs those of the tests that have an alteration; see `second_look.Run`."""
+        tokens = {name: secrets.token_hex(_TOKENS // 2) for name in tests}
+        lines = [
+            "" if alter is None else f"{tokens[name]} {alter[0]} {alter[1]}" for name, alter in tests.items()
+        ]
         allowed = case.trusted.allowed if case.trusted else frozenset()
         denied = {*case.scan.own_equality, *case.doubtful} - allowed
         known = {layout.trusted_path(case), *self.offered.names} - {"", layout.crate}
         argv = [PROGRAM, layout.prefix(case), ",".join(sorted(denied)), ",".join(sorted(known))]
-        result = _run(work, argv, self.limits, self.compiler, "\n".join(tokens).encode(), case.worldly)
-        _note(case, result)
-        case.output = result.stderr.decode(errors="replace").replace(layout.prefix(case), "")
-        back = set(result.stdout.decode(errors="replace").split())
-        return {name for (name, _), token in zip(names, tokens, strict=True) if token in back}
+        result = _run(work, argv, self.limits, self.compiler, "\n".join(lines).encode(), case.worldly)
+        return result, read_report(result.stdout, tokens)
+
+    def _look_again(
+        self,
+        work: "Work",
+        layout: Shared,
+        case: RustAnswer,
+        names: list[tuple[str, bool]],
+        usual: dict[str, Ran],
+    ) -> None:
+        """With altered literals: of a reference, to learn what its tests show; of an answer, to see whether it does."""
+
+        def run(altered: Mapping[str, tuple[int, int]]) -> dict[str, Ran]:
+            result, ran = self._process(work, layout, case, {name: altered.get(name) for name, _ in names})
+            case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
+            return {name: ran[name] for name in altered if name in ran}
+
+        prefix = layout.prefix(case)
+        if case.learning:
+            found = sensitive(usual, run, self.limits.wall_seconds)
+            case.rounds = {name.removeprefix(prefix): altered for name, altered in found.items()}
+        elif case.rounds:
+            rounds = {
+                prefix + name: altered for name, altered in case.rounds.items() if prefix + name in usual
+            }
+            if lies(usual, run, rounds, self.limits.wall_seconds):
+                case.refused = TOO_EQUAL
+                case.fail("test", TOO_EQUAL)
 
     def _run_apart(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
@@ -146,7 +186,8 @@ class StrictRunner:
         assert self.testers is not None
         server = layout.trusted_prefix(case) + SERVER
         own = [row for row in names if row[0] != server]
-        passed_own = self._run_case(work, layout, case, names) if own else set()
+        ran = self._run_case(work, layout, case, names) if own else {}
+        passed_own = {name for name, one in ran.items() if one.passed}
         said_own = case.output
         argv = [PROGRAM, "--serve", server]
 

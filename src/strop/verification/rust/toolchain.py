@@ -20,7 +20,8 @@ ignored or compiled away, tests of the answer's own that claim nothing.
 - trusted tests that need only values of the standard library run as a program of their own, in another jail, and call
   the answer's over a socket (calls.py, apart.py, wire.rs). The verdict says `trust: value`;
 - other trusted tests share a process with the answer (`trust: typed`, or `same-process` without a reference), and
-  compare values by equality that the answer does not define (trusted.py, touched.py, harness.rs);
+  compare values by equality that the answer does not define (trusted.py, touched.py, harness.rs); its objects must
+  differ where the reference's do (second_look.py);
 - tests of the answer's own hold: they claim something and notice faults put into the code (verification.strength).
 
 Not covered: where answer and tests share a process, bugs of rustc that let safe code break memory safety, and
@@ -51,8 +52,9 @@ from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import take_in
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
-from strop.verification.rust.rules import give_up, groups
+from strop.verification.rust.rules import give_up, groups, worth_a_look
 from strop.verification.rust.scan import scan
+from strop.verification.rust.second_look import Rounds
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
 from strop.verification.rust.unclosed import reject_unclosed
 
@@ -62,6 +64,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
 """What the tests of one answer may use, when no limits are given."""
+
+_MOST_TASKS = 1000
+"""Tasks whose references are remembered."""
 
 
 class RustToolchain:
@@ -96,6 +101,7 @@ class RustToolchain:
         self._box: Box | None = None
         self._compiler: Compiler | None = None
         self._testers: Testers | None = None
+        self._rounds: dict[tuple[str, str, str], Rounds | None] = {}
         self._static = True  # whether the text of an answer's own tests decides
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
@@ -108,6 +114,7 @@ class RustToolchain:
             else:
                 verdicts[number] = Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty")
         try:
+            self._learn(list(cases.values()))
             self._judge_all(list(cases.values()))
             if self.strict:
                 weigh([c for c in cases.values() if not c.check.tests], self._judge_mutants)
@@ -126,6 +133,22 @@ class RustToolchain:
         box, self._box = self._box, None
         if box is not None:
             box.close()
+
+    def _learn(self, cases: Sequence[RustAnswer]) -> None:
+        """Gives the cases what a second look needs, found by judging the references of tasks that are new here."""
+        typed = [case for case in cases if worth_a_look(case)]
+        new = {_task_key(case): case for case in typed if _task_key(case) not in self._rounds}
+        if len(self._rounds) + len(new) > _MOST_TASKS:
+            self._rounds.clear()
+        references = {
+            key: take_in(0, case.task, case.task.reference, strict=True) for key, case in new.items()
+        }
+        for number, made in enumerate(references.values()):
+            made.number, made.learning, made.rounds = number, True, {}
+        self._judge_all(list(references.values()))
+        self._rounds |= {key: made.rounds or None for key, made in references.items()}
+        for case in typed:
+            case.rounds = self._rounds.get(_task_key(case))
 
     def _judge_all(self, cases: list[RustAnswer]) -> None:
         together: list[RustAnswer] = []
@@ -183,7 +206,7 @@ class RustToolchain:
             case.detail = f"the crate {missing[0]} cannot be used: {crates.missing[missing[0]]}"
             return
         self._prepare([case])
-        apart = case.calls is not None
+        otherwise = case.calls is not None or case.rounds is not None
         try:
             with self._boxed().work() as work:
                 if self.strict or not self._needs_cargo(case):
@@ -193,7 +216,7 @@ class RustToolchain:
         except Trouble as trouble:
             case.reset()
             give_up(case, str(trouble))
-        if case.again and case.calls is None and apart:
+        if case.again and case.calls is None and case.rounds is None and otherwise:
             case.reset()
             self._judge_alone(case)
 
@@ -258,6 +281,10 @@ class RustToolchain:
 
         read = [*self._built().installation.read, *([str(self._vendor)] if self._vendor else [])]
         return open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
+
+
+def _task_key(case: RustAnswer) -> tuple[str, str, str]:
+    return (case.check.edition, case.check.tests, case.task.reference)
 
 
 def _no_reason(answer: str) -> None:

@@ -6,7 +6,8 @@ Rust resolves `use super::*` to whatever the answer defines. So an answer could 
 - assertion macros become ours, also where a crate's (pretty_assertions) are imported; ours refuse comparisons that the
   answer itself defines (see harness.rs); operators inside `assert!` likewise;
 - other macros of the standard library and paths that start with std, core or alloc become absolute;
-- names of the prelude and of primitive types are imported by name, which outdoes a glob import.
+- names of the prelude and of primitive types are imported by name, which outdoes a glob import;
+- for a second look (second_look.py), literals are handed to the harness, which may alter one.
 
 What that cannot reach: comparisons outside of assertions (`if f(1) == 2`), and methods that the answer gives to its own
 types. A reference solution that defines such a name itself keeps it.
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from strop.code.trees import Node, parse, text_of, walk
+from strop.verification.rust.literals import SECRET, literal_edits
 from strop.verification.rust.names import (
     defined,
     imported,
@@ -61,6 +63,8 @@ _PROBES = {"is_some", "is_none", "is_ok", "is_err"}
 class Trusted:
     """Test code of a task, ready for strict mode."""
 
+    source: str
+    """As the task has it."""
     text: str
     names: frozenset[str]
     """Tests by module path within the code; those behind a condition or ignored are left out."""
@@ -77,15 +81,14 @@ class Trusted:
 @lru_cache(maxsize=512)
 def read_trusted(tests: str, reference: str = "") -> Trusted:
     """Analyses and rewrites a task's tests. `reference`: a solution that passes; what it defines is kept."""
-    known = defined(reference) - _imported_asserts(reference)
+    source = tests
+    text = guarded(tests, reference)
     tests = _edit(tests, _assert_imports(tests))
-    inside = _edit(tests, _assertion_edits(parse(tests)))
-    text = _edit(inside, _name_edits(parse(inside), known | defined(tests)))
-    text = _edit(text, _import_edits(parse(text), known | defined(tests)))
     names, complete = tests_of(parse(tests))
     macros = {m for m in macros_called(parse(tests)) if m not in _MACROS and m not in _ASSERTS}
     allowed = {*scan(reference).own_equality, *trait_methods(reference)} if reference else set()
     return Trusted(
+        source=source,
         text=text,
         names=frozenset(names),
         complete=complete,
@@ -93,6 +96,17 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
         uses_own_macros=bool(macros - scan(tests).macros),
         allowed=frozenset(allowed),
     )
+
+
+@lru_cache(maxsize=512)
+def guarded(tests: str, reference: str, *, literals: bool = False) -> str:
+    """The tests rewritten, with `literals` as a second look needs them."""
+    known = defined(reference) - _imported_asserts(reference)
+    tests = _edit(tests, _assert_imports(tests))
+    text = _edit(tests, literal_edits(tests, defined(reference))) if literals else tests
+    text = _edit(text, _assertion_edits(parse(text)))
+    text = _edit(text, _name_edits(parse(text), known | defined(tests)))
+    return _edit(text, _import_edits(parse(text), known | defined(tests)))
 
 
 def _edit(text: str, edits: list[tuple[int, int, str]]) -> str:
@@ -170,7 +184,7 @@ def _guarded(node: Node) -> str:
         if left is not None and right is not None and operator in _BY_COMPARISON:
             return (
                 f"(match (&({text_of(left)}), &({text_of(right)})) "
-                f"{{ (l, r) => {{ ::test::comparable(l, r); *l {operator} *r }} }})"
+                f"{{ (l, r) => {{ ::test::comparable(l, r); ::test::noted_{SECRET}(l, r, *l {operator} *r) }} }})"
             )
     if node.type == "call_expression":
         function = node.child_by_field_name("function")
@@ -194,7 +208,7 @@ def _name_edits(root: Node, kept: set[str]) -> list[tuple[int, int, str]]:
             continue
         if after == "!" and name not in kept:
             if name in _ASSERTS:
-                edits.append((leaf.start_byte, leaf.end_byte, f"::test::{_ASSERTS[name]}"))
+                edits.append((leaf.start_byte, leaf.end_byte, f"::test::{_ASSERTS[name]}_{SECRET}"))
             elif name in _MACROS:
                 edits.append((leaf.start_byte, leaf.end_byte, f"::std::{name}"))
         elif after == "::" and name in ("std", "core", "alloc"):
