@@ -18,6 +18,7 @@ mod wire;
 pub use alterations::*;
 pub use wire::*;
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::FromRawFd;
@@ -217,14 +218,28 @@ fn outermost(name: &str) -> &str {
     &name[..end]
 }
 
+thread_local! {
+    /// The names of the two types compared last, by their places, and whether they are of the answer.
+    static LAST: Cell<(*const str, *const str, bool)> = const { Cell::new(("", "", false)) };
+}
+
 /// Ends the test unless equality of these types can be trusted: it is the standard library's, or it is one type of the
-/// answer compared with itself by an implementation that the answer derived.
+/// answer compared with itself by an implementation that the answer derived. Says whether it is the latter.
 #[track_caller]
-pub fn comparable<L: ?Sized, R: ?Sized>(_: &L, _: &R) {
-    let (left, right) = (std::any::type_name::<L>(), std::any::type_name::<R>());
+pub fn comparable<L: ?Sized, R: ?Sized>(_: &L, _: &R) -> bool {
+    comparable_names(std::any::type_name::<L>(), std::any::type_name::<R>())
+}
+
+#[track_caller]
+fn comparable_names(left: &'static str, right: &'static str) -> bool {
+    let last = LAST.get();
+    if (last.0, last.1) == (left as *const str, right as *const str) {
+        return last.2;
+    }
     let (own_left, own_right) = (paths(left), paths(right));
     if own_left.is_empty() && own_right.is_empty() {
-        return;
+        LAST.set((left, right, false));
+        return false;
     }
     let outer = is_of_answer(outermost(left)) || is_of_answer(outermost(right));
     let denied = DENIED.get().map(Vec::as_slice).unwrap_or(&[]);
@@ -238,11 +253,13 @@ pub fn comparable<L: ?Sized, R: ?Sized>(_: &L, _: &R) {
     {
         panic!("a comparison of {left} with {right} that the answer defines itself");
     }
+    LAST.set((left, right, true));
+    true
 }
 
-/// What two values said when they were compared, noted where it counts or one of them is of the answer's making.
-pub fn noted_SECRET<L: ?Sized, R: ?Sized>(_: &L, _: &R, said: bool) -> bool {
-    if alterations::counted() || [std::any::type_name::<L>(), std::any::type_name::<R>()].iter().any(|name| !paths(name).is_empty()) {
+/// What two values said when they were compared, noted where they are of the answer's making or it counts otherwise.
+pub fn noted_SECRET(own: bool, said: bool) -> bool {
+    if alterations::counted() || own {
         alterations::compared(said);
     }
     said
@@ -276,23 +293,19 @@ pub fn differ_SECRET(kind: &str, left: &dyn std::fmt::Debug, right: &dyn std::fm
 #[macro_export]
 macro_rules! assert_eq_SECRET {
     ($left:expr, $right:expr $(,)?) => { match (&$left, &$right) { (l, r) => {
-        $crate::comparable(l, r);
-        if !$crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("==", &l, &r, ::std::option::Option::None) }
+        if !$crate::noted_SECRET($crate::comparable(l, r), *l == *r) { $crate::differ_SECRET("==", &l, &r, ::std::option::Option::None) }
     } } };
     ($left:expr, $right:expr, $($said:tt)+) => { match (&$left, &$right) { (l, r) => {
-        $crate::comparable(l, r);
-        if !$crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("==", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
+        if !$crate::noted_SECRET($crate::comparable(l, r), *l == *r) { $crate::differ_SECRET("==", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
     } } };
 }
 
 #[macro_export]
 macro_rules! assert_ne_SECRET {
     ($left:expr, $right:expr $(,)?) => { match (&$left, &$right) { (l, r) => {
-        $crate::comparable(l, r);
-        if $crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("!=", &l, &r, ::std::option::Option::None) }
+        if $crate::noted_SECRET($crate::comparable(l, r), *l == *r) { $crate::differ_SECRET("!=", &l, &r, ::std::option::Option::None) }
     } } };
     ($left:expr, $right:expr, $($said:tt)+) => { match (&$left, &$right) { (l, r) => {
-        $crate::comparable(l, r);
-        if $crate::noted_SECRET(l, r, *l == *r) { $crate::differ_SECRET("!=", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
+        if $crate::noted_SECRET($crate::comparable(l, r), *l == *r) { $crate::differ_SECRET("!=", &l, &r, ::std::option::Option::Some(::std::format_args!($($said)+))) }
     } } };
 }

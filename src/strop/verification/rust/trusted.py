@@ -184,7 +184,7 @@ def _guarded(node: Node) -> str:
         if left is not None and right is not None and operator in _BY_COMPARISON:
             return (
                 f"(match (&({text_of(left)}), &({text_of(right)})) "
-                f"{{ (l, r) => {{ ::test::comparable(l, r); ::test::noted_{SECRET}(l, r, *l {operator} *r) }} }})"
+                f"{{ (l, r) => ::test::noted_{SECRET}(::test::comparable(l, r), *l {operator} *r) }})"
             )
     if node.type == "call_expression":
         function = node.child_by_field_name("function")
