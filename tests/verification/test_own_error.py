@@ -7,6 +7,7 @@ from strop.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.pool.pool import VerifierPool
+from strop.verification.python.codec import COMPLEX, FLOAT, LIST, STR, encode, message
 
 GOOD = "def f(x):\n    return [73313 + x, x]\n"
 CASES = Task(
@@ -27,7 +28,24 @@ SUITE = Task(
     reference=GOOD,
     check=PytestCheck(path="solution.py", files={"test_it.py": SUITE_CODE}, tests=["test_it.py::test_f"]),
 )
-FRAME = "import os\ndef send(body):\n    body = body.encode()\n    os.write(3, len(body).to_bytes(4, 'big') + body)\n"
+FRAME = "import os\ndef send(body): os.write(3, len(body).to_bytes(4, 'big') + body)\n"
+
+
+def sends(*bodies: bytes) -> str:
+    return FRAME + f"def f(x):\n    for body in {bodies!r}: send(body)\n    return x"
+
+
+def at_once(body: bytes, then: str = "def f(x): return x") -> str:
+    return FRAME + f"send({body!r})\n{then}"
+
+
+def results(value: object) -> list[bytes]:
+    return [message({"i": number, "v": value}) for number in range(9)]
+
+
+INFINITE = [float("inf"), (float("-inf"), float("nan"))]
+DEEP = [bytes([LIST, 1]) * depth + b"\0" for depth in (90, 99, 100, 101, 300, 900, 20_000)]
+NAN = bytes([FLOAT]) + b"\x01\0\0\0\0\0\xf8\x7f"
 SIGNALS = """
 import ctypes, fcntl, os, signal, struct
 libc = ctypes.CDLL(None)
@@ -44,26 +62,32 @@ for target in (os.getppid(), -os.getpgrp(), -os.getppid()):
         except OSError: pass
 """
 BREAKERS = {
-    "infinite while loading": FRAME + "send('{\"loaded\": 1e999}')\ndef f(x): return x",
-    "infinite result": FRAME
-    + 'def f(x):\n    for i in range(1, 9): send(\'{"i": %d, "v": -1e999}\' % i)\n    return x',
-    "infinite part": FRAME
-    + 'def f(x):\n    for i in range(1, 9): send(\'{"i": %d, "v": [1e999, {"t": "tuple", "v": [1e999]}]}\' % i)\n    return x',
-    "deep result": FRAME
-    + "def f(x):\n    for d in (90, 300, 390, 450, 900, 990, 20000):\n        for i in range(3): send('{\"i\": %d, \"v\": %s}' % (i, '[' * d + ']' * d))\n    return x",
-    "deep exception": FRAME
-    + "def f(x):\n    for i in range(1, 3): send('{\"i\": %d, \"x\": %s}' % (i, '[' * 800 + ']' * 800))\n    return x",
-    "deep load": FRAME + "send('{\"load\": %s}' % ('[' * 850 + ']' * 850))\ndef f(x): return x",
-    "infinite load": FRAME + "send('{\"load\": [1e999, 1e999]}')\ndef f(x): return x",
-    "numbers of calls": FRAME
-    + 'def f(x):\n    send(\'{"i": 1e308, "v": 1}\')\n    send(\'{"i": true, "v": 1}\')\n    return x',
-    "jail message": FRAME + 'send(\'{"jail": "broken"}\')\nos._exit(97)',
+    "infinite while loading": at_once(message({"loaded": float("inf")})),
+    "infinite result": sends(*results(float("-inf")), *results(encode(float("-inf")))),
+    "infinite part": sends(*results(INFINITE), *results(encode(INFINITE))),
+    "another nan": sends(*results(NAN), b"\x02\x01i\0\x01v" + NAN),
+    "deep result": sends(*(body for deep in DEEP for body in results(deep))),
+    "deep message": sends(*(b"\x02\x01i\0\x01v" + deep for deep in DEEP)),
+    "deep exception": sends(*(b"\x02\x01i\0\x01x" + deep for deep in DEEP)),
+    "deep load": at_once(b"\x01\x04load" + DEEP[-1]),
+    "shallow load": at_once(b"\x01\x04load" + DEEP[0]),
+    "infinite load": at_once(message({"load": INFINITE})),
+    "numbers of calls": sends(message({"i": 1e308, "v": b"\1"}), message({"i": True, "v": b"\1"})),
+    "sizes that are lies": sends(
+        *results(bytes([STR, 255, 255, 255, 255, 255])), *results(bytes([LIST, 255, 255, 255, 255, 127]))
+    ),
+    "a float cut": sends(*results(bytes([COMPLEX, 0]))),
+    "a set in a field": sends(
+        *results({1, 2}), message({"i": 1, "x": {1: 2}}), message({"i": 1, "u": {"a": [1]}})
+    ),
+    "keys that come twice": sends(*results(b"\x8c\2\1\0\1\0")),
+    "jail message": at_once(message({"jail": "broken"}), "os._exit(97)"),
     "not begun": "import os\nos._exit(97)",
     "none": "def f(x): return None",
     "nothing": "def f(x): return []",
     "one too many": "def f(x): return [1, 2, 3]",
     "signals": SIGNALS + "def f(x): return [0, x]",
-    "broken text": FRAME + "os.write(3, b'\\x00\\x00\\x00\\x04\\xff\\xfe\\xfd\\xfc')\ndef f(x): return x",
+    "broken text": at_once(b"\xff\xfe\xfd\xfc"),
 }
 
 

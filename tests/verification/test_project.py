@@ -14,6 +14,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.project import ProjectToolchain, pack, unpack
 from strop.verification.project.layout import is_protected
+from strop.verification.python.codec import message
 from strop.verification.settings import Settings
 
 GOOD = '''\
@@ -154,16 +155,17 @@ def test_what_is_not_reported_as_passed_has_not_passed(judge: Callable[..., Verd
     assert judge(GOOD, failing=["tests/test_sums.py::test_skipped"]).outcome is Outcome.FAILED
 
 
-FORGE = """
-import json, os
+SAYS = [message({"test": SPANS[0], "ok": True, "x": "", "s": 0}), message({"done": 0})]
+FORGE = f"""
+import os
 for fd in range(3, 256):
-    for body in ({"p": json.dumps({"test": "%s", "ok": True, "x": "", "s": 0}), "a": ""}, {"done": 0}):
-        data = json.dumps(body).encode()
+    for body in {[*SAYS, *(bytes(16) + said for said in SAYS)]!r}:
         try:
-            os.write(fd, len(data).to_bytes(4, "big") + data)
+            os.write(fd, len(body).to_bytes(4, "big") + body)
         except OSError:
             pass
-""".replace("%s", SPANS[0])
+"""
+BROKEN = bytes(16) + message({"broken": "no memory"})
 HOSTILE = {
     "exit": "import os\nos._exit(0)\n",
     "system exit": "import sys\nsys.exit(0)\n",
@@ -179,7 +181,7 @@ HOSTILE = {
     "loop": "while True:\n    pass\n",
     "signal": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
     "not begun": "import os\nos._exit(97)\n",
-    "broken": "import os, json\nfor fd in range(3, 256):\n    data = json.dumps({'broken': 'no memory'}).encode()\n    try: os.write(fd, len(data).to_bytes(4, 'big') + data)\n    except OSError: pass\nos._exit(97)\n",
+    "broken": f"import os\nbody = {BROKEN!r}\nfor fd in range(3, 256):\n    try: os.write(fd, len(body).to_bytes(4, 'big') + body)\n    except OSError: pass\nos._exit(97)\n",
     "stopped": "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n",
     "group": "import os, signal\nfor number in (signal.SIGSTOP, signal.SIGKILL):\n    for act in (lambda: os.killpg(0, number), lambda: os.kill(os.getppid(), number), lambda: os.kill(0, number), lambda: os.kill(-1, number)):\n        try: act()\n        except OSError: pass\n",
     "owner": "import os, signal, fcntl\nfor fd in range(3, 256):\n    try:\n        fcntl.fcntl(fd, fcntl.F_SETOWN, os.getppid())\n        fcntl.fcntl(fd, fcntl.F_SETFL, os.O_ASYNC)\n    except OSError: pass\n",

@@ -10,6 +10,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.project import ProjectToolchain, pack
+from strop.verification.python.codec import message
 from strop.verification.settings import Settings
 
 GOOD = "def double(x):\n    return x + x\n\n\ndef name():\n    return 'twice'\n"
@@ -158,7 +159,7 @@ FORGED |= {
     "kills at the first call": DOUBLE % "import os; os.kill(os.getpid(), 9)",
     "stops at the first call": DOUBLE % "import os; os.kill(os.getpid(), 19)",
     "stops the parent at the first call": DOUBLE % "import os; os.kill(os.getppid(), 19); os.kill(os.getppid(), 9)",
-    "says it could not begin": "\nimport os, json\nfor fd in range(3, 256):\n    d = json.dumps({'broken': 'no'}).encode()\n    try: os.write(fd, len(d).to_bytes(4, 'big') + d)\n    except OSError: pass\nos._exit(0)\n",
+    "says it could not begin": f"\nimport os\nbody = {bytes(16) + message({'broken': 'no'})!r}\nfor fd in range(3, 256):\n    try: os.write(fd, len(body).to_bytes(4, 'big') + body)\n    except OSError: pass\nos._exit(0)\n",
     "closes the channel": "\nimport os\nos.closerange(3, 300)\n",
     "writes by /proc": "\nimport os\nfor n in os.listdir('/proc/self/fd'):\n    try:\n        with open('/proc/self/fd/' + n, 'wb', 0) as f: f.write(b'\\0\\0\\0\\2{}')\n    except OSError: pass\n",
     "ctypes in the frames": "\nimport ctypes, sys\nfor n in (2, 4, 6): pass\nctypes.pythonapi.PyErr_SetInterrupt()\n",

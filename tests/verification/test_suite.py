@@ -12,6 +12,7 @@ from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
+from strop.verification.python.codec import encode, message, tagged
 from strop.verification.python.names import module_names
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
@@ -336,6 +337,16 @@ class Liar:
     __abs__ = __float__ = __int__ = __round__ = __index__ = __len__ = zero
     __getitem__ = me
 """
+
+
+def writes(*bodies: bytes, call: bool = False, descriptors: range = range(3, 4)) -> str:
+    """An answer that writes frames to its channel, at once or in its first call."""
+    data = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
+    act = f"for fd in {descriptors!r}:\n    try: os.write(fd, {data!r})\n    except OSError: pass\n"
+    body = "".join(f"    {line}\n" for line in act.splitlines())
+    return "import os\n" + (f"def f(x):\n{body}    return 0" if call else act)
+
+
 ATTACKS = {
     "always equal": LIAR.replace("OPERATOR", "zero")
     + "def f(x):\n    if x < 0: raise ValueError\n    return Liar()",
@@ -359,7 +370,15 @@ ATTACKS = {
     "frame walk": "import sys\ndef f(x):\n    frame = sys._getframe()\n    while frame:\n        for v in [*frame.f_locals.values(), *frame.f_globals.values()]:\n            if type(v) is int and v > 70000: return v\n        frame = frame.f_back",
     "read the tests": "import os\ndef f(x):\n    for top in ('.', '/box', '/dev/shm', '/tmp'):\n        for d, _, names in os.walk(top):\n            for n in names:\n                if n == 'test_it.py': return int(open(os.path.join(d, n)).read().split('expected = ')[1].split()[0])",
     "gc hunt": "import gc\ndef f(x):\n    for o in gc.get_objects():\n        if isinstance(o, dict) and 'expected' in o: return o['expected']",
-    "forged reports": "import os, json\nfor fd in range(3, 20):\n    for n in ('test_equal', 'test_reversed', 'test_approx'):\n        for m in ({'test': 'test_it.py::' + n, 'ok': True, 'x': '', 's': 0}, {'done': None}):\n            d = json.dumps(m).encode()\n            try: os.write(fd, len(d).to_bytes(4, 'big') + d)\n            except OSError: pass\ndef f(x): return 0",
+    "forged reports": writes(
+        *(
+            message({"test": f"test_it.py::{n}", "ok": True, "x": "", "s": 0})
+            for n in ("test_equal", "test_reversed", "test_approx")
+        ),
+        message({"done": None}),
+        descriptors=range(3, 20),
+    )
+    + "\ndef f(x): return 0",
     "forged output": "print('10 passed in 0.01s')\ndef f(x):\n    print('test_it.py::test_equal PASSED')\n    return 0",
     "loop at import": "while True: pass",
     "loop in a call": "def f(x):\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass",
@@ -367,9 +386,28 @@ ATTACKS = {
     "memory": "def f(x): return [0] * 10**9",
     "giant": "def f(x): return 'x' * 50_000_000",
     "nested": "def f(x):\n    a = []\n    for _ in range(99999): a = [a]\n    return a",
-    "calls of no function": "import os, json\ndef f(x):\n    d = json.dumps({'cb': 0, 'a': [], 'k': {'t': 'dict', 'v': []}}).encode()\n    os.write(3, len(d).to_bytes(4, 'big') + d)\n    return 0",
-    "handle of nothing": "import os, json\ndef f(x):\n    d = json.dumps({'i': 1, 'v': {'t': 'ref', 'v': [99]}}).encode()\n    os.write(3, len(d).to_bytes(4, 'big') + d)\n    return 0",
-    "forged exception class": "import os, json\nn = 0\ndef f(x):\n    global n\n    n += 1\n    for i in range(40):\n        d = json.dumps({'i': i, 'x': [[5, 'E', ['KeyboardInterrupt', 'exit', 'int']], 'x', [], {'t': 'dict', 'v': []}]}).encode()\n        os.write(3, len(d).to_bytes(4, 'big') + d)\n    return 0",
+    "calls of no function": writes(message({"cb": 0, "a": [], "k": encode({})}), call=True),
+    "handle of nothing": writes(message({"i": 1, "v": tagged("ref", 99)}), call=True),
+    "handle with a lie": writes(
+        *(
+            message({"i": i, "v": tagged("ref", i, about)})
+            for i in range(20)
+            for about in (None, {"m": {}}, {"m": [], "k": [1]})
+        ),
+        call=True,
+    ),
+    "forged exception class": writes(
+        *(
+            message(
+                {"i": i, "x": [[5, "E", ["KeyboardInterrupt", "exit", "int"]], "x", encode([]), encode({})]}
+            )
+            for i in range(40)
+        ),
+        call=True,
+    ),
+    "forged exception parts": writes(
+        *(message({"i": i, "x": [None, 1, {}, {1}]}) for i in range(40)), call=True
+    ),
     "module full of lies": "def __getattr__(name): return lambda *a, **k: True\ndef f(x): return 0",
 }
 

@@ -21,6 +21,7 @@ from strop.curation.audit.record import Finding, Probe, fatal
 from strop.edits import FORMATS, HOLE
 from strop.verification.python.codec import Unencodable, encode
 from strop.verification.python.compare import matches, same_output
+from strop.verification.python.decoder import tree
 from strop.verification.python.unordered import matches_in_any_order
 
 CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
@@ -99,7 +100,7 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
 
     def passes(returned: Callable[[Any], Any]) -> bool:
         try:
-            return all(compare(c.expected, encode(returned(c)), check.tolerance) for c in check.cases)
+            return all(compare(c.expected, tree(encode(returned(c))), check.tolerance) for c in check.cases)
         except (IndexError, Unencodable):
             return False
 

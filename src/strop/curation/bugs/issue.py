@@ -5,11 +5,10 @@ long, or gives the repair away by a line of the right code or a diff, is not use
 """
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from strop.code.python.routines import routines
 from strop.core.checks import CasesCheck, EditCheck
@@ -19,7 +18,7 @@ from strop.core.window import ahead
 from strop.curation.bugs.server import AHEAD, Server
 from strop.curation.engine.tally import Tally
 from strop.tasks.answers import without_thinking
-from strop.verification.python.codec import Malformed, decode
+from strop.verification.python.compare import read_shown
 
 if TYPE_CHECKING:
     from strop.policies.paid.calls import Response
@@ -74,10 +73,9 @@ def _found(test: TestResult) -> str:
     kind, _, rest = test.message.partition(" ")
     if kind == "returned":
         try:
-            value: Any = decode(json.loads(rest))
-        except (ValueError, Malformed):
+            return f"returns {read_shown(rest)!r}"
+        except (ValueError, TypeError, KeyError):
             return "returns something else"
-        return f"returns {value!r}"
     name = test.message.partition(":")[0]
     return f"raises {test.message}" if name.isidentifier() else "fails"
 

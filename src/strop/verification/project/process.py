@@ -138,7 +138,7 @@ class TestsProcess(JailedProcess):
             "options": list(self.warm.options),
             "arguments": _arguments(request.tests, request.beside) if request.tests is not None else [],
             "keep": request.keep,
-            "secret": secret.hex(),
+            "secret": secret,
         }
 
 

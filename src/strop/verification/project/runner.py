@@ -7,11 +7,10 @@ code writes to the channel count as tampering. Code that searches the process's 
 
 Control packets as in `verification.python.zygote`. Job channel: takes a frame of "files" ([path, size] each), "secret",
 "keep", "roots", "own", "options", "arguments" and what `recorder.Recorder` reads, then the files' bytes. Sends
-{"begun"}, the recorder's messages, {"modules"}, {"cache": path, "data": base64} and {"done": exit status}, each as
-{"p": JSON, "a": signature}; {"broken"} alone is unsigned.
+{"begun"}, the recorder's messages, {"modules"}, {"cache": path, "data": bytes} and {"done": exit status}, each behind
+16 bytes of signature; {"broken"} alone is unsigned.
 """
 
-import base64
 import contextlib
 import hashlib
 import json
@@ -24,7 +23,9 @@ from strop.sandbox import confine, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.project.recorder import Guard, Recorder
 from strop.verification.python import fork_server
-from strop.verification.python.wire import HEADER, Closed, frame, write_all
+from strop.verification.python.codec import message
+from strop.verification.python.decoder import fields
+from strop.verification.python.wire import HEADER, UNSIGNED, Closed, framed, write_all
 
 _CHANNEL = 3
 TIME = 1_000_000_000
@@ -61,21 +62,19 @@ class Channel:
 
     def job(self) -> dict[str, Any]:
         """The job's frame."""
-        found: dict[str, Any] = json.loads(self.exactly(int.from_bytes(self.exactly(HEADER), "big")))
-        return found
+        return fields(self.exactly(int.from_bytes(self.exactly(HEADER), "big")))
 
 
 def _signed(fd: int, secret: bytes) -> Any:
     """A function that sends one message; each is signed with its number."""
-    keyed, count, dumps, write = hashlib.blake2b(key=secret, digest_size=16), [0], json.dumps, write_all
+    keyed, count = hashlib.blake2b(key=secret, digest_size=len(UNSIGNED)), [0]
+    pack, in_frame, write = message, framed, write_all
 
-    def send(message: dict[str, Any]) -> None:
-        text = dumps(message)
-        mac = keyed.copy()
-        mac.update(b"%d:" % count[0] + text.encode("ascii"))
+    def send(named: dict[str, Any]) -> None:
+        body, mac = pack(named), keyed.copy()
+        mac.update(b"%d:" % count[0] + body)
         count[0] += 1
-        body = dumps({"p": text, "a": mac.hexdigest()}).encode("ascii")
-        write(fd, len(body).to_bytes(HEADER, "big") + body)
+        write(fd, in_frame(mac.digest() + body))
 
     return send
 
@@ -110,7 +109,7 @@ def _become(unsafe: bool, work: str, limits: Limits, fds: tuple[int, ...], serve
     except Closed:
         os._exit(0)
     except BaseException as error:
-        write_all(_CHANNEL, frame({"broken": f"{type(error).__name__}: {error}"}))
+        write_all(_CHANNEL, framed(UNSIGNED + message({"broken": f"{type(error).__name__}: {error}"})))
         os._exit(0)
     try:
         status = _run(job, top)
@@ -141,7 +140,7 @@ def _run(job: dict[str, Any], top: str) -> int:
     os.dup2(_CHANNEL, fd)
     os.close(_CHANNEL)
     _hide()
-    send = _signed(fd, bytes.fromhex(job.pop("secret")))
+    send = _signed(fd, job.pop("secret"))
     send({"begun": True})  # from here on nothing is this process's own failure
     work = os.path.dirname(top)
     os.chdir(top)
@@ -161,7 +160,7 @@ def _run(job: dict[str, Any], top: str) -> int:
     if job["keep"]:
         send({"modules": sorted(name for name in set(sys.modules) - before if _from_outside(name, top))})
         for path, data in _compiled(top):
-            send({"cache": path, "data": base64.b64encode(data).decode()})
+            send({"cache": path, "data": data})
     send({"done": status})
     return 0
 

@@ -1,8 +1,6 @@
 """What is asked of a run of a project's tests, what was seen of it, and how its signed messages are taken."""
 
-import base64
 import hashlib
-import json
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +12,8 @@ from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
 from strop.verification.python.child import worse
 from strop.verification.python.codec import Malformed
-from strop.verification.python.wire import FrameReader
+from strop.verification.python.decoder import fields
+from strop.verification.python.wire import UNSIGNED, FrameReader
 
 RESULT_BYTES = 512 << 20
 """Most bytes of messages that a run may send."""
@@ -114,7 +113,7 @@ class Listener:
         self.run = Run()
         self.broken = ""
         self.over = self.heard = False
-        self._keyed = hashlib.blake2b(key=secret, digest_size=16)
+        self._keyed = hashlib.blake2b(key=secret, digest_size=len(UNSIGNED))
         self._count = 0
         self._reader = FrameReader(RESULT_BYTES)
         self._compiled: dict[str, bytes] = {}
@@ -127,9 +126,9 @@ class Listener:
             return
         try:
             self._reader.feed(data)
-            while not self.over and (message := self._reader.next()) is not None:
-                self._take(message)
-        except (Malformed, ValueError, KeyError, TypeError, RecursionError):
+            while not self.over and (body := self._reader.body()) is not None:
+                self._take(body)
+        except (Malformed, ValueError, KeyError, TypeError, AttributeError):
             self._forged()
 
     def warmth(self) -> Warmth:
@@ -139,26 +138,26 @@ class Listener:
     def _forged(self) -> None:
         self.run.tampered, self.over = "something was written to the tests' channel", True
 
-    def _take(self, message: dict[str, Any]) -> None:
-        if "broken" in message and not self.heard:  # nothing of the project has run yet
-            self.broken, self.over = str(message["broken"]), True
+    def _take(self, body: bytes) -> None:
+        signature, message = body[: len(UNSIGNED)], body[len(UNSIGNED) :]
+        if signature == UNSIGNED and not self.heard:  # nothing of the project has run yet
+            self.broken, self.over = str(fields(message)["broken"]), True
             return
-        text = message["p"]
         mac = self._keyed.copy()
-        mac.update(b"%d:" % self._count + text.encode("ascii"))
-        if not secrets.compare_digest(mac.hexdigest(), str(message["a"])):
+        mac.update(b"%d:" % self._count + message)
+        if not secrets.compare_digest(mac.digest(), signature):
             self._forged()
             return
         self._count += 1
         self.heard = True
-        self._handle(json.loads(text))
+        self._handle(fields(message))
 
     def _handle(self, said: dict[str, Any]) -> None:
         run = self.run
         if "start" in said:
             run.running = said["start"]
         elif "lines" in said:
-            run.lines[said["test"]] = said["lines"]
+            run.lines[said["test"]] = {str(path): lines for path, lines in said["lines"].pairs}
         elif "ok" in said:
             run.running = ""
             self._test(said)
@@ -175,7 +174,7 @@ class Listener:
         elif "modules" in said:
             self._modules = said["modules"]
         elif "cache" in said:
-            self._compiled[said["cache"]] = base64.b64decode(said["data"])
+            self._compiled[said["cache"]] = said["data"]
         elif "done" in said:
             run.status, self.over = said["done"], True
 

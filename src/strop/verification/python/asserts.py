@@ -55,7 +55,7 @@ class TesterReport:
         elif "plan" in message:
             self.findings.count = message["plan"]
         elif "stage" in message:
-            self._stage(message["stage"])
+            self._stage(message["stage"], message.get("x"))
         elif "test" in message:
             text = message["x"]
             bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
@@ -65,11 +65,11 @@ class TesterReport:
             self.fault = message["done"]
             self.findings.changed = message.get("changed") is True
 
-    def _stage(self, stage: dict[str, Any]) -> None:
-        if "built" in stage:
+    def _stage(self, stage: str, exception: Any) -> None:
+        if stage == "built":
             self.findings.built = True
-        elif "loaded" not in stage:
-            self.findings.stop = outcome_of_exception(stage.get("build", stage.get("load")))
+        elif stage != "loaded":
+            self.findings.stop = outcome_of_exception(exception)
             if not self.findings.built:
                 self.findings.build_error = self.findings.stop[1]
 

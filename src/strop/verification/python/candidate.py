@@ -6,7 +6,7 @@ another process's descriptor. What it sends is data to be judged, and saying "pa
 
 Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why}, then for each
 call {"i", "a"} (with "k" if it has keyword arguments, "f" for a helper's number, "m" to hear of changed arguments)
-sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}.
+sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}. Values are fields of bytes (`codec`).
 """
 
 import builtins
@@ -19,7 +19,8 @@ import sys
 import types
 from typing import Any, NoReturn
 
-from strop.verification.python.codec import Unencodable, decode, encode
+from strop.verification.python.codec import Unencodable, encode
+from strop.verification.python.decoder import decode
 from strop.verification.python.suite.handles import serve
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking
 
@@ -76,7 +77,7 @@ def _found(names: dict[str, Any], name: str) -> Any:
 
 def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     try:
-        args, kwargs = decode(call["a"]), decode(call["k"]) if "k" in call else {}
+        args, kwargs = [decode(a) for a in call["a"]], decode(call["k"]) if "k" in call else {}
         reply = {"i": call["i"], "v": encode(function(*args, **kwargs))}
         if call.get("m") and (after := [encode(a) for a in args]) != call["a"]:
             reply["m"] = after
@@ -134,8 +135,11 @@ def rehearse() -> None:
         near, far = socket.socketpair()
         os.dup2(far.fileno(), CHANNEL)
         far.close()
-        calls = [{"i": i, "a": [[1, 2, i], 3], "m": True} for i in range(4)]
-        near.sendall(b"".join(map(frame, [{"code": _REHEARSAL, "entry": "solve", "helpers": []}, *calls])))
+        job = {"code": _REHEARSAL, "entry": "solve", "helpers": []}
+        calls: list[dict[str, Any]] = [
+            {"i": i, "a": [encode([1, 2, i]), encode(3)], "m": True} for i in range(4)
+        ]
+        near.sendall(b"".join(frame(said) for said in (job, *calls)))
         near.shutdown(socket.SHUT_WR)
         with contextlib.suppress(Closed):
             reader = FrameReader()

@@ -3,7 +3,6 @@
 A task's own checker decides instead where it has one, in a tester process, once the candidate is dead.
 """
 
-import json
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -18,7 +17,8 @@ from strop.sandbox.pump import Capture, Pump
 from strop.verification.python.checker import WAITING, judge_rows, row
 from strop.verification.python.child import Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
-from strop.verification.python.compare import matches
+from strop.verification.python.compare import matches, shown
+from strop.verification.python.decoder import tree
 from strop.verification.python.unordered import matches_in_any_order
 from strop.verification.python.wire import FrameReader, frame
 
@@ -33,7 +33,7 @@ class Conversation:
         self.reader = FrameReader(limits.result_bytes)
         self.heard = self.loaded = self.hung_up = False
         self.last = time.monotonic()
-        self.waiting: list[tuple[int, list[Any]]] = []
+        self.waiting: list[tuple[int, list[bytes]]] = []
         """Results for the checker: number of the test, its row."""
 
     @property
@@ -56,9 +56,7 @@ class Conversation:
         except Malformed as error:
             self.findings.stop = (Outcome.TAMPERED, str(error))
 
-    def _handle(self, message: Any) -> None:
-        if not isinstance(message, dict):
-            raise Malformed("a frame that is no object")
+    def _handle(self, message: dict[str, Any]) -> None:
         if not self.heard and "jail" in message:  # nothing of the answer has run yet: this frame is ours
             raise WorkerDied(f"the jail could not be closed: {message['jail']}")
         self.heard = True
@@ -83,17 +81,19 @@ class Conversation:
         case = self.check.cases[number]
         if "x" in message:
             self.findings.add(*outcome_of_exception(message["x"]), seconds)
-        elif "u" in message:
-            self.findings.add(Outcome.FAILED, f"unencodable: {message['u']}", seconds)
-        elif "v" not in message:
+        elif type(why := message.get("u")) is str:
+            self.findings.add(Outcome.FAILED, f"unencodable: {why}", seconds)
+        elif type(value := message.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
-        elif self.check.checker:
-            self.findings.add(Outcome.FAILED, WAITING, seconds)
-            self.waiting.append((number, row(case.expected, message["v"], case.args, case.kwargs)))
-        elif self._compare(case.expected, message["v"], self.check.tolerance):
-            self.findings.add(Outcome.PASSED, "", seconds)
         else:
-            self.findings.add(Outcome.FAILED, f"returned {json.dumps(message['v'])[:200]}", seconds)
+            returned = tree(value)
+            if self.check.checker:
+                self.findings.add(Outcome.FAILED, WAITING, seconds)
+                self.waiting.append((number, row(case.expected, value, case.args, case.kwargs)))
+            elif self._compare(case.expected, returned, self.check.tolerance):
+                self.findings.add(Outcome.PASSED, "", seconds)
+            else:
+                self.findings.add(Outcome.FAILED, f"returned {shown(returned)}", seconds)
 
 
 def calls(check: CasesCheck) -> bytes:

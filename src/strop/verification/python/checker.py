@@ -21,7 +21,7 @@ from strop.verification.python.wire import FrameReader, frame
 
 WAITING = "not judged"
 """Message of a test whose result waits for the checker; its outcome is *failed* until then."""
-_Row = tuple[int, list[Any]]
+_Row = tuple[int, list[bytes]]
 
 
 @dataclass
@@ -43,8 +43,8 @@ class _Answers:
                 self.done = self.over = True
 
 
-def row(expected: Any, result: Any, *others: Any) -> list[Any]:
-    """Wire forms of a checker's arguments: `others` and `expected` are trusted values, `result` is a wire form."""
+def row(expected: Any, result: bytes, *others: Any) -> list[bytes]:
+    """Bytes of a checker's arguments: `others` and `expected` are trusted values, `result` is the bytes of a value."""
     try:
         return [*(encode(value) for value in (*others, expected)), result]
     except Unencodable as error:
@@ -83,7 +83,7 @@ def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None
     findings.results[index] = old.model_copy(update={"outcome": outcome, "message": message})
 
 
-def _ask(code: str, rows: list[list[Any]], tester: JailedProcess, limits: Limits) -> _Answers:
+def _ask(code: str, rows: list[list[bytes]], tester: JailedProcess, limits: Limits) -> _Answers:
     """Closes the tester when it does not finish in time."""
     ours, theirs = socket.socketpair()
     answers, pump = _Answers(), Pump(limits)

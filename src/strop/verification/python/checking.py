@@ -5,7 +5,7 @@ checker raises is the result's fault, so that no answer can turn its failure int
 checker's own if a name or an import is missing, or if it raises the same at the same line for the expected value, None
 and an empty value of each kind.
 
-Job: {"checker": code, "rows": [wire form of [..., expected, result]]}. Sends for each row {"row", "ok", "x"}, {"row",
+Job: {"checker": code, "rows": [bytes of each of ..., expected, result]}. Sends for each row {"row", "ok", "x"}, {"row",
 "own": cause} for a fault of the checker, or {"row", "forged": why}; then {"done": null}. {"broken": why} if the checker
 cannot be loaded.
 """
@@ -13,7 +13,8 @@ cannot be loaded.
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.codec import Malformed, decode
+from strop.verification.python.codec import Malformed
+from strop.verification.python.decoder import decode
 
 Check = Callable[..., Any]
 
@@ -44,7 +45,7 @@ def _load(code: str) -> Check:
     return check  # type: ignore[no-any-return]
 
 
-def _judge(check: Check, values: list[Any], row: list[Any]) -> dict[str, Any]:
+def _judge(check: Check, values: list[Any], row: list[bytes]) -> dict[str, Any]:
     try:
         said = check(*values)
     except BaseException as error:
@@ -57,7 +58,7 @@ def _judge(check: Check, values: list[Any], row: list[Any]) -> dict[str, Any]:
     return {"ok": False, "x": f"the checker returned {type(said).__name__}, not True or False"}
 
 
-def _raises_anyway(check: Check, row: list[Any], error: BaseException) -> bool:
+def _raises_anyway(check: Check, row: list[bytes], error: BaseException) -> bool:
     others: tuple[Any, ...] = (decode(row[-2]), None, 0, "", [], {})
     for instead in others:
         try:

@@ -220,7 +220,7 @@ def _signal_name(number: int) -> str:
 
 def outcome_of_exception(description: object) -> tuple[Outcome, str]:
     """Outcome and message of ["Class", "text"] from a candidate."""
-    if not (isinstance(description, list) and len(description) == 2):
+    if not (isinstance(description, list) and [type(part) for part in description] == [str, str]):
         return Outcome.TAMPERED, "a malformed exception"
-    name, text = (str(part)[:250] for part in description)
+    name, text = (part[:250] for part in description)
     return Outcome.OUT_OF_MEMORY if name == "MemoryError" else Outcome.FAILED, f"{name}: {text}".rstrip(": ")

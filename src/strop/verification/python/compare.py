@@ -1,4 +1,4 @@
-"""Whether a returned value is the expected one. Runs in the trainer's process, on hostile wire forms.
+"""Whether a returned value is the expected one. Runs in the trainer's process, on trees of hostile values.
 
 The expected value is JSON, so equality is JSON's, made exact where Python is loose:
 
@@ -8,66 +8,49 @@ The expected value is JSON, so equality is JSON's, made exact where Python is lo
 - floats, or an int and a float, match within the tolerance, absolute or relative; nan matches nan
 - bytes and complex match nothing
 
-It walks the wire form instead of decoding it: no set or int-keyed dict with colliding keys is built here.
+It walks the tree instead of building the value: no set or int-keyed dict with colliding keys is built here.
 """
 
+import json
 import math
 import re
 from typing import Any
 
-from strop.verification.python.codec import MAX_DEPTH, Malformed, scalar
+from strop.verification.python.decoder import Unbuilt
+
+_SHOWN = 200
+_PLAIN_INT = 10**17
 
 
-def matches(expected: Any, wire: Any, tolerance: float = 0.0) -> bool:
-    """Whether the wire form of a result equals the expected JSON value. Raises Malformed for a forged form."""
-    try:
-        return _matches(expected, wire, tolerance, MAX_DEPTH)
-    except (TypeError, ValueError, KeyError, RecursionError) as error:
-        raise Malformed(f"not a wire form: {type(error).__name__}") from None
-
-
-def _matches(expected: Any, wire: Any, tolerance: float, depth: int) -> bool:
-    if depth < 0:
-        raise Malformed("too deep")
-    if isinstance(wire, dict):
-        if set(wire) != {"t", "v"} or not isinstance(wire["t"], str):
-            raise Malformed("bad tag")
-        kind, inner = wire["t"], wire["v"]
-        if kind == "dict":
-            return _matches_dict(expected, inner, tolerance, depth)
-        if kind == "tuple" and isinstance(inner, list):
-            return _matches(expected, inner, tolerance, depth)
-        if kind in ("set", "frozenset", "bytes", "complex"):
-            return False
-        wire = scalar(kind, inner)
-    if isinstance(wire, list):
+def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
+    """Whether the tree of a result equals the expected JSON value."""
+    kind = type(tree)
+    if kind is Unbuilt:
+        return tree.kind == "dict" and _matches_dict(expected, tree, tolerance)
+    if kind is list or kind is tuple:
         return (
             isinstance(expected, list | tuple)
-            and len(expected) == len(wire)
-            and all(_matches(e, w, tolerance, depth - 1) for e, w in zip(expected, wire, strict=True))
+            and len(expected) == len(tree)
+            and all(matches(e, t, tolerance) for e, t in zip(expected, tree, strict=True))
         )
-    if wire is None or isinstance(wire, bool | str):
-        return type(expected) is type(wire) and bool(expected == wire)
+    if kind is int or kind is float:
+        return _same_number(expected, tree, tolerance)
+    return type(expected) is kind and kind in (str, bool, type(None)) and bool(expected == tree)
+
+
+def _matches_dict(expected: Any, tree: Unbuilt, tolerance: float) -> bool:
+    return (
+        isinstance(expected, dict)
+        and len(tree.items) == 2 * len(expected)
+        and all(
+            type(key) is str and key in expected and matches(expected[key], value, tolerance)
+            for key, value in tree.pairs
+        )
+    )
+
+
+def _same_number(expected: Any, actual: int | float, tolerance: float) -> bool:
     if isinstance(expected, bool) or not isinstance(expected, int | float):
-        return False
-    return _same_number(expected, wire, tolerance)
-
-
-def _matches_dict(expected: Any, pairs: Any, tolerance: float, depth: int) -> bool:
-    if not isinstance(expected, dict) or not isinstance(pairs, list) or len(pairs) != len(expected):
-        return False
-    seen: set[str] = set()
-    for key, value in pairs:
-        if not isinstance(key, str) or key in seen or key not in expected:
-            return False
-        seen.add(key)
-        if not _matches(expected[key], value, tolerance, depth - 1):
-            return False
-    return True
-
-
-def _same_number(expected: int | float, actual: Any, tolerance: float) -> bool:
-    if not isinstance(actual, int | float):
         return False
     if expected == actual or (expected != expected and actual != actual):
         return True
@@ -77,6 +60,51 @@ def _same_number(expected: int | float, actual: Any, tolerance: float) -> bool:
         return math.isclose(expected, actual, rel_tol=tolerance, abs_tol=tolerance)
     except OverflowError:
         return False
+
+
+def shown(tree: Any) -> str:
+    """The beginning of a result as JSON; what JSON has not is {"t": type name, "v": ...}."""
+    return json.dumps(_as_json(tree))[:_SHOWN]
+
+
+def _as_json(tree: Any) -> Any:
+    """Of the first items only, as many as are shown at most."""
+    kind = type(tree)
+    if kind is Unbuilt:
+        items = [_as_json(item) for item in tree.items[: 2 * _SHOWN]]
+        pairs = list(zip(items[::2], items[1::2], strict=True)) if tree.kind == "dict" else items
+        return {"t": tree.kind, "v": pairs}
+    if kind is list or kind is tuple:
+        items = [_as_json(item) for item in tree[:_SHOWN]]
+        return items if kind is list else {"t": "tuple", "v": items}
+    if kind is int and abs(tree) >= _PLAIN_INT:
+        return {"t": "int", "v": hex(tree)}
+    if kind is float and not math.isfinite(tree):
+        return {"t": "float", "v": repr(tree)}
+    if kind is bytes:
+        return {"t": "bytes", "v": tree.hex()}
+    if kind is complex:
+        return {"t": "complex", "v": [_as_json(tree.real), _as_json(tree.imag)]}
+    return tree
+
+
+def read_shown(text: str) -> Any:
+    """The value of a text of `shown`. Raises ValueError, TypeError or KeyError for others, as one that was cut."""
+    return json.loads(text, object_hook=_of_tag)
+
+
+def _of_tag(said: dict[str, Any]) -> Any:
+    make: dict[str, Any] = {
+        "dict": dict,
+        "set": set,
+        "frozenset": frozenset,
+        "tuple": tuple,
+        "int": lambda digits: int(digits, 16),
+        "float": float,
+        "bytes": bytes.fromhex,
+        "complex": lambda parts: complex(*parts),
+    }
+    return make[said["t"]](said["v"])
 
 
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:

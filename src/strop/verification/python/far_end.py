@@ -12,7 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from strop.verification.python.codec import Malformed, Oversize, Unencodable, decode, encode
+from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
+from strop.verification.python.decoder import decode
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
 _SHORT = struct.pack("ll", 0, 20_000)
@@ -43,15 +44,19 @@ class FarEnd:
         try:
             with suppress(CandidateGone):  # then its first frame is missing too
                 self.write(job)
-            for first in (True, False):
+            for well, badly in (("built", "build"), ("loaded", "load")):
                 stage = self.read()
-                if first and "jail" in stage:  # nothing of the answer has run yet
+                if well == "built" and "jail" in stage:  # nothing of the answer has run yet
                     send({"broken": f"jail: {stage['jail']}"})
                     return False
-                send({"stage": {k: stage[k] for k in ("built", "build", "loaded", "load") if k in stage}})
-                if "build" in stage or "load" in stage:
+                if well not in stage:
+                    send({"stage": badly, "x": described(stage.get(badly))})
                     send({"done": None})
                     return False
+                send({"stage": well})
+        except Malformed as error:
+            send({"done": f"malformed: {error}"})
+            return False
         except CandidateGone:
             send({"done": self.gone})
             return False
@@ -60,10 +65,7 @@ class FarEnd:
     def read(self) -> dict[str, Any]:
         """The next message; raises CandidateGone with `gone` set."""
         try:
-            message = self._next()
-            if not isinstance(message, dict):
-                raise Malformed("not an object")
-            return message
+            return self._next()
         except Closed:
             self.gone = GONE
         except Oversize as error:
@@ -72,7 +74,7 @@ class FarEnd:
             self.gone = f"malformed: {error}"
         raise CandidateGone(self.gone)
 
-    def _next(self) -> Any:
+    def _next(self) -> dict[str, Any]:
         return read_blocking(self.fd, self.reader)
 
     def write(self, message: dict[str, Any]) -> None:
@@ -97,7 +99,7 @@ class Candidate(FarEnd):
         self.calls = 0
         self.unencodable = ""
 
-    def _next(self) -> Any:
+    def _next(self) -> dict[str, Any]:
         while True:
             try:
                 return super()._next()
@@ -131,18 +133,18 @@ class Candidate(FarEnd):
     def _result(self, reply: dict[str, Any], args: tuple[Any, ...]) -> Any:
         if reply.get("i") != self.calls:
             raise Malformed("an answer to another call")
-        if "u" in reply:
-            self.unencodable = f"result: {str(reply['u'])[:200]}"
+        if type(why := reply.get("u")) is str:
+            self.unencodable = f"result: {why[:200]}"
             raise Unencodable(self.unencodable)
         if "x" in reply:
             self.raised = _exception(reply["x"])
             raise self.raised
-        if "v" not in reply:
+        if type(value := reply.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
         if "m" in reply and self.takes_changes:
-            copy_changes(args, decode(reply["m"]))
+            copy_changes(args, decoded(reply["m"], decode))
             self.changed = True
-        return decode(reply["v"])
+        return decode(value)
 
 
 def failure_of_tests(error: BaseException) -> str:
@@ -154,9 +156,16 @@ def failure_of_tests(error: BaseException) -> str:
     )
 
 
-def copy_changes(args: tuple[Any, ...], after: Any) -> None:
+def decoded(parts: Any, decode: Callable[[bytes], Any]) -> list[Any]:
+    """The values of a list of bytes. Raises Malformed."""
+    if type(parts) is not list or not all(type(part) is bytes for part in parts):
+        raise Malformed("no list of values")
+    return [decode(part) for part in parts]
+
+
+def copy_changes(args: tuple[Any, ...], after: list[Any]) -> None:
     """Makes lists, dicts and sets among the arguments equal to what a call left of them. Raises Malformed."""
-    if type(after) is not list or len(after) != len(args):
+    if len(after) != len(args):
         raise Malformed("changed arguments of another call")
     for old, new in zip(args, after, strict=True):
         if type(old) is list and type(new) is list:
@@ -166,10 +175,15 @@ def copy_changes(args: tuple[Any, ...], after: Any) -> None:
             old.update(new)
 
 
-def _exception(description: Any) -> BaseException:
+def described(description: Any) -> list[str]:
+    """["Class", "text"] of a candidate's exception. Raises Malformed for anything else."""
     if not (isinstance(description, list) and [type(part) for part in description] == [str, str]):
-        raise Malformed("bad exception")
-    name, text = description
+        raise Malformed("a malformed exception")
+    return description
+
+
+def _exception(description: Any) -> BaseException:
+    name, text = described(description)
     kind = getattr(builtins, name, None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)) or issubclass(kind, _NOT_RAISED):
         return RuntimeError(f"{name}: {text}")  # nothing of the answer's ends the tests, or a loop of theirs

@@ -16,7 +16,7 @@ from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.verification.python.checker import WAITING, judge_rows, row
 from strop.verification.python.child import Child, Findings, cause_of_death, fork, outcome_of_exception, reap
-from strop.verification.python.codec import Malformed
+from strop.verification.python.codec import Malformed, encode
 from strop.verification.python.compare import same_output
 from strop.verification.python.wire import FrameReader, frame
 
@@ -39,9 +39,7 @@ class Words:
         except Malformed as error:
             self.error, self.ended = (Outcome.TAMPERED, str(error)), True
 
-    def _handle(self, message: Any) -> None:
-        if not isinstance(message, dict):
-            raise Malformed("a frame that is no object")
+    def _handle(self, message: dict[str, Any]) -> None:
         if not self.heard and "jail" in message:
             raise WorkerDied(f"the jail could not be closed: {message['jail']}")
         self.heard = True
@@ -74,12 +72,12 @@ class OutputJudge:
 
     def __init__(self, check: StdioCheck) -> None:
         self.check = check
-        self.waiting: list[tuple[int, list[Any]]] = []
+        self.waiting: list[tuple[int, list[bytes]]] = []
 
     def __call__(self, number: int, case: StdioCase, output: str) -> tuple[Outcome, str]:
         """The outcome of test `number`; with a checker the placeholder that `judge_rows` replaces."""
         if self.check.checker:
-            self.waiting.append((number, row(case.stdout, output, case.stdin)))
+            self.waiting.append((number, row(case.stdout, encode(output), case.stdin)))
             return Outcome.FAILED, WAITING
         if same_output(case.stdout, output, self.check.tolerance):
             return Outcome.PASSED, ""

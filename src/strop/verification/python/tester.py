@@ -30,7 +30,7 @@ from strop.verification.python.codec import Unencodable
 from strop.verification.python.far_end import Candidate, CandidateGone, failure_of_tests
 from strop.verification.python.fork_server import start
 from strop.verification.python.names import bound_names
-from strop.verification.python.wire import WRAPPED, Closed, FrameReader, frame, read_blocking, write_all
+from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking, write_all
 
 
 def is_test(node: ast.stmt, entry: str, checkers: set[str]) -> bool:
@@ -184,7 +184,7 @@ def main() -> NoReturn:
             os.close(fd)
         channel, held = fds[0], fds
         try:
-            job, send = read_blocking(channel, FrameReader(levels=WRAPPED)), Sender(channel)
+            job, send = read_blocking(channel, FrameReader()), Sender(channel)
             if "checker" in job:
                 run_rows(job, send, send.flush)
             else:

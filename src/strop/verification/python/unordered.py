@@ -1,4 +1,4 @@
-"""Whether two lists hold the same items in any order. Runs in the trainer's process, on hostile wire forms.
+"""Whether two lists hold the same items in any order. Runs in the trainer's process, on trees of hostile values.
 
 Only the outermost list or tuple is free in its order; items match as in `verification.python.compare`. Without
 tolerance, items become text keys and are counted, in linear time. With it, items that differ only in their numbers are
@@ -11,33 +11,24 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from strop.verification.python.codec import MAX_DEPTH, Malformed, scalar
 from strop.verification.python.compare import matches
+from strop.verification.python.decoder import Unbuilt
 
 MOST_MATCHED = 200
 """Largest group of items for which a maximum matching is looked for."""
 
 
-def matches_in_any_order(expected: Any, wire: Any, tolerance: float = 0.0) -> bool:
-    """As `compare.matches`, the items of an outermost list or tuple in any order. Raises Malformed."""
-    items = _items(wire)
-    if items is None or not isinstance(expected, list | tuple):
-        return matches(expected, wire, tolerance)
-    if len(items) != len(expected):
+def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
+    """As `compare.matches`, the items of an outermost list or tuple in any order."""
+    if type(tree) not in (list, tuple) or not isinstance(expected, list | tuple):
+        return matches(expected, tree, tolerance)
+    if len(tree) != len(expected):
         return False
-    try:
-        if tolerance <= 0:
-            ours = Counter(_key(_canonical(item)) for item in expected)
-            return ours == Counter(_key(_wire_canonical(item, MAX_DEPTH)) for item in items)
-        return _close(list(expected), items, tolerance)
-    except (TypeError, ValueError, KeyError, RecursionError, OverflowError) as error:
-        raise Malformed(f"not a wire form: {type(error).__name__}") from None
-
-
-def _items(wire: Any) -> list[Any] | None:
-    if isinstance(wire, dict) and wire.get("t") == "tuple":
-        wire = wire.get("v")
-    return wire if isinstance(wire, list) else None
+    if tolerance <= 0:
+        return Counter(_key(_canonical(item)) for item in expected) == Counter(
+            _key(_canonical(item)) for item in tree
+        )
+    return _close(list(expected), list(tree), tolerance)
 
 
 def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:
@@ -45,7 +36,7 @@ def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:
     for item in expected:
         groups[_shape(_canonical(item))][0].append(item)
     for item in items:
-        groups[_shape(_wire_canonical(item, MAX_DEPTH))][1].append(item)
+        groups[_shape(_canonical(item))][1].append(item)
     return all(
         len(ours) == len(theirs) and _pair(ours, theirs, tolerance) for ours, theirs in groups.values()
     )
@@ -54,7 +45,7 @@ def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:
 def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
     if len(expected) > MOST_MATCHED:
         expected = sorted(expected, key=lambda item: _numbers(_canonical(item)))
-        items = sorted(items, key=lambda item: _numbers(_wire_canonical(item, MAX_DEPTH)))
+        items = sorted(items, key=lambda item: _numbers(_canonical(item)))
         return all(matches(e, i, tolerance) for e, i in zip(expected, items, strict=True))
     fits = [[n for n, item in enumerate(items) if matches(e, item, tolerance)] for e in expected]
     return _perfect(fits)
@@ -86,7 +77,7 @@ def _shape(canonical: Any) -> str:
 
 
 def _canonical(value: Any) -> Any:
-    """Nested lists of text and null, equal for values that match without tolerance: ["n", digits], ["s", text], ..."""
+    """Nested lists of text and null, equal for a value and a tree that match exactly: ["n", digits], ["s", text]..."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -95,30 +86,19 @@ def _canonical(value: Any) -> Any:
         return ["n", _number(value)]
     if isinstance(value, list | tuple):
         return ["l", *(_canonical(item) for item in value)]
-    return _object((str(key), _canonical(item)) for key, item in value.items())
+    if isinstance(value, dict):
+        return _object((str(key), _canonical(item)) for key, item in value.items())
+    if (
+        isinstance(value, Unbuilt)
+        and value.kind == "dict"
+        and all(type(key) is str for key, _ in value.pairs)
+    ):
+        return _object((key, _canonical(item)) for key, item in value.pairs)
+    return ["?"]  # sets, bytes, complex and dicts with other keys match nothing
 
 
 def _object(pairs: Iterable[tuple[str, Any]]) -> Any:
     return ["d", *(["k", *pair] for pair in sorted(pairs, key=itemgetter(0)))]
-
-
-def _wire_canonical(wire: Any, depth: int) -> Any:
-    if depth < 0:
-        raise Malformed("too deep")
-    if isinstance(wire, list):
-        return ["l", *(_wire_canonical(item, depth - 1) for item in wire)]
-    if not isinstance(wire, dict):
-        return _canonical(wire)
-    if set(wire) != {"t", "v"} or not isinstance(wire["t"], str):
-        raise Malformed("bad tag")
-    kind, inner = wire["t"], wire["v"]
-    if kind == "tuple" and isinstance(inner, list):
-        return _wire_canonical(inner, depth)
-    if kind == "dict" and all(isinstance(key, str) for key, _ in inner):
-        return _object((key, _wire_canonical(item, depth - 1)) for key, item in inner)
-    if kind in ("int", "float"):
-        return ["n", _number(scalar(kind, inner))]
-    return ["?"]  # sets, bytes, complex and dicts with other keys match nothing
 
 
 def _number(value: Any) -> str:

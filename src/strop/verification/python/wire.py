@@ -1,37 +1,45 @@
-"""Frames over a byte stream: four bytes of length, big-endian, then one JSON message.
+"""Frames over a byte stream: four bytes of length, big-endian, then one message of named fields.
 
+Messages are those of `verification.python.codec`. Every process reads fields as trees: a value whose sets and dicts are
+to be built is a field of bytes, and `decode` is called on it.
 Standard library only: jailed workers import this without site-packages.
 """
 
 import os
 from typing import Any
 
-from strop.verification.python.codec import MAX_LEVELS, Malformed, Oversize, dumps, loads
+from strop.verification.python.codec import Malformed, Oversize, message
+from strop.verification.python.decoder import fields
 
 HEADER = 4
 NOT_BEGUN = 97
 """Exit status of a candidate that could not start: our error, as none of the answer's code has run."""
 MAX_FRAME = 64 * 2**20
 """Largest frame from a trusted sender, in bytes; hostile ones are held to Limits.result_bytes."""
-WRAPPED = MAX_LEVELS + 8
-"""Levels of a trusted frame that holds values of a hostile one."""
+
+UNSIGNED = bytes(16)
+"""In the place of a signature, from a process that has no secret yet."""
 
 
 class Closed(Exception):
     """The other end has closed the channel."""
 
 
-def frame(message: Any) -> bytes:
-    """A message with its length in front."""
-    body = dumps(message)
+def frame(named: dict[str, Any]) -> bytes:
+    """A message with its length in front. Raises Unencodable."""
+    return framed(message(named))
+
+
+def framed(body: bytes) -> bytes:
+    """A body with its length in front."""
     return len(body).to_bytes(HEADER, "big") + body
 
 
 class FrameReader:
     """Cuts a stream into messages; raises Malformed when the sender breaks the format or passes `limit` bytes."""
 
-    def __init__(self, limit: int = MAX_FRAME, levels: int = MAX_LEVELS) -> None:
-        self.left, self.levels = limit, levels
+    def __init__(self, limit: int = MAX_FRAME) -> None:
+        self.left = limit
         self.buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
@@ -41,8 +49,13 @@ class FrameReader:
             raise Oversize("too many bytes of results")
         self.buffer += data
 
-    def next(self) -> Any | None:
-        """The next whole message, or None when more bytes are needed. No message is None."""
+    def next(self) -> dict[str, Any] | None:
+        """The next whole message, or None when more bytes are needed."""
+        body = self.body()
+        return None if body is None else fields(body)
+
+    def body(self) -> bytes | None:
+        """The bytes of the next whole frame behind its length, or None when more are needed."""
         if len(self.buffer) < HEADER:
             return None
         size = int.from_bytes(self.buffer[:HEADER], "big")
@@ -52,17 +65,14 @@ class FrameReader:
             raise Oversize("a result larger than allowed")
         if len(self.buffer) < HEADER + size:
             return None
-        body = bytes(self.buffer[HEADER : HEADER + size])
+        found = bytes(self.buffer[HEADER : HEADER + size])
         del self.buffer[: HEADER + size]
-        message = loads(body, self.levels)
-        if message is None:
-            raise Malformed("an empty message")
-        return message
+        return found
 
 
-def read_blocking(fd: int, reader: FrameReader) -> Any:
+def read_blocking(fd: int, reader: FrameReader) -> dict[str, Any]:
     """Waits for one message. Raises Closed at end of stream, Malformed for a broken one."""
-    while (message := reader.next()) is None:
+    while (found := reader.next()) is None:
         try:
             data = os.read(fd, 1 << 16)
         except ConnectionError:
@@ -70,12 +80,12 @@ def read_blocking(fd: int, reader: FrameReader) -> Any:
         if not data:
             raise Closed("end of stream")
         reader.feed(data)
-    return message
+    return found
 
 
-def write_blocking(fd: int, message: Any) -> None:
+def write_blocking(fd: int, named: dict[str, Any]) -> None:
     """Writes a whole message. Raises Closed when the other end is gone."""
-    write_all(fd, frame(message))
+    write_all(fd, frame(named))
 
 
 def write_all(fd: int, data: bytes) -> None:

@@ -8,7 +8,7 @@ lying.
 import hashlib
 from typing import Any
 
-from strop.verification.python.codec import Unencodable, dumps, encode
+from strop.verification.python.codec import Unencodable, encode
 
 MOST = 10_000
 """Words of objects, and calls, of one test that are noted."""
@@ -47,11 +47,11 @@ class SuiteCalls:
         self.early, self.altered_early = dict(self._came), self.altered
         return self.made
 
-    def told(self, wire: Any) -> None:
-        """An object of the answer gave a value, whose wire form this is. One that holds objects says nothing here."""
+    def told(self, data: bytes, *, objects: bool) -> None:
+        """An object of the answer gave a value, whose bytes these are. One that holds `objects` says nothing here."""
         if not self.noting:
             self.said = self.said or ["told"]
-        elif len(self.said) < MOST and b'"t":"ref"' not in (data := dumps(wire)):
+        elif len(self.said) < MOST and not objects:
             self._note(hashlib.sha256(data).hexdigest()[:8])
 
     def came(self, number: int) -> None:
@@ -74,7 +74,7 @@ class SuiteCalls:
         if not self.noting or len(self.made) >= MOST:
             return args, kwargs
         try:
-            values = dumps([encode(list(args)), encode(kwargs)])
+            values = encode(list(args)) + encode(kwargs)
         except Unencodable:
             return args, kwargs
         if not _alterable([args, kwargs]):

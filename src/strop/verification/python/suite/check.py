@@ -117,7 +117,8 @@ def run_pytest(
     `alter`: calls of tests to make with other values (`second_look`); then calls are noted, also if it is empty. All
     tests are run in any case, so that the answer cannot tell the runs apart.
     """
-    job = _job(check, answer, runner.work, limits) | {"alter": alter, "changes": changes}
+    altered = None if alter is None else list(alter.items())
+    job = _job(check, answer, runner.work, limits) | {"alter": altered, "changes": changes}
     report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
     with ours, theirs, closing(fork(zygote, limits, "module")) as child:
@@ -162,7 +163,7 @@ def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str
         "code": answer,
         "path": check.path,
         "work": work,
-        "files": files,
+        "files": list(files.items()),
         "paths": paths,
         "hidden": hidden,
         "result_bytes": limits.result_bytes,

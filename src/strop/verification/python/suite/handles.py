@@ -2,12 +2,12 @@
 
 Runs in the candidate's process, where the answer may take over all of it; nothing that it sends is more than a claim.
 A value crosses as itself where `verification.python.codec` takes it; any other object of the answer gets a number and
-crosses as {"t": "ref", "v": [number, {"m": numbers of its classes, "c": callable, "k": its name and bases if it is an
-exception class, or null for another class}]}, later as the number alone.
+crosses with the tag "ref": number, {"m": numbers of its classes, "c": callable, "k": its name and bases if it is an
+exception class, or None for another class}; later the number alone.
 
 Takes {"i", "op", "h", ...} (get, set, del, call, do: see OPERATIONS) and answers {"i", "v" or "x", "o", "e"}: value or
 exception, and what was printed. A function of the tests that is called sends {"cb": number, "a", "k"} and waits for
-{"r"} or {"x"}, meanwhile serving further requests.
+{"r"} or {"x"}, meanwhile serving further requests. Values are fields of bytes.
 """
 
 import builtins
@@ -19,14 +19,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.codec import (
-    Encoder,
-    Malformed,
-    Unencodable,
-    date_of_wire,
-    decode,
-    wire_of_date,
-)
+from strop.verification.python.codec import Encoder, Malformed, encode, tagged
+from strop.verification.python.decoder import decode
+from strop.verification.python.suite.dates import date_of, tagged_date
 
 _Receive = Callable[[], Any]
 _Send = Callable[[dict[str, Any]], None]
@@ -64,13 +59,8 @@ class _RefEncoder(Encoder):
         super().__init__()
         self.table = table
 
-    def encode(self, value: Any, depth: int) -> Any:
-        if (date := wire_of_date(value)) is not None:
-            return date
-        try:
-            return super().encode(value, depth)
-        except Unencodable:
-            return self.table.ref(value)
+    def beyond(self, value: Any, why: str) -> bytes:
+        return tagged_date(value) or self.table.ref(value)
 
 
 class Table:
@@ -92,18 +82,18 @@ class Table:
             self.objects.append(value)
         return self.numbers[id(value)]
 
-    def ref(self, value: Any) -> dict[str, Any]:
-        """The wire form of a handle."""
+    def ref(self, value: Any) -> bytes:
+        """The bytes of a handle."""
         number = self.number(value)
         if number in self.described:
-            return {"t": "ref", "v": [number]}
+            return tagged("ref", number)
         self.described.add(number)
         classes = [self.number(c) for c in type(value).__mro__[:50] if c.__module__ != "builtins"]
         about: dict[str, Any] = {"m": classes, "c": callable(value)}
         if isinstance(value, type):
             about["m"] = [self.number(c) for c in value.__mro__[:50] if c.__module__ != "builtins"]
             about["k"] = self._exception_class(value) if issubclass(value, BaseException) else None
-        return {"t": "ref", "v": [number, about]}
+        return tagged("ref", number, about)
 
     def _exception_class(self, kind: type) -> list[Any]:
         bases = [self._named(base) for base in kind.__bases__]
@@ -112,15 +102,15 @@ class Table:
     def _named(self, kind: type) -> Any:
         return kind.__name__ if kind.__module__ == "builtins" else self._exception_class(kind)
 
-    def encode(self, value: Any) -> Any:
-        """The wire form of any value."""
-        return _RefEncoder(self).encode(value, 100)
+    def encode(self, value: Any) -> bytes:
+        """The bytes of any value."""
+        return _RefEncoder(self).whole(value)
 
-    def decode(self, wire: Any) -> Any:
+    def decode(self, data: bytes) -> Any:
         """A value from the tests."""
-        return decode(wire, self._special)
+        return decode(data, self._special)
 
-    def _special(self, kind: str, inner: Any) -> Any:
+    def _special(self, kind: str, inner: list[Any]) -> Any:
         if kind == "ref":
             return self.objects[inner[0]]
         if kind == "name":
@@ -129,7 +119,7 @@ class Table:
             return getattr(builtins, inner[0])(*inner[1:])
         if kind == "cb":
             return self.functions.setdefault(inner[0], self._function(inner[0]))
-        if (date := date_of_wire(kind, inner)) is not None:
+        if (date := date_of(kind, inner)) is not None:
             return date
         raise Malformed("unknown tag")
 
@@ -180,7 +170,7 @@ class Table:
         try:
             return [self._named(kind), text, self.encode(list(error.args)), self.encode(dict(vars(error)))]
         except BaseException:
-            return ["RuntimeError", text, [text], {"t": "dict", "v": []}]
+            return ["RuntimeError", text, encode([text]), encode({})]
 
 
 class _Tee(io.TextIOBase):

@@ -115,7 +115,7 @@ class AnswerFinder(MetaPathFinder, Loader):
 
 def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
     """Runs one job from the candidate's first frame to {"done"}."""
-    texts = [text for path, text in job["files"].items() if path.endswith(".py")]
+    texts = [text for path, text in job["files"] if path.endswith(".py")]
     brought = {name for text in texts for name in star_names(ast.parse(text).body)}
     used = frozenset(name for text in texts for name in used_names(text))
     finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]) | brought, used)
@@ -168,9 +168,9 @@ def _become(unsafe: bool, limits: Limits, fds: tuple[int, ...], server: int) -> 
 def _job() -> None:
     job = read_blocking(_CHANNEL, FrameReader())
     workdir.clear(job["work"])
-    for name, text in job["files"].items():
+    for name, text in job["files"]:
         workdir.put(job["work"], name, text.encode("utf-8", "surrogatepass"), 0)
     package = os.path.join(job["work"], os.path.dirname(job["path"]))
     os.makedirs(package, exist_ok=True)  # it may have no file
-    calls = SuiteCalls(job["alter"], noting=job["alter"] is not None)
+    calls = SuiteCalls(dict(job["alter"] or ()), noting=job["alter"] is not None)
     run_suite(job, Session(_PEER, job["result_bytes"], make, calls), partial(write_blocking, _CHANNEL))

@@ -13,16 +13,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.codec import (
-    Encoder,
-    Malformed,
-    Unencodable,
-    date_of_wire,
-    decode,
-    wire_of_date,
-)
-from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes
+from strop.verification.python.codec import Encoder, Malformed, Unencodable, tagged
+from strop.verification.python.decoder import decode
+from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes, decoded
 from strop.verification.python.suite.altered import SuiteCalls
+from strop.verification.python.suite.dates import date_of, tagged_date
 from strop.verification.python.suite.handles import BINARY
 
 _FUNCTIONS = (
@@ -53,7 +48,8 @@ class Session(FarEnd):
         """Numbers of classes among them."""
         self.direct: set[int] = set()
         """Numbers of what was taken from the module by name."""
-        self._asked = 0
+        self._asked = self.handles = 0
+        """`handles`: how many came."""
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
         self.functions: list[Callable[..., Any]] = []
@@ -72,7 +68,8 @@ class Session(FarEnd):
         with self.lock:
             self.requests += 1
             self.changes += operation in ("call", "set", "del") or name in _CHANGING
-            request: dict[str, Any] = {"i": self.requests, "op": operation, "h": number, "n": name}
+            plain = str.__str__(name)
+            request: dict[str, Any] = {"i": self.requests, "op": operation, "h": number, "n": plain}
             if operation == "call":
                 args, kwargs = self.calls.passed_on(args, kwargs, of_class=number in self.classes)
             try:
@@ -113,20 +110,21 @@ class Session(FarEnd):
         if "v" not in reply:
             raise Malformed("neither a value nor an exception")
         if "m" in reply and self.takes_changes:
-            copy_changes(args, self.decode(reply["m"]))
+            copy_changes(args, decoded(reply["m"], self.decode))
             self.changed = True
+        known = self.handles
         value = self.decode(reply["v"])
         if word:
-            self.calls.told(reply["v"])
+            self.calls.told(reply["v"], objects=self.handles > known)
         return value
 
     def _call_back(self, message: dict[str, Any]) -> None:
         number = message["cb"]
         if type(number) is not int or not 0 <= number < len(self.functions):
             raise Malformed("a call of no function")
-        args, kwargs = self.decode(message["a"]), self.decode(message["k"])
+        args, kwargs = decoded(message["a"], self.decode), self.decode(message["k"])
         try:
-            reply = {"r": self.encode(self.functions[number](*args, **kwargs))}
+            reply: dict[str, Any] = {"r": self.encode(self.functions[number](*args, **kwargs))}
         except Exception as error:
             if isinstance(error, AssertionError | Unencodable):
                 self.fault(f"{type(error).__name__} in a function of the tests")
@@ -141,20 +139,23 @@ class Session(FarEnd):
             self.functions.append(function)
         return self.known[id(function)]
 
-    def encode(self, value: Any) -> Any:
-        """The wire form of a value of the tests. Raises Unencodable."""
-        return _OutEncoder(self).encode(value, 100)
+    def encode(self, value: Any) -> bytes:
+        """The bytes of a value of the tests. Raises Unencodable."""
+        return _OutEncoder(self).whole(value)
 
-    def decode(self, wire: Any) -> Any:
+    def decode(self, data: Any) -> Any:
         """A value of the candidate's, handles as proxies. Raises Malformed."""
-        return decode(wire, self._special)
+        if type(data) is not bytes:
+            raise Malformed("no value")
+        return decode(data, self._special)
 
-    def _special(self, kind: str, inner: Any) -> Any:
-        if (date := date_of_wire(kind, inner)) is not None:
+    def _special(self, kind: str, inner: list[Any]) -> Any:
+        if (date := date_of(kind, inner)) is not None:
             return date
-        if kind != "ref" or type(inner) is not list or type(inner[0]) is not int:
+        if kind != "ref" or not inner or type(inner[0]) is not int:
             raise Malformed("unknown tag")
         number = inner[0]
+        self.handles += 1
         if number not in self.proxies:
             about = inner[1] if len(inner) == 2 else None
             if not isinstance(about, dict):
@@ -215,20 +216,18 @@ class _OutEncoder(Encoder):
         super().__init__()
         self.session = session
 
-    def encode(self, value: Any, depth: int) -> Any:
+    def beyond(self, value: Any, why: str) -> bytes:
         kind, session = type(value), self.session
         if (number := getattr(kind, "_strop_handle", None)) is not None:
-            return {"t": "ref", "v": [number(value)]}
+            return tagged("ref", number(value))
         if isinstance(value, type) and value in session.numbers:
-            return {"t": "ref", "v": [session.numbers[value]]}
+            return tagged("ref", session.numbers[value])
         if kind is type or kind is types.BuiltinFunctionType:
             name = str(value.__name__)
             if getattr(builtins, name, None) is value:
-                return {"t": "name", "v": [name]}
+                return tagged("name", name)
         if isinstance(value, BaseException) and kind.__module__ == "builtins":
-            return {"t": "exc", "v": [kind.__name__, str(value)]}
-        if (date := wire_of_date(value)) is not None:
-            return date
+            return tagged("exc", kind.__name__, str(value))
         if kind in _FUNCTIONS:
-            return {"t": "cb", "v": [session.number_of(value)]}
-        return super().encode(value, depth)
+            return tagged("cb", session.number_of(value))
+        return tagged_date(value) or super().beyond(value, why)
