@@ -6,7 +6,7 @@ another process's descriptor. What it sends is data to be judged, and saying "pa
 
 Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why}, then for each
 call {"i", "a"} (with "k" if it has keyword arguments, "f" for a helper's number, "m" to hear of changed arguments)
-sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}. Values are fields of bytes (`codec`).
+sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}. Values are fields of bytes.
 """
 
 import builtins

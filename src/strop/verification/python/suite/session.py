@@ -68,8 +68,8 @@ class Session(FarEnd):
         with self.lock:
             self.requests += 1
             self.changes += operation in ("call", "set", "del") or name in _CHANGING
-            plain = str.__str__(name)
-            request: dict[str, Any] = {"i": self.requests, "op": operation, "h": number, "n": plain}
+            exact = str.__str__(name)
+            request: dict[str, Any] = {"i": self.requests, "op": operation, "h": number, "n": exact}
             if operation == "call":
                 args, kwargs = self.calls.passed_on(args, kwargs, of_class=number in self.classes)
             try:
