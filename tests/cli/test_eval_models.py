@@ -140,7 +140,7 @@ def test_a_model_on_a_server_needs_the_extra_eval_alone(serve, tmp_path, tasks_f
     refused = strop("some/model")
     assert refused.returncode == 2
     assert refused.stderr == (
-        "error: a model with weights of its own needs the package 'torch', which is not installed: "
+        "error: a model with local weights needs the package 'torch', which is not installed: "
         "pip install 'strop[train]'\n"
     )
 

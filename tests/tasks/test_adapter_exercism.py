@@ -104,7 +104,7 @@ def test_an_exercise_is_asked_with_its_stub(track: str) -> None:
     ("change", "message"),
     [
         ({"tests": {"a_test.py": "x = 1\n"}}, "no tests: none in a_test.py"),
-        ({"tests": {"a_test.py": "def test_a(:\n"}}, "told from their source: a_test.py: SyntaxError"),
+        ({"tests": {"a_test.py": "def test_a(:\n"}}, "read from their source: a_test.py: SyntaxError"),
         ({"tests": ["a"]}, "field 'tests' must hold an object"),
         ({"tests": {"a_test.py": 3}}, "'a_test.py' must hold text, not int"),
         ({"slug": None}, "field 'slug' must hold text"),

@@ -156,7 +156,7 @@ ROW: dict[str, Any] = json.loads(GOOD)
         (json.dumps({**ROW, "id": "b", "answer": None}), "'answer' must be text"),
         (json.dumps({**ROW, "id": "b", "task": {"statement": "s"}}), "line 3: not a job: task: check"),
         (json.dumps({**ROW, "id": "b", "task": "s"}), "line 3: not a job: task"),
-        (json.dumps(ROW), "line 3: id 'good' stands twice"),
+        (json.dumps(ROW), "line 3: id 'good' is used twice"),
         ("\ufffd", "line 3: not a job"),
     ],
 )

@@ -26,7 +26,7 @@ COMMANDS = (
     "train", "sft", "eval", "verify", "serve-verifier", "attack", "report", "view", "runs",
     "show", "tasks", "audit", "curate", "build", "repair", "doctor",
 )  # fmt: skip
-"""Modules of this folder, `_` for `-`. Each has a function of its own name, or a typer `app` with several commands."""
+"""Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
 
 class Commands(typer.core.TyperGroup):

@@ -64,7 +64,7 @@ def attack(
     listing: Annotated[bool, Option("--list", help="list the attacks without running them")] = False,
     verbose: Annotated[bool, Option("--verbose", "-v", help="one line for every attack")] = False,
 ) -> None:
-    """Try to cheat the grader, to break out of the jail and to leave something behind.
+    """Try to cheat the grader, to break out of the jail and to outlive it.
 
     Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     try:
         from tree_sitter import Node
-    except ImportError:  # whoever parses is told what to install
+    except ImportError:  # parsing then says what to install
         Node = object
 
 MOST_BYTES = 1 << 16

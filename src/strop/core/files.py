@@ -33,7 +33,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def atomic(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name only when the block ends well, after an fsync; nothing is left behind otherwise.
+    """A file that takes its name only when the block ends well, after an fsync; otherwise nothing is left.
 
     The folder must exist. Raises UserError for what the system refuses; other errors of the block pass through. What is
     no regular file, such as /dev/null or a pipe, is written to, never replaced.

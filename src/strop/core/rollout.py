@@ -100,7 +100,7 @@ class Rollout(Record):
         return self.turns[0].prompt_ids
 
     def flat(self) -> tuple[list[int], list[int], list[float]]:
-        """(completion_ids, mask, logprobs) behind the first prompt, all of one length.
+        """(completion_ids, mask, logprobs) after the first prompt, all of one length.
 
         mask is 1 for sampled tokens and 0 for the environment's; log-probs of the latter are 0.
         """

@@ -28,7 +28,7 @@ class Task(Record):
     statement: str
     """What is asked, in prose."""
     signature: str = ""
-    """`def name(args) -> type:` for function tasks, with the imports and helpers that stand above it, else empty."""
+    """`def name(args) -> type:` for function tasks, with the imports and helpers above it, else empty."""
     reference: str = ""
     """A complete solution that passes, or empty when none is known."""
     check: Check

@@ -46,7 +46,7 @@ def without_thinking(response: str) -> str:
 
 
 def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """The index behind what a pattern, which matches anything, matches there."""
+    """The index after the match there of a pattern that always matches."""
     match = pattern.match(text, start)
     return match.end() if match else start
 

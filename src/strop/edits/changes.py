@@ -35,7 +35,7 @@ class _FileChange:
 class Replace(_FileChange):
     """Whole lines `search`, which are found once in the file, become `replace`.
 
-    Either is a text whose lines end in `\\n`; one without the last line end stands for the file's very end.
+    Either is a text whose lines end in `\\n`; one without the last line end is the very end of the file.
     """
 
     search: str

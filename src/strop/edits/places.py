@@ -87,7 +87,7 @@ class FileLines:
         return text.find(pattern) == offsets[first] and text.find(pattern, offsets[first] + 1) < 0
 
     def _ends_right(self, search: str, end: int) -> bool:
-        """A search without the last line end stands for the end of a file that has none."""
+        """A search without the last line end matches the end of a file that has none."""
         return search.endswith("\n") or (self.open_end and end == len(self.lines))
 
     def _at(self, level: Level) -> tuple[str, list[int]]:

@@ -1,9 +1,9 @@
 """Search/replace blocks: the lines to find and the lines to replace them with, between markers.
 
 The blocks of SWE-RL (arXiv 2502.18449, the repair prompt; `### path` above the first marker) and of CodeRepairRL (one
-file, no path). Deviations: 1. any number of blocks may stand in a fence, or without one; 2. lines are matched whole,
+file, no path). Deviations: 1. any number of blocks may be in a fence, or outside one; 2. lines are matched whole,
 once, and never all occurrences; 3. a marker may be longer than 7, so that any line can be shown; 4. a note on a marker
-says that a file's last line has no line end; 5. files are deleted and renamed by a header of their own.
+says that a file's last line has no line end; 5. deleting and renaming files have their own headers.
 """
 
 from bisect import bisect_right

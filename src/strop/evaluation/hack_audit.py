@@ -160,7 +160,7 @@ def _looked_up(node: ast.AST) -> Iterator[str]:
 
 
 def _python_literal(node: ast.AST | None) -> Iterator[str]:
-    """The values that a literal stands for, its own and those of its items, as Python writes them."""
+    """The values of a literal, its own and those of its items, as Python writes them."""
     try:
         yield from _texts(ast.literal_eval(node))  # type: ignore[arg-type]
     except (TypeError, *UNPARSABLE):

@@ -31,7 +31,7 @@ _COSTS: dict[str, Callable[[Evaluation], str]] = {
     "errors": lambda result: f"{result.error_rate:.1%}",
     "seconds": lambda result: f"{result.seconds:.1f}",
 }
-"""What stands at the end of a row, without intervals; errors only where there are any."""
+"""Columns at the end of a row, without intervals; errors only where there are any."""
 
 Paired = Mapping[str, Mapping[str, Difference]]
 """{model: {key: difference from the first model}}"""
@@ -66,7 +66,7 @@ def show_models(
 ) -> None:
     """Prints the table and the bars. `labels` renames stages in heads, such as {"lint": "clippy"}.
 
-    Below stand the lines of `footer`, and what each model may have seen of the tasks. The first of `results` is what
+    The lines of `footer` come below, then what each model may have seen of the tasks. The first of `results` is what
     the others in `paired` were compared with.
     """
     file = file or sys.stdout

@@ -18,7 +18,7 @@ STAGES = ("build", "lint", "base", "test")
 """In the order in which they run."""
 
 GREEDY_PREFIX = "greedy-"
-"""What stands before a stage's name for the greedy answers: greedy-build, ..."""
+"""Prefix of a stage's name for the greedy answers: greedy-build, ..."""
 
 
 def kind_of(task: Task) -> tuple[str, str]:
@@ -29,7 +29,7 @@ def kind_of(task: Task) -> tuple[str, str]:
 def stages_of(task: Task, seen: Set[str] = frozenset()) -> list[str]:
     """Names of the stages that an answer to the task can go through, in their order.
 
-    seen  stages of verdicts on tasks of the same `kind_of`; languages of one's own have a lint stage or not
+    seen  stages of verdicts on tasks of the same `kind_of`; user-defined languages may or may not have a lint stage
     """
     own = task.check.stages(seen) | ({"base"} if base_tests(task) else set())
     return [name for name in STAGES if name in own]

@@ -76,7 +76,7 @@ def _transformers(recipe: Recipe, config: TransformersPolicyConfig, model: Any) 
 
 def _require_torch() -> None:
     for package in ("torch", "transformers"):
-        require(package, package=package, extra="train", purpose="a model with weights of its own")
+        require(package, package=package, extra="train", purpose="a model with local weights")
 
 
 def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:

@@ -42,7 +42,7 @@ def _slices(prompts: Sequence[Sequence[int]]) -> Iterator[slice]:
 
 
 class TransformersPolicy:
-    """Samples from a transformers model, or from a copy of it in a faster type that `update` brings up to date.
+    """Samples from a transformers model, or from a copy of it in a faster type that `update` refreshes.
 
     max_rows  most rows side by side
     max_tokens_held  most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache; bounds memory

@@ -27,7 +27,7 @@ def is_count(value: Any) -> bool:
 
 
 def number(value: Any, at: str, out: list[str]) -> Any:
-    """A number or null, which also stands for what is not finite."""
+    """A number, or null for one that is missing or not finite."""
     if value is None or is_number(value):
         return value if value is None or math.isfinite(value) else None
     return _out(at, out)

@@ -30,9 +30,9 @@ _FILE = re.compile(r"(?=^diff --git)", re.M)
 
 
 def partial_reasoning(text: str) -> float:
-    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` on a line of its own exactly once.
+    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` alone on a line exactly once.
 
-    Each character in front of the first and behind the last, where they are there, takes off a thousandth.
+    Each character before the first or after the last, where present, takes off a thousandth.
     """
     score = 0.0
     if text.count("<think>\n") == 1:

@@ -102,7 +102,7 @@ def _next_boundary(text: str, position: int) -> int:
 
 
 def _by_position(block: str) -> Block | None:
-    """A block with its three markers in order, whatever stands before them on their lines."""
+    """A block with its three markers in order, whatever comes before them on their lines."""
     search, divider, replace = block.find("SEARCH"), block.find("======="), block.find("REPLACE")
     if not 0 <= search < divider < replace:
         return None

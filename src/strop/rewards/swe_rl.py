@@ -67,14 +67,14 @@ def change_reward(files: Mapping[str, str], oracle: Mapping[str, str], after: Ma
 def unidiff_reward(oracle_patches: Sequence[str], patches: Sequence[str]) -> float:
     """How alike two sets of unified diffs are, in [0, 1]: the published form for answers that are patches, never -1.
 
-    Files are told apart by path, a renamed one by its old path, which its patch begins with; binary files are left out.
-    A text that is no unified diff changes no file.
+    A file is identified by its path, a renamed one by its old path, which its patch begins with; binary files are left
+    out. A text that is no unified diff changes no file.
     """
     return _mean_ratio(_by_file(patches), _by_file(oracle_patches))
 
 
 def solution_of(output: str) -> str:
-    """What stands between the solution tags, whose order is not looked at. Raises FormatError unless each of the four
+    """The text between the solution tags, in either order. Raises FormatError unless each of the four
     tags is there exactly once and the thought is not empty.
     """
     for tag in TAGS:

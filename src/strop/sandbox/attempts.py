@@ -79,7 +79,7 @@ def _subreaper() -> str:
     os.wait()
     os.write(write, b"x")
     _, status = os.wait()
-    return f"an orphan in a session of its own was reaped (status {os.waitstatus_to_exitcode(status)})"
+    return f"an orphan in its own session was reaped (status {os.waitstatus_to_exitcode(status)})"
 
 
 def _pidfd() -> str:

@@ -27,7 +27,7 @@ PACKET_BYTES = 1 << 16
 
 
 class WorkFolder:
-    """A work directory: a new folder, or /box in the root that the process has of its own. `path` is as it sees it."""
+    """A work directory: a new folder, or /box in the process's own root. `path` is as it sees it."""
 
     def __init__(self, jail: Jail, prefix: str) -> None:
         self._here = not jail.own_root
@@ -74,7 +74,9 @@ class JailedProcess:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         held = [theirs.fileno(), *([self._slot.fd] if self._slot else [])]
         settings = jail.settings(self._slot, allow_unsafe=allow_unsafe)
-        parent = 0 if jail.launcher else os.getpid()  # a launcher stands between: its death is the parent's
+        parent = (
+            0 if jail.launcher else os.getpid()
+        )  # the parent is a launcher; when it dies, so does its child
         own = (self.work, *arguments) if folder else arguments
         argv = helper(module, str(theirs.fileno()), str(parent), settings, *own)
         visible = (*confine.SYSTEM_READ, *confine.python_read(), *helper_reads(), *read)

@@ -3,8 +3,8 @@
 | name | on top of Landlock and seccomp |
 |---|---|
 | minimal | nothing: needs neither root nor namespaces |
-| slot-uid | a user id of its own for each worker (as root) |
-| namespaces | mount, process, network, IPC, UTS and cgroup namespaces with a root of its own; as root also slot-uid |
+| slot-uid | one user id per worker (as root) |
+| namespaces | mount, process, network, IPC, UTS and cgroup namespaces with their own root; as root also slot-uid |
 | full | namespaces, and a cgroup that bounds memory and processes of the whole tree |
 | bubblewrap, apptainer | the worker is started by that program, in its namespaces |
 
@@ -100,7 +100,7 @@ def launched(jail: Jail, argv: list[str], *, read: Iterable[str], work: str, pro
 
     read       paths that the worker needs, its own source included
     work       a writable tmpfs inside, or empty
-    processes  whether the worker gets a process namespace of its own (a launcher only; natively it does that itself)
+    processes  whether the worker gets its own process namespace (a launcher only; natively it does that itself)
     """
     if jail.launcher == "bwrap":
         return [*_bubblewrap(read, work, processes), *argv]

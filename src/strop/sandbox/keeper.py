@@ -8,7 +8,7 @@ Threat model: programs are hostile. They cannot signal this process (process nam
 denies kill), and files they leave in the work directory are only touched through descriptors that follow no link.
 
 Control socket (`strop.sandbox.jailed`): a request is {"bytes": count}, for "run" with the program's three descriptors,
-then so many bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one message; for
+then `count` bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one message; for
 "read" with a descriptor.
 """
 
@@ -61,7 +61,7 @@ def main() -> NoReturn:
 
 
 def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.WorkerSettings) -> None:
-    """Goes on as pid 1 of namespaces of its own; the process that was started waits outside."""
+    """Continues as pid 1 of new namespaces; the process that was started waits outside."""
     namespaces.unshare(processes=True)
     inner = os.fork()
     if inner:

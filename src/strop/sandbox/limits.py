@@ -24,7 +24,7 @@ class Limits:
     file_bytes: int = 16 * 2**20
     """Largest file, in bytes; candidates of the run profile can write none."""
     dir_bytes: int = 64 * 2**20
-    """All files of a work directory together, in bytes, where it is a file system of its own."""
+    """All files of a work directory together, in bytes, where it is a separate file system."""
     tree_bytes: int = 2 * 2**30
     """Memory of all processes of a program and of its files together, in bytes, where there is a cgroup."""
     open_files: int = 64
@@ -76,7 +76,7 @@ def _lowered(which: int, soft: int, hard: int) -> tuple[int, tuple[int, int]]:
 def _threads_of_user() -> int:
     user, count = os.getuid(), 0
     if not os.path.isdir("/proc/1"):
-        return 0  # a root of its own, and none but its own processes
+        return 0  # its own root, where it sees only its own processes
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue

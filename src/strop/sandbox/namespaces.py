@@ -20,7 +20,7 @@ ROOT_BYTES = 1 << 20
 
 
 def unshare(*, processes: bool) -> None:
-    """Leaves the host's namespaces; with `processes` the next child is pid 1 of a process namespace of its own."""
+    """Leaves the host's namespaces; with `processes` the next child is pid 1 of a new process namespace."""
     flags = NEWNS | NEWNET | NEWIPC | NEWUTS | NEWCGROUP | (NEWPID if processes else 0)
     uid, gid = os.getuid(), os.getgid()
     if uid == 0:

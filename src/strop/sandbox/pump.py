@@ -21,7 +21,7 @@ def cpu_clock(pid: int) -> float:
 
 
 def stopped(pid: int) -> bool:
-    """Whether a process stands still by a signal. Nothing that is judged has a reason to."""
+    """Whether a signal stopped a process. Nothing that is judged has a reason to stop itself."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
@@ -67,7 +67,7 @@ class Pump:
         return fd in self._writers
 
     def step(self, at_most: float = math.inf) -> bool:
-        """Waits for something to happen, `at_most` so many seconds, and handles it. False when the time is up; then
+        """Waits up to `at_most` seconds for something to happen, and handles it. False when the time is up; then
         `expired` says which.
         """
         timeout = min(self._time_left(), at_most)

@@ -201,7 +201,7 @@ def _base(machine: str, allow_exec: bool, allow_metadata: bool, allow_kill: bool
 
 
 _ANY_PID = 0x7FFFFFF1
-"""Stands for the process id in a filter that is made ahead; larger than any real one."""
+"""Placeholder for the process id in a filter made in advance; larger than any real one."""
 
 
 def leaf(pid: int, *, allow_exec: bool = False) -> bytes:
@@ -258,7 +258,7 @@ def _program(body: list[_Instruction], denied: list[int]) -> bytes:
         (_RET, 0, 0, _KILL),
         *body,
     ]
-    # Each jumps behind the others, over the allow; a filter's jumps reach 255 instructions.
+    # Each jumps past the others and the allow; a filter's jumps reach 255 instructions.
     code += [(_JEQ, len(denied) - place, 0, number) for place, number in enumerate(denied)]
     code += [_allow(), _deny()]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)

@@ -35,7 +35,7 @@ def helper(module: str, *arguments: str) -> list[str]:
 
 
 def helper_reads() -> tuple[str, ...]:
-    """What a helper reads to start, for launchers that give it a root of its own: Python and Strop's source."""
+    """What a helper reads to start, for launchers that give it its own root: Python and Strop's source."""
     python = _python()
     libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*.so*"))
     return (python, os.path.realpath(python), *libraries, source_folder())

@@ -17,9 +17,9 @@ _SECONDS = 10.0
 
 
 def slot_uid() -> str:
-    """A user id of its own."""
+    """Its own user id."""
     if os.getuid() != 0:
-        raise OSError("only root can give workers a user id of their own")
+        raise OSError("only root can give workers their own user id")
     kernel.become(FIRST_SLOT)
     if os.access("/root", os.R_OK):
         raise OSError("the files of root could still be read")
@@ -27,7 +27,7 @@ def slot_uid() -> str:
 
 
 def in_namespaces() -> str:
-    """A root, a process table and a network of its own, with a file system of limited size."""
+    """Its own root, process table and network, with a file system of limited size."""
     namespaces.unshare(processes=True)
     child = os.fork()
     if child == 0:
@@ -39,7 +39,7 @@ def in_namespaces() -> str:
             os._exit(1)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
         raise OSError("")  # the child has said why
-    return "a root, processes, network and IPC of its own; a file over the size was refused"
+    return "own root, processes, network and IPC; a file over the size was refused"
 
 
 def _inside() -> None:
@@ -103,4 +103,4 @@ def _launcher(name: str) -> str:
     if done.stdout.strip() != b"inside":
         words = done.stderr.decode(errors="replace").strip().splitlines()
         raise OSError(f"{jail.launcher}: {words[-1][:200] if words else 'it did not start'}")
-    return f"{jail.launcher} starts programs in namespaces of its own"
+    return f"{jail.launcher} starts programs in their own namespaces"

@@ -40,7 +40,7 @@ def watch(child: int, limits: Limits, stops: tuple[int, ...]) -> str:
 def kill_all(uid: int = 0) -> int:
     """Kills and reaps every descendant, again until none is left; returns how many. Orphans of the tree become ours.
 
-    uid  the user of all of them, where they have one of their own: then they are killed at once, as the init process
+    uid  the user id they all share, if nobody else has it: then they are killed at once, as the init process
          of a namespace does it. Others are stopped first, so that none forks while the rest is killed.
     Raises OSError when some are left when the time is up.
     """

@@ -10,7 +10,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def put(top: str, name: str, data: bytes, owner: int) -> None:
     """Writes the file `name` (relative, no "..") below `top`, for user `owner` (0 = nobody else).
 
-    What stands in its way is removed. Raises OSError.
+    Anything in its way is removed. Raises OSError.
     """
     parts = name.split("/")
     fd = os.open(top, _DIRECTORY)

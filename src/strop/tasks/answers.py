@@ -90,7 +90,7 @@ def until_fence(text: str) -> str:
 
 
 def _is_python_with_quotes(text: str) -> bool:
-    """Whether the text is Python as it stands, so that its fences can only be in string literals or comments."""
+    """Whether the text is valid Python as it is, so that its fences can only be in string literals or comments."""
     first = min(i for i in (text.find("```"), text.find("~~~")) if i >= 0)
     start = text[:first]
     if not ('"""' in start or "'''" in start) or len(text) > _LONGEST_PARSED:

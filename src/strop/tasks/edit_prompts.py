@@ -116,7 +116,7 @@ def _named(task: Task) -> bool:
 
 
 def _values(task: Task) -> dict[str, str]:
-    """What the placeholders of a template stand for; examples are those that the judge shows."""
+    """The values of a template's placeholders; examples are those that the judge shows."""
     check, named = _check(task), _named(task)
     shown = task.model_copy(update={"check": check.judged()})
     own = {

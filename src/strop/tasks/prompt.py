@@ -67,7 +67,7 @@ class PrefilledPrompt(Prompt):
 
 
 def values(task: Task) -> dict[str, str]:
-    """What the placeholders of a template stand for."""
+    """The values of a template's placeholders."""
     statement, hole = task.statement or task.prompt or "", around_hole(task)
     return {
         "statement": statement.strip(),

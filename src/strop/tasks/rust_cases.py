@@ -224,7 +224,7 @@ def _split(parameters: str) -> list[str]:
 def _assertion(name: str, parameters: Sequence[RustType], result: RustType, case: Case) -> str:
     text, expected = call(name, parameters, case), literal(case.expected, result)
     if result.name in FLOATS:
-        # The type is stated, so that an answer cannot bring one of its own to the comparison.
+        # The type is stated, so that an answer cannot compare with its own type.
         margin = repr(1e-9 * max(1.0, abs(case.expected)))
         operand = f"({expected})" if expected.startswith("-") else expected
         close = f"(found - {operand}).abs() <= {margin}"

@@ -1,6 +1,6 @@
 """Prompts of Rust tasks: the beginning of a program to continue, or a request for a whole program, perhaps with tests.
 
-`answer` is the requested form: "function", or "function-and-tests", where the answer also brings a `#[cfg(test)]`
+`answer` is the requested form: "function", or "function-and-tests", where the answer also has a `#[cfg(test)]`
 module (the form of the published Rust recipe).
 """
 

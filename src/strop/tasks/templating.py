@@ -21,7 +21,7 @@ PLACEHOLDERS = (
 )  # fmt: skip
 """`tests` are a task's trusted tests; `broken` and `message` come from the metadata of a task to repair, `stub` is the
 file that an exercise starts from, `choices` are labels, `hole` is code with a mark to fill in; of tasks to edit
-`files` are the files, and `rule` says how the edit is written (`header` and `where` stand for its file in there)."""
+`files` are the files, and `rule` says how the edit is written (in it, `header` and `where` refer to its file)."""
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
 _SECTION = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
@@ -34,7 +34,7 @@ def packaged(name: str) -> str:
 
 
 def packaged_for(style: str, family: str) -> str | None:
-    """The packaged template of a task family, None where it has none of its own."""
+    """The packaged template of a task family, or None."""
     name = f"{style}-{family}"
     return packaged(name) if _is_packaged(name) else None
 

@@ -26,7 +26,7 @@ from strop.verification import open_configured
 
 @dataclass(frozen=True)
 class RunParts:
-    """A run's parts. `policy_update(version)` brings the sampling policy up to the trained weights."""
+    """A run's parts. `policy_update(version)` copies the trained weights to the sampling policy."""
 
     model: PreTrainedModel
     tokenizer: HubTokenizer
@@ -63,7 +63,7 @@ def set_up(recipe: Recipe, stack: ExitStack) -> RunParts:
 
 
 def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int], None]]:
-    """(the policy that samples from the model, how to bring it up to date)."""
+    """(the policy that samples from the model, the function that updates it)."""
     longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
     sampling = recipe.sampling.model_copy(update={"max_tokens": longest})
     recipe = recipe.model_copy(update={"sampling": sampling})  # for engines that must know the longest answer

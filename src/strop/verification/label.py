@@ -31,7 +31,7 @@ class LabelToolchain:
     batch = 1
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises VerificationError for a task whose choices cannot be told apart."""
+        """One verdict a job. Raises VerificationError for a task with ambiguous choices."""
         return [_judge(task, answer) for task, answer in jobs]
 
     def close(self) -> None:

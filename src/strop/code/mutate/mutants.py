@@ -2,7 +2,7 @@
 
 Only code that the tests can reach by name is changed, and never tests, attributes, types, patterns, macro definitions,
 messages of panics, or what decides whether a `while` or `loop` ends (such mutants mostly burn time). Faults that leave
-the program as it was cannot be told apart from ones that the tests miss, so a score below 1 is no proof of weak tests;
+the program cannot be distinguished from those that the tests miss, so a score below 1 is no proof of weak tests;
 a score of 0 nearly is.
 """
 

@@ -117,7 +117,7 @@ def segment(source_lines: list[str], node: ast.stmt) -> str:
 def header(source_lines: list[str], node: Function) -> str:
     """`def name(args) -> type:` as written, possibly over several lines."""
     first = node.body[0]
-    if first.lineno == node.lineno:  # the body stands behind the colon
+    if first.lineno == node.lineno:  # the body follows the colon
         return source_lines[node.lineno - 1][: first.col_offset].rstrip()
     lines = source_lines[node.lineno - 1 : first.lineno - 1]
     while len(lines) > 1 and not lines[-1].split("#")[0].rstrip().endswith(":"):

@@ -134,7 +134,7 @@ def differs(tokens: list[str]) -> bool:
 
 
 def attributes(node: Node) -> list[str]:
-    """The attributes above an item, such as "#[test]", white space left out; comments may stand between."""
+    """The attributes above an item, such as "#[test]", without white space; comments may come between."""
     found = []
     above = node.prev_named_sibling
     while above is not None and above.type in ("attribute_item", "line_comment", "block_comment"):

@@ -111,7 +111,7 @@ class CheckBase(Record):
         return None
 
     def without_tests(self) -> Self:
-        """The check with its trusted tests left out, for kinds in which an answer can bring its own; else itself."""
+        """The check with its trusted tests left out, for kinds in which an answer can have its own; else itself."""
         return self
 
     def functions(self) -> tuple[str, ...]:

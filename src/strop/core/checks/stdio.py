@@ -8,7 +8,7 @@ from strop.core.checks.base import ANY, CheckBase, SingleTest, Told, longest_fir
 from strop.core.records import Record
 
 _LONG = 6
-"""Characters of a program's input and output below which they may stand in any text, unless "input" stands before."""
+"""An input and output of fewer characters may be in any text by chance, unless "input" precedes them."""
 
 
 class StdioCase(Record):

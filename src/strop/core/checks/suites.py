@@ -18,7 +18,7 @@ class PytestCheck(CheckBase):
     kind: Literal["pytest"] = "pytest"
     path: str = "solution.py"
     files: dict[str, str]
-    """Trusted test files and what they need, by relative path; they replace whatever the answer brings."""
+    """Trusted test files and what they need, by relative path; they replace the answer's files of the same names."""
     tests: list[str]
     """Every test id that must be reported as passed, as `pytest --collect-only -q` prints them."""
 
@@ -75,7 +75,7 @@ class WorkspaceCheck(CheckBase):
     commit: str = ""
     """Revision of the repository that the answer starts from."""
     patch: str = ""
-    """Unified diff that brings the tests."""
+    """Unified diff that adds the tests."""
     files: dict[str, str] = Field(default_factory=dict)
     """Trusted files by relative path."""
     argv: list[str] = Field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Does the task need a judge of its own: would answers that are as right as the reference fail?
+"""Does the task need its own judge: would answers that are as right as the reference fail?
 
 Three kinds of evidence: what the task says (any order, any of several answers, a tolerance), what the reference does
 (it puts a set into an order that nobody asked for), and further answers that are known to be right. Where a variant of

@@ -1,4 +1,4 @@
-"""One model behind an OpenAI-compatible server, asked from ordinary code; paid answers stay in a folder.
+"""One model on an OpenAI-compatible server, asked from ordinary code; paid answers stay in a folder.
 
 The calls, their retries and their journal are `strop.policies.paid`: a question that was answered once is read
 back, in this run and in any later one that names the same folder.

@@ -1,6 +1,6 @@
 """Which functions make tasks: the published filters, each a function that says what stays, and one of ours.
 
-Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program behind the data set stack-smol-docstrings. Its
+Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program that made the data set stack-smol-docstrings. Its
 description leaves open what these words mean; here they are read as that program reads them:
 
 1. "docstring >= 50 characters": of the docstring without its indentation (`ast.get_docstring`); and 40 of them must

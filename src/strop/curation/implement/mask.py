@@ -1,14 +1,14 @@
 """A function masked in its file: whole lines give way to one comment, and everything else stays byte for byte.
 
-`# MASKED: NAME function (lines A-B)` stands in the place of lines A to B. Deviations from the published form, which is
+`# MASKED: NAME function (lines A-B)` replaces lines A to B. Deviations from the published form, which is
 mask "function":
 
 1. Mask "body", the default, leaves decorators, signature and docstring, and takes what follows the docstring, so that
-   what is asked for is known. The published mask takes the whole function, and its docstring stands in the statement.
+   what is asked for is known. The published mask takes the whole function, and puts its docstring into the statement.
 2. Line ends, a byte order mark and a missing last line end stay; the published program joins all lines anew by `\\n`,
    and counts form feeds and other separators as line ends.
-3. The comment is indented as the lines that it replaces; the published one stands in the first column.
-4. Mask "body" also takes comments behind the last statement that are indented as the body. They often are old code.
+3. The comment is indented like the lines that it replaces; the published one is in the first column.
+4. Mask "body" also takes comments after the last statement that are indented like the body. They often are old code.
 5. A file that would not parse with the comment in it is no task: a class with nothing but the function, for example.
 6. In format `infill` the hole `<FILL>` takes the comment's place; the last masked line's end is not part of it.
 """

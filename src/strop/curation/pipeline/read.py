@@ -38,7 +38,7 @@ class SourceEntry(Section):
     columns: dict[str, str] = Field(default={})
     """For foreign rows without an adapter: our field to their column."""
     limit: int | None = Field(default=None, ge=1)
-    """At most so many tasks, the first ones."""
+    """Read at most this many tasks, from the first."""
     window: WindowConfig = WindowConfig()
     """Only tasks published in these days, by `metadata.date`: {from: 2024-08-01, to: 2025-02-01}, both included."""
 

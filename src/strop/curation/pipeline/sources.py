@@ -98,7 +98,7 @@ def _owned(
         return task
     first, other = owners[key]
     if first == number:
-        return drop(task, "repeated id", f"{task.id} stands twice in {name}")
+        return drop(task, "repeated id", f"{task.id} occurs twice in {name}")
     if content == other:
         return drop(task, "same task in an earlier source")
     if collisions == "drop":

@@ -226,6 +226,6 @@ def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:
         return NotKept("prompt", f"the prompt is longer than {source.MOST_CHARACTERS:,} characters")
     mark = derive_seed(" ".join(prompt.statement.lower().split()))
     if mark in seen:
-        return NotKept("prompt", "the same prompt stands earlier in the source")
+        return NotKept("prompt", "the same prompt occurs earlier in the source")
     seen.add(mark)
     return None

@@ -190,7 +190,7 @@ def capped(
     by: str,
     dead: Sequence[Sequence[int]],
 ) -> list[int]:
-    """At most so many of the tests `left`, in their order; `dead`: for each fault the tests that notice it."""
+    """At most `at_most` of the tests `left`, in their order; `dead`: for each fault the tests that notice it."""
     if at_most is None or len(left) <= at_most:
         return list(left)
     shown = [number for number in left if tests[number].shown][:at_most]

@@ -22,7 +22,7 @@ class SampleConfig(Section):
     share: float | None = Field(default=None, gt=0, le=1)
     """Which share of them to keep, in the place of `n`."""
     by: By | None = None
-    """Keep the same share of every kind, as near as whole tasks allow: kinds are told apart by this field.
+    """Keep the same share of every kind, as near as whole tasks allow: this field names the kind.
     source is the task's own, up to its first slash; set is the pipeline's."""
 
     def complaints(self) -> Iterator[Complaint]:

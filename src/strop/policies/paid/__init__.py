@@ -1,1 +1,1 @@
-"""Paid calls of a model behind an OpenAI-compatible server: each answer is kept, and none is paid for twice."""
+"""Paid calls to a model on an OpenAI-compatible server. Each answer is kept; none is paid for twice."""

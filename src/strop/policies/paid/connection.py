@@ -1,4 +1,4 @@
-"""One model behind an OpenAI-compatible server: how it is reached, what calls cost, and its errors in one line."""
+"""One model on an OpenAI-compatible server: how to reach it, what calls cost, and its errors in one line."""
 
 import os
 from collections import Counter
@@ -16,7 +16,7 @@ OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SETTINGS}
 
 @dataclass(frozen=True)
 class Connection:
-    """One model behind an OpenAI-compatible server."""
+    """One model on an OpenAI-compatible server."""
 
     url: str
     """Up to and with /v1."""

@@ -219,7 +219,7 @@ def _verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: Any, digits: int = 6) -> float | int | None:
-    """A finite number with so many digits, None for anything else."""
+    """A finite number rounded to `digits`, None for anything else."""
     if not shapes.is_number(value) or not math.isfinite(value):
         return None
     return value if isinstance(value, int) else float(f"{value:.{digits}g}")

@@ -105,7 +105,7 @@ class RolloutFinder:
         return same[0]
 
     def _in_evaluation(self, word: str) -> FoundRollout:
-        """The rollout NAME.TASK.INDEX; a name may have dots of its own."""
+        """The rollout NAME.TASK.INDEX; a name may contain dots."""
         known = [place.evaluation for place in self.places() if place.evaluation]
         name = max(
             (one for one in known if word.startswith(f"{one}.")), key=len, default=word.partition(".")[0]

@@ -6,7 +6,7 @@ prompt, entry_point, canonical_solution, base_input, plus_input, atol, contract.
 
 1. One input is one test: a top-level `assert strop_agrees(...)`. Base inputs come first, `metadata.base_tests` counts
    them; the Hub's rows do not say where they end, but MBPP+ has them as `test_list`.
-2. The releases bring no expected values: the trusted test code runs the canonical solution beside the answer.
+2. The releases have no expected values: the trusted test code runs the canonical solution beside the answer.
 3. Comparison as in EvalPlus (see `evalplus_tests`), without numpy: test code has the standard library only.
 4. Inputs of MBPP+ are stored as JSON; where the function takes tuples, sets or complex numbers they are made again.
 5. Which problem of MBPP+ takes what: evalplus/data/mbpp.py, `mbpp_deserialize_inputs`.

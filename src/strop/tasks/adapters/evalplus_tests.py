@@ -1,12 +1,12 @@
 """EvalPlus's tests: those of the Hub's rows, read as a syntax tree without being run, and the rules of comparison.
 
 A row's test code assigns lists to `inputs` and `results`, in a function `check(candidate)` or at the top, and loops
-over both; some problems bring the reference as `ref_func` instead of results (tools/*/to_original_fmt.py of evalplus).
+over both; some problems have the reference as `ref_func` instead of results (tools/*/to_original_fmt.py of evalplus).
 
 The rules are test code of the standard library alone, as in evalplus/eval/__init__.py of github.com/evalplus/evalplus
 (`unsafe_execute`): equal values agree. Else, with an absolute tolerance (1e-6 where the expected value is floats and
 none is set), values of the same type agree when each number differs by at most `atol` + 1e-7 of the expected one. Some
-problems have rules of their own, by entry point. Deviation: a test's tolerance does not stay for those after it.
+problems have their own rules, by entry point. Deviation: a test's tolerance does not stay for those after it.
 """
 
 import ast
@@ -140,7 +140,7 @@ def preamble(entry: str, atol: float, *, solution: str = "", extra: str = "") ->
     """Test code up to the first test: `strop_agrees(function, args)`, and `expected` where there is no `solution`.
 
     extra  the tests' own code that expected values need. Raises UserError for tests that need numpy.
-    The rules have a namespace of their own: an entry point may be named like a builtin (`sum`) or like one of ours.
+    The rules have their own namespace: an entry point may be named like a builtin (`sum`) or like one of ours.
     """
     if "numpy" in extra:
         raise UserError("the tests need numpy, which test code does not have")

@@ -7,7 +7,7 @@ Python: the stub is in `metadata["stub"]`; an answer is the whole file, and the 
 1. The ids of the tests are read from their source (`suite_tests`): skipped ones, such as extra credits, do not judge.
 2. Files among the tests that hold no test, such as `test_utils.py`, lie beside them.
 3. Answer and tests are in different processes (docs/formats.md, "pytest suites"). So exercises fail, reference
-   included, whose tests hand objects of their own to the answer or patch builtins for it.
+   included, whose tests pass their own objects to the answer or patch builtins for it.
 
 Rust:
 
@@ -43,7 +43,7 @@ def _read_python(row: Row, where: str) -> Iterator[Task]:
     try:
         found = test_ids(tests)
     except UnreadableTests as error:
-        raise UserError(f"{where}: the tests cannot be told from their source: {error}") from error
+        raise UserError(f"{where}: the tests cannot be read from their source: {error}") from error
     if not found:
         raise UserError(f"{where}: the task has no tests: none in {', '.join(tests) or 'no file'}")
     kept = exercise_files.left_over(row, "id", "instructions", "tests")

@@ -11,7 +11,7 @@ from strop.tasks.rows import Row, suggestion
 
 
 def text(row: Row, name: str, where: str, default: str | None = None) -> str:
-    """A field that must hold text; `default` stands for one that is missing or null. Raises UserError."""
+    """A field that must hold text; `default` replaces a missing or null one. Raises UserError."""
     value = row.get(name)
     if value is None and default is not None:
         return default

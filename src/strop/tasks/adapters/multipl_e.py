@@ -1,7 +1,7 @@
 """MultiPL-E (MIT): HumanEval and MBPP translated to many languages, from prompts and unit tests.
 
 Reference: github.com/nuprl/MultiPL-E; Cassano et al. 2022, arXiv:2208.08227. Rows: name, language, prompt, doctests,
-original, prompt_terminology, tests, stop_tokens. The set brings no solutions.
+original, prompt_terminology, tests, stop_tokens. The set has no solutions.
 
 1. The original puts answer and tests into one program, whose exit status decides. Here Python's tests are *asserts*,
    Rust's become unit tests, one an assertion, and of JavaScript's only the calls go into the answer's process: it

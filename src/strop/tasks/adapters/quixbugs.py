@@ -9,8 +9,8 @@ json_cases ([[arguments], expected] each, or null), pytest (the text of a suite,
    (lists a generator, allows a difference), the suite itself judges, with the cases at hand.
 3. The suite is left as it is: the answer is the module that it imports, `conftest.py` says which one it wants, and
    `load_testdata.py` gives the cases, as in the data set's own harness.
-4. Classes of support modules (`Node`) stand above program and reference, because objects of the tests do not cross into
-   the answer's process: an answer must keep them. The module's name imports them from the answer.
+4. Classes of support modules (`Node`) are placed above program and reference, because objects of the tests do not cross
+   into the answer's process: an answer must keep them. The module's name imports them from the answer.
 5. Cases for which the suite skips itself as too slow are left out; `metadata.original` has them.
 """
 

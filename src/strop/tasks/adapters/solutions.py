@@ -1,7 +1,7 @@
 """Solutions from sites that import things for them: the imports that such code relies on, put in front.
 
-LeetCode and others run a solution below imports of their own (`List`, `defaultdict`, `heappush`, `inf`, ...). An answer
-is verified as it stands, so a reference needs them spelled out.
+LeetCode and others run a solution below their own imports (`List`, `defaultdict`, `heappush`, `inf`, ...). An answer
+is verified as it is, so a reference needs them spelled out.
 """
 
 import ast

@@ -6,7 +6,7 @@ through classes of the same file, in classes named `Test...` without `__init__`,
 
 1. Tests that are marked as skipped or expected to fail, themselves or by their class, are left out, conditional marks
    included: nobody can pass them.
-2. Tests with parameters, and classes or methods made at run time, are not told from source: see `UnreadableTests`.
+2. Tests with parameters, and classes or methods made at run time, cannot be read from source: see `UnreadableTests`.
 """
 
 import ast

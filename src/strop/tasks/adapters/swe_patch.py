@@ -106,7 +106,7 @@ def _end_of_hunk(lines: list[str], at: int) -> int:
     while end < len(lines) and (old > 0 or new > 0 or lines[end].startswith("\\")):
         mark = lines[end][:1]
         if mark not in " +-\\\n\r":
-            raise ValueError(f"line {end + 1} stands in a hunk without a mark")
+            raise ValueError(f"line {end + 1} is in a hunk but has no mark")
         old -= mark not in "+\\"
         new -= mark not in "-\\"
         end += 1

@@ -82,7 +82,7 @@ _TEXT = """
     jam Anna Bob Clara David Emma Frank
 """
 WORDS = tuple(_TEXT.split())
-"""Every letter stands in some word; some words read the same backwards."""
+"""Every letter is in some word; some words are palindromes."""
 
 
 def lines(*rows: object) -> str:
@@ -120,7 +120,7 @@ def letters(r: Random, least: int, most: int, alphabet: str) -> str:
 
 
 def grid(r: Random, rows: int, columns: int, marks: str) -> list[str]:
-    """Rows of random marks; a mark that stands more often in `marks` is drawn more often."""
+    """Rows of random marks; a mark that occurs more often in `marks` is drawn more often."""
     return ["".join(r.choices(marks, k=columns)) for _ in range(rows)]
 
 

@@ -1,6 +1,6 @@
 """`RemoteVerifier`: the Verifier protocol, answered by other machines. See `protocol` for the wire format.
 
-The work is done by a thread with an event loop of its own (`dispatch`); nothing here blocks but a full queue.
+A thread with its own event loop does the work (`dispatch`); nothing here blocks except a full queue.
 """
 
 import asyncio

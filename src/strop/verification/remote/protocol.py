@@ -90,7 +90,7 @@ def parse_jobs(body: bytes) -> list[JobLine]:
         except (ValueError, TypeError, RecursionError) as error:
             raise BadRequest(f"line {number}: not a job: {_first_fault(error)}") from None
         if job.id in seen:
-            raise BadRequest(f"line {number}: id {job.id[:60]!r} stands twice in one request")
+            raise BadRequest(f"line {number}: id {job.id[:60]!r} is used twice in one request")
         seen.add(job.id)
         jobs.append(job)
     if not jobs:

@@ -1,4 +1,4 @@
-"""The verifier pool behind HTTP: Starlette for the routes, uvicorn for the sockets. See `protocol` for the wire format.
+"""The verifier pool over HTTP: Starlette for the routes, uvicorn for the sockets. See `protocol` for the wire format.
 
 Threat model: a caller without the token learns nothing but that. Bodies, jobs and waiting connections are bounded.
 Answers are judged in the jail as everywhere; nothing that a request holds is run or written here. The channel itself is

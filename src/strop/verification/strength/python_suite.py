@@ -2,7 +2,7 @@
 
 Counted as claims: `assert`, unittest's and other `assert…` calls, `with raises(…)` or `warns(…)` around the code under
 test, `fail()` and `raise AssertionError` behind a condition, calls of helper functions that make claims. Not counted:
-what stands in comments, strings, `if False`, after a `return` or `skip()`, in a `try` whose handler hides a failure;
+what is in comments, strings, `if False`, after a `return` or `skip()`, in a `try` whose handler hides a failure;
 asserts of a tuple, a literal or a bare function; asserts at module level.
 """
 

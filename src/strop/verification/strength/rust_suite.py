@@ -1,8 +1,8 @@
 """The tests of a Rust file and their claims.
 
-Counted as claims: assert macros (std's, and any whose name begins with assert_ or debug_assert), panics behind a
-condition, `.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a call, `?` in a test that returns a result,
-`#[should_panic]` once, and calls of helper functions and helper macros that make claims. Not counted: what stands in
+Counted as claims: assert macros (std's, and any whose name begins with assert_ or debug_assert), conditional panics,
+`.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a call, `?` in a test that returns a result,
+`#[should_panic]` once, and calls of helper functions and helper macros that make claims. Not counted: what is in
 comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread never joined.
 """
 
