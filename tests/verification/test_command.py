@@ -1,5 +1,4 @@
-# ruff: noqa: E501
-"""C, JavaScript, languages of one's own and tasks with steps: right, wrong, broken, looping and hostile answers."""
+"""C, JavaScript, user-defined languages and tasks with steps: right, wrong, broken, looping and hostile answers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from strop.attacks.canary import Canaries
+from strop.attacks.suite import Attack, load_suite, trial
+from strop.attacks.tasks import build
 from strop.core.checks import CommandCheck, CommandStep, StdioCase, StdioCheck
 from strop.core.errors import UserError, VerificationError
 from strop.core.task import Task
@@ -70,77 +72,69 @@ def test_warnings_fail_the_lint_stage_alone(command: CommandToolchain) -> None:
     assert verdict.passed and lint is not None and not lint.passed and "unused" in lint.output
 
 
-HOSTILE = {
+SPOILT = {
     "c": {
-        "loop": ("int main(void) { for (;;); }", Outcome.TIMED_OUT),
-        "sleeper": ("#include <unistd.h>\nint main(void) { for (;;) sleep(9); }", Outcome.TIMED_OUT),
-        "exit 0": ("#include <stdlib.h>\nint main(void) { exit(0); }", Outcome.FAILED),
-        "right output, status 1": (RIGHT["c"].replace("return 0", "return 1"), Outcome.FAILED),
-        "right output, then a crash": (
-            RIGHT["c"].replace("return 0", "fflush(stdout); *(volatile int *)0 = 1"),
-            Outcome.FAILED,
-        ),
-        "flood": ('#include <stdio.h>\nint main(void) { for (;;) puts("42"); }', Outcome.FAILED),
-        "fork": (
-            "#include <unistd.h>\n"
-            + RIGHT["c"].replace(
-                "return 0", "for (int i = 0; i < 200; i++) if (fork() < 0) return 1; return 0"
-            ),
-            Outcome.FAILED,
-        ),
-        "exec": (
-            '#include <unistd.h>\nint main(void) { execl("/bin/echo", "echo", "3", (char *)0); return 1; }',
-            Outcome.FAILED,
-        ),
-        "write": (RIGHT["c"].replace("return 0", 'FILE *f = fopen("x", "w"); return f == 0'), Outcome.FAILED),
-        "socket": (
-            "#include <sys/socket.h>\n"
-            + RIGHT["c"].replace("return 0", "return socket(AF_INET, SOCK_STREAM, 0) < 0"),
-            Outcome.FAILED,
-        ),
-        "memory": (
-            "#include <stdlib.h>\n#include <string.h>\nint main(void) { for (;;) { char *p = malloc(1 << 24); if (!p) abort(); memset(p, 1, 1 << 24); } }",
-            None,
-        ),
-        "include of a host file": ('#include "/etc/passwd"\nint main(void) { return 0; }', Outcome.FAILED),
-        "endless include": ('#include "answer.c"\nint main(void) { return 0; }', Outcome.FAILED),
-        "binary of a host file": (
-            '__asm__(".incbin \\"/etc/passwd\\"");\nint main(void) { return 0; }',
-            Outcome.FAILED,
-        ),
-        "build that never ends": ('#include "/dev/zero"\nint main(void) { return 0; }', None),
-        "no source": ("\ud800", Outcome.FAILED),
+        "status 1": RIGHT["c"].replace("return 0", "return 1"),
+        "crash": RIGHT["c"].replace("return 0", "fflush(stdout); *(volatile int *)0 = 1"),
+        "fork": "#include <unistd.h>\n"
+        + RIGHT["c"].replace("return 0", "for (int i = 0; i < 200; i++) if (fork() < 0) return 1; return 0"),
+        "write": RIGHT["c"].replace("return 0", 'FILE *f = fopen("x", "w"); return f == 0'),
+        "socket": "#include <sys/socket.h>\n"
+        + RIGHT["c"].replace("return 0", "return socket(AF_INET, SOCK_STREAM, 0) < 0"),
+        "no source": "\ud800",
     },
     "javascript": {
-        "loop": ("for (;;);", Outcome.TIMED_OUT),
-        "sleeper": ("setInterval(() => 0, 1000)", Outcome.TIMED_OUT),
-        "exit 0": ("process.exit(0)", Outcome.FAILED),
-        "right output, status 1": (RIGHT["javascript"] + "process.exitCode = 1", Outcome.FAILED),
-        "right output, then an exception": (RIGHT["javascript"] + "throw 1", Outcome.FAILED),
-        "flood": ("for (;;) require('fs').writeSync(1, '42'.repeat(1000))", Outcome.FAILED),
-        "child": ("console.log(require('child_process').execSync('echo 3').toString())", Outcome.FAILED),
-        "host file": ("console.log(require('fs').readFileSync('/etc/passwd', 'utf8'))", Outcome.FAILED),
-        "write": (RIGHT["javascript"] + "require('fs').writeFileSync('x', 'y')", Outcome.FAILED),
-        "heap": ("const a = []; for (;;) a.push(new Array(1e5).fill(1.5))", None),
-        "buffers": ("const a = []; for (;;) a.push(Buffer.alloc(1 << 26, 1))", None),
-        "kill parent": ("process.kill(process.ppid, 'SIGKILL')", Outcome.FAILED),
-        "environment": ("console.log(Object.keys(process.env).length > 9 ? 3 : 0)", Outcome.FAILED),
+        "status 1": RIGHT["javascript"] + "process.exitCode = 1",
+        "exception": RIGHT["javascript"] + "throw 1",
+        "write": RIGHT["javascript"] + "require('fs').writeFileSync('x', 'y')",
     },
 }
+"""Right outputs with something that fails them."""
 
 
 @pytest.mark.parametrize(
-    ("name", "attack"),
-    [pytest.param(name, attack, marks=COMPILER[name]) for name in HOSTILE for attack in HOSTILE[name]],
+    ("name", "fault"),
+    [pytest.param(name, fault, marks=COMPILER[name]) for name in SPOILT for fault in SPOILT[name]],
+)
+def test_right_output_is_not_enough(command: CommandToolchain, name: str, fault: str) -> None:
+    verdict = judge(command, SUM, SPOILT[name][fault], name)
+    assert verdict.outcome is Outcome.FAILED, verdict
+    assert judge(command, SUM, RIGHT[name], name).passed
+
+
+ENDINGS = dict.fromkeys(
+    ("c/loop-ignoring-signals", "c/sleeps", "javascript/loop", "javascript/waits"), Outcome.TIMED_OUT
+) | dict.fromkeys(
+    (
+        "c/constructor-exit", "c/include-secret", "c/incbin-secret", "c/other-program", "c/output-flood",
+        "javascript/daemon", "javascript/exit-0", "javascript/kill-grader", "javascript/output-flood",
+        "javascript/secret-file",
+    ),
+    Outcome.FAILED,
+)  # fmt: skip
+"""The outcome of attacks of the suite that end in one way only."""
+
+
+@pytest.fixture(scope="module")
+def canaries() -> Iterator[Canaries]:
+    with Canaries() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [pytest.param(a, marks=COMPILER[a.language], id=a.id) for a in load_suite() if a.language in COMPILER],
 )
 def test_hostile_programs_fail(
-    command: CommandToolchain, hasty: CommandToolchain, name: str, attack: str
+    command: CommandToolchain, hasty: CommandToolchain, canaries: Canaries, attack: Attack
 ) -> None:
-    answer, outcome = HOSTILE[name][attack]
-    verdict = judge(hasty if attack == "sleeper" else command, SUM, answer, name)
+    made = trial(attack, build(canaries.secret), canaries.facts)
+    assert made.hostile is not None and made.honest is not None
+    (verdict,) = (hasty if attack.name in ("sleeps", "waits") else command).judge([(made.task, made.hostile)])
     assert verdict.outcome not in (Outcome.PASSED, Outcome.ERROR), verdict
-    assert outcome is None or verdict.outcome is outcome, verdict
-    assert judge(command, SUM, RIGHT[name], name).passed
+    assert verdict.outcome is ENDINGS.get(attack.id, verdict.outcome), verdict
+    assert not canaries.leaked(verdict.model_dump_json()) and not canaries.touched()
+    assert command.judge([(made.task, made.honest)])[0].passed
 
 
 @pytest.mark.parametrize("name", [C, JS])
