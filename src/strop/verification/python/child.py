@@ -133,14 +133,23 @@ class Findings:
         """Whether every test passed so far, and all were seen."""
         return len(self.results) == self.count and all(r.outcome is Outcome.PASSED for r in self.results)
 
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Of all results so far, and of what ended the tests."""
+        return [result.outcome for result in self.results] + ([self.stop[0]] if self.stop else [])
+
+    def late(self, limits: Limits) -> bool:
+        """Whether it took too long without using up its CPU time, as on a busy machine."""
+        return Outcome.TIMED_OUT in self.outcomes and self.cpu < limits.cpu_seconds
+
     def add(self, outcome: Outcome, message: str = "", seconds: float = 0.0) -> None:
         """The next test's result."""
         name = f"{self.prefix} {len(self.results)}"
         self.results.append(TestResult(id=name, outcome=outcome, message=message[:300], seconds=seconds))
 
-    def fail(self, number: int, message: str) -> None:
-        """Makes a result *failed* after all."""
-        changed = {"outcome": Outcome.FAILED, "message": message}
+    def fail(self, number: int, message: str, outcome: Outcome = Outcome.FAILED) -> None:
+        """Makes a result something else than passed after all."""
+        changed = {"outcome": outcome, "message": message}
         self.results[number] = self.results[number].model_copy(update=changed)
 
     def account(self, end: End, *captures: Capture) -> None:

@@ -39,8 +39,6 @@ TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
 _KNOWN = 512
 """Things that are remembered of references."""
-_SAYS_NOTHING = (Outcome.PASSED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY)
-"""Outcomes of a second look that leave a pass alone."""
 CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
 _Found = TypeVar("_Found")
 
@@ -108,7 +106,7 @@ class PythonToolchain:
                 self._without_changes(task, answer, findings, replace(limits, wall_seconds=wall))
                 wall -= time.monotonic() - began
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
-                self._with_altered_calls(task.check, task.reference, answer, findings, wall)
+                self._with_altered_calls(task, task.check, answer, findings, wall, 2 * seconds + 1)
         except WorkerDied:  # the verdict stands; the next answer finds fresh processes
             self.close()
 
@@ -116,30 +114,30 @@ class PythonToolchain:
         """Judges the answer so that no call changes an argument, where the reference passes like that."""
         again = self._findings(task.check, answer, limits, changes=False)
         findings.cpu += again.cpu
-        outcomes = [result.outcome for result in again.results] + ([again.stop[0]] if again.stop else [])
-        bad = next((n for n, found in enumerate(outcomes) if found not in _SAYS_NOTHING), None)
+        bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
         if bad is not None and self._pure(task.check, task.reference):
-            findings.fail(bad, CHANGED)
+            findings.fail(bad, CHANGED, again.outcomes[bad])
 
     def _pure(self, check: Check, reference: str) -> bool:
         """Whether the reference passes without changing arguments. Raises WorkerDied."""
 
-        def find() -> bool:
+        def find() -> bool | None:
             found = self._findings(check, reference, changes=False)
-            return found.stop is None and found.passed
+            return None if found.late(self.settings.limits) else found.stop is None and found.passed
 
         return self._remembered(f"pure {check.model_dump_json()}", reference, find, otherwise=False)
 
     def _with_altered_calls(
-        self, check: PytestCheck, reference: str, answer: str, findings: Findings, wall: float
+        self, task: Task, check: PytestCheck, answer: str, findings: Findings, wall: float, most: float
     ) -> None:
-        limits = self.settings.limits
+        """`wall`: seconds of all runs together, `most` of one: one that takes longer says nothing, the next ones do."""
+        limits, reference = self.settings.limits, task.reference
 
         def run(alter: Mapping[str, Alteration]) -> SuiteReport:
             return self._suite(check, reference, limits, alter)
 
-        def find() -> list[Round]:
-            return sensitive(check, run, limits.wall_seconds)
+        def find() -> list[Round] | None:
+            return sensitive(run, limits)
 
         rounds: list[Round] = self._remembered(
             f"altered {check.model_dump_json()}", reference, find, otherwise=[]
@@ -148,23 +146,29 @@ class PythonToolchain:
             if wall <= 0:
                 return
             began = time.monotonic()
-            report = self._suite(check, answer, replace(limits, wall_seconds=wall), one.alterations)
+            bounds = replace(limits, wall_seconds=min(wall, most))
+            report = self._suite(check, answer, bounds, one.alterations)
             findings.cpu += report.findings.cpu
             wall -= time.monotonic() - began
             if bad := one.lies(report) if altered else one.lapses(report):
                 number = next(n for n, result in enumerate(findings.results) if result.id == bad[0])
                 return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
 
-    def _remembered(self, what: str, reference: str, find: Callable[[], _Found], otherwise: _Found) -> _Found:
-        """What `find` finds of a reference, `otherwise` for a bad task; kept, unless it raises WorkerDied."""
+    def _remembered(
+        self, what: str, reference: str, find: Callable[[], _Found | None], otherwise: _Found
+    ) -> _Found:
+        """What `find` finds of a reference, `otherwise` for None or a bad task. None, and WorkerDied, are not kept."""
         digest = hashlib.sha256(f"{what}\0{reference}".encode("utf-8", "surrogatepass")).digest()
         if digest not in self._found:
             try:
-                self._found[digest] = find()
+                made = find()
             except WorkerDied:
                 raise
             except VerificationError:
-                self._found[digest] = otherwise
+                made = otherwise
+            if made is None:
+                return otherwise
+            self._found[digest] = made
             while len(self._found) > _KNOWN:
                 self._found.popitem(last=False)
         self._found.move_to_end(digest)

@@ -4,8 +4,8 @@ A class may call all its instances equal, or those that it expects to be compare
 sides are compared by; one single object may stand for all. So a suite in which objects say something is run again in
 fresh processes, each time with the plain values of one call of each test altered. Where the reference's objects then
 say something else and fail the test, an answer that still passes it is *failed*. All tests are run each time, so that
-the answer cannot tell the runs apart, and one of the runs, at a place that nobody knows, alters nothing and must pass:
-that is for an answer that draws by lot, for its whole process, whether it lies.
+the answer cannot tell the runs apart, and one of the runs alters nothing and must pass: that is for an answer that
+draws by lot, for its whole process, whether it lies.
 
 What the reference does with altered calls is found by trying; tests that it fails in another way, or not each time, or
 whose calls the answer gets in another order, say nothing. Not covered: tasks without a reference; a lie in one of many
@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from strop.core.checks import PytestCheck
 from strop.core.verdict import Outcome
+from strop.sandbox.limits import Limits
 from strop.verification.python.suite.altered import COLLECTION
 from strop.verification.python.suite.check import SuiteReport
 
@@ -70,27 +70,24 @@ class Round:
 
 
 def looks(rounds: list[Round]) -> list[tuple[Round, bool]]:
-    """In a random order: some rounds, again if there are few, and one of them without its alterations (False)."""
+    """Some rounds, drawn, again if there are few; after the first of them one without alterations (False)."""
     order = secrets.SystemRandom()
     chosen = order.sample(rounds, min(MOST, len(rounds)))
     chosen += order.choices(rounds, k=max(0, FEWEST - len(chosen)))
     every = frozenset[str]().union(*(one.tests for one in rounds))
-    found = [*((one, True) for one in chosen), (Round({}, every), False)]
-    order.shuffle(found)
-    return found
+    first, *others = ((one, True) for one in chosen)
+    return [first, (Round({}, every), False), *others]
 
 
-def sensitive(check: PytestCheck, run: Run, seconds: float) -> list[Round]:
-    """Rounds in which the reference's objects say something else, and tests fail for it.
+def sensitive(run: Run, limits: Limits) -> list[Round] | None:
+    """Rounds in which the reference's objects say something else, and tests fail for it. None: the machine is too busy.
 
-    `run` judges the reference in a fresh process. No round begins after `seconds`. Raises what `run` raises.
+    `run` judges the reference in a fresh process. No round begins after the wall limit. Raises what `run` raises.
     """
-    until = time.monotonic() + seconds
+    until = time.monotonic() + limits.wall_seconds
     usual = run({})
-    if len(usual.tests) < len(set(check.tests)) or any(
-        r.outcome is not Outcome.PASSED for r in usual.tests.values()
-    ):
-        return []
+    if not usual.findings.passed:
+        return None if usual.findings.late(limits) else []
     waiting = {name: _to_alter(usual, name) for name in usual.tests if name in usual.said}
     early = _shuffled(range(len(usual.calls.get(COLLECTION, ()))))
     found: list[Round] = []
