@@ -89,3 +89,10 @@ def test_tables_have_no_number_twice() -> None:
         numbers = list(table(machine).values())
         assert len(numbers) == len(set(numbers))
     assert table("riscv64") == {}
+
+
+def test_accounts_of_the_user_and_waits_in_the_kernel_are_out_of_reach(calls: dict[str, int]) -> None:
+    for name in ("io_setup", "sync", "syncfs"):
+        assert decide(seccomp.base(allow_exec=True, allow_metadata=True), calls[name]) == LINUX_EPERM, name
+    for name in {"sendmsg", "sendmmsg", "inotify_init", "inotify_init1"} & set(calls):
+        assert decide(seccomp.leaf(7), calls[name]) == LINUX_EPERM, name

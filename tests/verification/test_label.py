@@ -10,7 +10,7 @@ from strop.core.checks import LabelCheck, WorkspaceCheck
 from strop.core.errors import VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.verification.label import MAX_ANSWER, LabelToolchain, label_of
+from strop.verification.label import MAX_ANSWER, MAX_LINES, LabelToolchain, label_of
 from strop.verification.verifier import OpenVerifier
 
 CHOICES = ["safe", "CWE-022", "CWE-089", "CWE-416"]
@@ -151,3 +151,8 @@ def test_no_fixed_answer_beats_a_balanced_set() -> None:
     assert all(rate([f"Answer: {choice}"] * 200) == 0.25 for choice in CHOICES)
     assert rate([f"Answer: {draw.choice(CHOICES)}" for _ in tasks]) < 0.35
     assert rate(["\n".join(f"Answer: {choice}" for choice in CHOICES)] * 200) == 0.0
+
+
+def test_many_lines_are_no_answer() -> None:
+    assert label_of("Answer: safe\n" * MAX_LINES, CHOICES) == ("safe", "")
+    assert label_of("Answer: safe\n" * (MAX_LINES + 1), CHOICES)[0] is None

@@ -21,6 +21,8 @@ from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 
 MAX_ANSWER = 1 << 20
 """Characters of an answer that are read; a longer one is no answer."""
+MAX_LINES = 1000
+"""Lines that begin with `Answer:`; each is held against every choice. An answer with more is no answer."""
 _MARKS = " \t\r\v\f*_#>-`'\"\u201c\u201d\u2018\u2019"
 _KEYWORD = "answer"
 
@@ -50,10 +52,14 @@ def label_of(answer: str, choices: Sequence[str]) -> tuple[str | None, str]:
     if whole in known:
         return known[whole], ""
     found: set[str] = set()
+    lines = 0
     for line in answer.split("\n"):
         after = _after_keyword(line)
         if after is None:
             continue
+        lines += 1
+        if lines > MAX_LINES:
+            return None, f"more than {MAX_LINES} lines begin with 'Answer:'"
         label = _first_label(after, known)
         if label is None:
             return None, "a line that begins with 'Answer:' does not name one choice"

@@ -33,7 +33,12 @@ CACHE_BYTES = 64 * 2**20
 """Kept verdicts, in bytes."""
 TRIES = 2
 """Attempts at a job before its verdict is *error*."""
-_HARMLESS = {"python": "pass\n", "rust": "fn harmless() {}\n"}
+_HARMLESS = {
+    "python": "pass\n",
+    "rust": "fn harmless() {}\n",
+    "c": "int main(void) { return 0; }\n",
+    "javascript": ";\n",
+}
 """Answers that do nothing, for tasks without a reference."""
 _DETAIL = 500
 """Most characters of a blamed answer's detail."""

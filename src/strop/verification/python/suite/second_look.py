@@ -9,8 +9,8 @@ draws by lot, for its whole process, whether it lies.
 
 What the reference does with altered calls is found by trying; tests that it fails in another way, or not each time, or
 whose calls the answer gets in another order, say nothing. Not covered: tasks without a reference; a lie in one of many
-words of a test, where no run alters that one; objects made by calls without plain values; an answer that draws by lot
-passes in one case of 28 at most.
+words of a test, where no run alters that one; objects made by calls without plain values. An answer that draws by lot
+passes in one case of 28 at most, in one of nine if it also draws whether it sleeps past the time of such a run.
 """
 
 import secrets
