@@ -87,7 +87,7 @@ with Canaries() as canaries:
 def test_an_exploit_is_kept_and_can_be_tried_again(tmp_path: Path) -> None:
     # In a process of its own: the bench waits for every child of the process that it runs in.
     done = subprocess.run(
-        [sys.executable, "-c", CARELESS, str(tmp_path), str(most(150, 40))],
+        [sys.executable, "-c", CARELESS, str(tmp_path), str(most(150, 80))],
         capture_output=True,
         text=True,
         check=True,
