@@ -1,9 +1,10 @@
 """Rust verdicts in batches against the published recipe, side by side on the same answers.
 
 The recipe: for each completion three fresh project folders, then `cargo build`, `cargo clippy` and `cargo test`, one
-after the other, without a jail. Ours: `RustToolchain(verdict="cargo")`, jailed, `--batch` answers at a time. Both are
-run in turn on small slices; CPU time is that of all processes of a side, wall time is what a caller waits. Answers that
-do not end are left out of the timing: their cost is a matter of limits (10 s of CPU time here, a minute in the recipe).
+after the other, without a jail. Ours: `RustToolchain`, jailed, `--batch` answers at a time, with `--verdict` cargo,
+which decides as the recipe does, or strict. Both are run in turn on small slices; CPU time is that of all processes of
+a side, wall time is what a caller waits. Answers that do not end are left out of the timing: their cost is a matter of
+limits (10 s of CPU time here, a minute in the recipe).
 
     python benchmarks/verify_rust.py --json FILE                        # about 3 minutes
     python benchmarks/verify_rust.py --compare 600 [--exercism FILE]    # only: are the verdicts the same?
@@ -110,18 +111,23 @@ def ending(pairs: list[Pair], count: int) -> list[Pair]:
     return kept[:count]
 
 
-def measure(pairs: list[Pair], batch: int, slices: int) -> dict[str, object]:
+def toolchain_of(verdict: str) -> RustToolchain:
+    """Ours, without the running audit."""
+    return RustToolchain(verdict="strict" if verdict == "strict" else "cargo", audit=0)
+
+
+def measure(pairs: list[Pair], batch: int, slices: int, verdict: str) -> dict[str, object]:
     """Both sides in turn: a slice by the recipe, then a batch by us, until all answers are done.
 
     The jail's process is one for the whole run. Its CPU time and that of all it started is known when it is reaped at
     the end, so `cpu_ms` is a mean over every turn, start included; `wall_ms` is the median turn.
     """
-    warm = RustToolchain(verdict="cargo", audit=0)
+    warm = toolchain_of(verdict)
     warm.judge(pairs[:1])  # compilers into the file cache, lints asked
     warm.close()
     recipe_cpu = recipe_wall = our_cpu = 0.0
     walls, differences, passed, judged = [], [], 0, 0
-    toolchain = RustToolchain(verdict="cargo", audit=0)
+    toolchain = toolchain_of(verdict)
     for start in range(0, len(pairs), batch):
         part = pairs[start : start + batch]
         step = -(-len(part) // slices)
@@ -163,7 +169,7 @@ def _differences(pairs: list[Pair], ours: list[Signals], cargo: list[Signals]) -
 
 def compare(pairs: list[Pair], verdict: str) -> dict[str, object]:
     """Every answer by both, nothing timed."""
-    toolchain = RustToolchain(verdict="strict" if verdict == "strict" else "cargo", audit=0)
+    toolchain = toolchain_of(verdict)
     differences = []
     for start in range(0, len(pairs), toolchain.batch):
         part = pairs[start : start + toolchain.batch]
@@ -201,7 +207,7 @@ def main() -> None:
     result = (
         compare(pairs, given.verdict)
         if given.compare
-        else measure(ending(pairs, given.answers), given.batch, given.slices)
+        else measure(ending(pairs, given.answers), given.batch, given.slices, given.verdict)
     )
     if given.json:
         given.json.write_text(json.dumps(result, indent=1))

@@ -64,16 +64,14 @@ class Testers:
             self._ask(self._forget)
         new = {_key(case): case for case in cases if case.calls and _key(case) not in self._known}
         if new:
-            paying = list(new.values())
-            alone = [case for case in paying if case.calls and case.calls.own]
-            shared = [case for case in paying if case not in alone]
-            editions = sorted({case.check.edition for case in shared})
-            for group in [
-                *([c for c in shared if c.check.edition == e] for e in editions),
-                *([c] for c in alone),
-            ]:
+            groups: dict[tuple[str, bool], list[RustAnswer]] = {}
+            for (
+                case
+            ) in new.values():  # heads of an answer's own can spoil only each other's program, and then none
+                groups.setdefault((case.check.edition, bool(case.calls and case.calls.own)), []).append(case)
+            for group in groups.values():
                 self._ask(partial(self._compile, group))
-        for case in cases:  # a program of the answer's own heads is compiled by itself: it can spoil no other
+        for case in cases:
             if case.calls and self._known.get(_key(case)) is None:
                 case.calls = None
 
@@ -161,6 +159,10 @@ class Testers:
                 if found.errors or found.denied
             }
             if compiled.trouble or not bad & left.keys():
+                if len(cases) > 1 and any(case.calls and case.calls.own for case in cases):
+                    for case in left.values():
+                        self._compile([case])
+                    return
                 bad = set(left)  # whatever it is, the answers can be judged the other way
             left = {module: case for module, case in left.items() if module not in bad}
         rows: list[list[str]] = []

@@ -109,7 +109,9 @@ impl Get for String {
 impl<T: Put> Put for [T] {
     fn put(&self, to: &mut Vec<u8>) {
         put_length(self.len(), to);
-        self.iter().for_each(|item| item.put(to));
+        for item in self {
+            item.put(to);
+        }
     }
 }
 impl<T: Put, const N: usize> Put for [T; N] {
@@ -169,35 +171,49 @@ impl<T: Get, E: Get> Get for Result<T, E> {
 }
 
 macro_rules! collections {
-    ($($name:ident [$($bound:tt)*]),*) => { $(
+    ($($name:ident $add:ident [$($bound:tt)*]),*) => { $(
         impl<T: Put> Put for $name<T> {
             fn put(&self, to: &mut Vec<u8>) {
                 put_length(self.len(), to);
-                self.iter().for_each(|item| item.put(to));
+                for item in self {
+                    item.put(to);
+                }
             }
         }
         impl<T: Get $($bound)*> Get for $name<T> {
             fn get(from: &mut &[u8]) -> Option<Self> {
-                let length = get_length(from)?;
-                (0..length).map(|_| T::get(from)).collect()
+                let mut left = get_length(from)?;
+                let mut found = Self::default();
+                while left > 0 {
+                    found.$add(T::get(from)?);
+                    left -= 1;
+                }
+                Some(found)
             }
         }
     )* };
 }
-collections!(Vec [], VecDeque [], HashSet [+ Eq + Hash], BTreeSet [+ Ord]);
+// Loops, not adapters: each type in a program has its own copy of this, and less of it compiles sooner.
+collections!(Vec push [], VecDeque push_back [], HashSet insert [+ Eq + Hash], BTreeSet insert [+ Ord]);
 
 macro_rules! maps {
     ($($name:ident [$($bound:tt)*]),*) => { $(
         impl<K: Put, V: Put> Put for $name<K, V> {
             fn put(&self, to: &mut Vec<u8>) {
                 put_length(self.len(), to);
-                self.iter().for_each(|(key, value)| { key.put(to); value.put(to); });
+                for (key, value) in self {
+                    key.put(to);
+                    value.put(to);
+                }
             }
         }
         impl<K: Get $($bound)*, V: Get> Get for $name<K, V> {
             fn get(from: &mut &[u8]) -> Option<Self> {
-                let length = get_length(from)?;
-                (0..length).map(|_| Some((K::get(from)?, V::get(from)?))).collect()
+                let mut found = Self::default();
+                for _ in 0..get_length(from)? {
+                    found.insert(K::get(from)?, V::get(from)?);
+                }
+                Some(found)
             }
         }
     )* };
