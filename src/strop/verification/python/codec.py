@@ -63,8 +63,17 @@ class Oversize(Malformed):
     """More bytes than the receiver takes; the answer's fault, but no forgery."""
 
 
-def encode(value: object) -> bytes:
+def encode(value: Any) -> bytes:
     """The bytes of a value. Raises Unencodable for types that do not cross, cycles and oversize."""
+    kind = type(value)
+    if kind is int and 0 <= value < 128:
+        return bytes((value,))
+    if kind is bytes:
+        data: bytes = value
+        return _head(BYTES, len(data)) + data
+    if kind is str:
+        data = value.encode("utf-8", "surrogatepass")
+        return _head(STR, len(data)) + data
     return Encoder().whole(value)
 
 
@@ -77,14 +86,14 @@ class Encoder:
 
     def whole(self, value: Any) -> bytes:
         """The bytes of a value. Raises Unencodable."""
-        self._put((value,), MAX_DEPTH)
+        self.put((value,), MAX_DEPTH)
         return bytes(self.out)
 
     def beyond(self, value: Any, why: str) -> bytes:
         """The bytes of a value that has none here. Raises Unencodable."""
         raise Unencodable(why)
 
-    def _put(self, values: Iterable[Any], depth: int) -> None:
+    def put(self, values: Iterable[Any], depth: int) -> None:
         """Writes values that are nested at most `depth` deep."""
         out = self.out
         for value in values:
@@ -101,7 +110,20 @@ class Encoder:
                     out += _NUMBERS[size] if size < LONG else _head(INT, size)
                     out += value.to_bytes(size, "little", signed=True)
             elif (code := _CODES.get(kind)) is not None:
-                self._put_container(code, value, depth)
+                size = len(value)
+                self.left -= size + 1
+                if depth <= 0 or self.left < 0:
+                    out += self.beyond(value, "the value is too deep, cyclic or too large")
+                elif code == DICT:
+                    out += _head(DICT, size)
+                    self.put(chain.from_iterable(dict.items(value)), depth - 1)
+                elif size >= PACKED and (width := width_of(value)):
+                    packed = array(width, value)
+                    out += _head(INTS, size) + bytes((code, packed.itemsize))
+                    out += packed.tobytes()
+                else:
+                    out += _head(code, size)
+                    self.put(value, depth - 1)
             elif value is None:
                 out.append(NONE)
             elif kind is bool:
@@ -120,22 +142,6 @@ class Encoder:
             else:
                 name = f"{getattr(kind, '__name__', '?')!s:.80}"
                 out += self.beyond(value, f"a value of type {name} does not cross")
-
-    def _put_container(self, code: int, value: Any, depth: int) -> None:
-        size, out = len(value), self.out
-        self.left -= size + 1
-        if depth <= 0 or self.left < 0:
-            out += self.beyond(value, "the value is too deep, cyclic or too large")
-        elif code == DICT:
-            out += _head(DICT, size)
-            self._put(chain.from_iterable(dict.items(value)), depth - 1)
-        elif size >= PACKED and (width := width_of(value)):
-            packed = array(width, value)
-            out += _head(INTS, size) + bytes((code, packed.itemsize))
-            out += packed.tobytes()
-        else:
-            out += _head(code, size)
-            self._put(value, depth - 1)
 
 
 def tagged(kind: str, *parts: Any) -> bytes:

@@ -92,7 +92,13 @@ def fields(data: bytes) -> dict[str, Any]:
             name = data[at + 1 : end].decode("ascii")
             if name in found:
                 raise Malformed("a name that comes twice")
-            found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH)
+            if (code := data[end]) <= TRUE:
+                found[name], at = _ATOMS[code], end + 1
+            elif code == BYTES and (size := data[end + 1]) < min(LONG, len(data) - end - 1):
+                at = end + 2 + size
+                found[name] = data[end + 2 : at]
+            else:
+                found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH)
     except _BROKEN as error:
         raise _malformed(error) from None
     if at != len(data):
@@ -135,6 +141,8 @@ _UNBUILT: _Make = {
 }
 
 
+_ATOMS = (*range(NONE), None, False, True)
+"""Values of one byte, by that byte."""
 _BROKEN = (LookupError, TypeError, ValueError, OverflowError, StructError, RecursionError, MemoryError)
 
 
@@ -162,8 +170,8 @@ def _read(data: bytes, at: int, make: _Make, levels: int) -> tuple[Any, int]:
     while True:
         code = data[at]
         at += 1
-        if code < 128:
-            items.append(code)
+        if code <= TRUE:
+            items.append(_ATOMS[code])
         elif code >= STR:
             size = data[at]
             at += 1
@@ -201,8 +209,6 @@ def _read(data: bytes, at: int, make: _Make, levels: int) -> tuple[Any, int]:
                         raise Malformed("an unknown kind")
                     outer.append((kind, items, count))
                     kind, items, count = code, [], 2 * size if code == DICT else size
-        elif code <= TRUE:
-            items.append(None if code == NONE else code == TRUE)
         elif code == FLOAT:
             items.append(_float(data, at))
             at += 8
