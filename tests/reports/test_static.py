@@ -11,8 +11,8 @@ from tests import needs, warm
 
 from strop.core import files
 from strop.core.errors import UserError
-from strop.reports.rollout_files import read_whole, step_file
 from strop.reports.page import document
+from strop.reports.rollout_files import read_whole, step_file
 from strop.reports.static import report as static
 from strop.reports.static.report import report
 

@@ -130,7 +130,7 @@ def _names(section: type[Section]) -> list[str]:
     return [field.alias or name for name, field in section.model_fields.items()]
 
 
-def cause(error: ErrorDetails, path: Path, engine: str = "") -> str:
+def cause(error: ErrorDetails, path: Path, engine: str) -> str:
     """What one pydantic error says: what is wrong with the value, and what to do."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     shown = shorten(_show(value))

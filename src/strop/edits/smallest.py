@@ -106,7 +106,7 @@ def merged(found: list[Hunk], gap: int = 0) -> list[Hunk]:
     return out
 
 
-def unique_hunks(before: str, after: str, gap: int = 0) -> list[Hunk]:
+def unique_hunks(before: str, after: str, gap: int) -> list[Hunk]:
     """The hunks, grown above and below alike, then cut back from above first, just enough that each one's old lines are
     unique in the old text and that it has an old and a new line, if there is one.
     """

@@ -12,7 +12,7 @@ _HEIGHT, _TOP, _LEFT, _BAR, _GAP = 240, 48, 48, 34, 40
 _CSP = "default-src 'none'"
 
 
-def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str = "") -> str:
+def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str) -> str:
     """Groups of bars from 0 to 100 %, each with its interval as a whisker and its rate above. One colour a model."""
     models = [rate.model for rate in next(iter(groups.values()), [])]
     group = len(models) * _BAR + _GAP

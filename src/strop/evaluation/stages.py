@@ -41,7 +41,7 @@ def base_tests(task: Task) -> int:
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
 
-def came_through(verdict: Verdict, name: str, base: int = 0) -> bool:
+def came_through(verdict: Verdict, name: str, base: int) -> bool:
     """Whether a scored answer passed the stage of that name; `base` is how many tests are the base set."""
     if name == "test":
         return verdict.passed

@@ -49,7 +49,7 @@ class RunFolder:
         self._lock = lock
 
     @classmethod
-    def check_free(cls, path: Path | str, *, overwrite: bool = False) -> None:
+    def check_free(cls, path: Path | str, *, overwrite: bool) -> None:
         """Raises UserError when `create` would refuse, and writes nothing: to be asked before a model is loaded."""
         folder = Path(path)
         try:

@@ -65,9 +65,7 @@ def format_score(answer: str, format: str) -> float:
     return mean * max(0.5, 1 - PER_FAULT * (len(parsed.faults) - len(fatal)))
 
 
-def files_after(
-    answer: str, files: Files, format: str, tolerance: Tolerance = EXACT
-) -> dict[str, str] | None:
+def files_after(answer: str, files: Files, format: str, tolerance: Tolerance) -> dict[str, str] | None:
     """The files after the edit of an answer; None where it cannot be read, does not apply or changes nothing."""
     chosen = format_of(format)
     try:

@@ -58,7 +58,7 @@ def run_command(
 class Box:
     """One worker process. Every method raises SandboxError when it is broken; then close it and open another."""
 
-    def __init__(self, jail: Jail, *, allow_unsafe: bool, read: Sequence[str] = ()) -> None:
+    def __init__(self, jail: Jail, *, allow_unsafe: bool, read: Sequence[str]) -> None:
         self.jail = jail
         self._allow_unsafe = allow_unsafe
         self._read = set(read)

@@ -35,7 +35,7 @@ def scopes_signals() -> bool:
     return abi() >= 6
 
 
-def restrict(*, read: Iterable[str] = (), write: Iterable[str] = ()) -> None:
+def restrict(*, read: Iterable[str], write: Iterable[str] = ()) -> None:
     """Confines this thread for good: `read` may be read and executed, `write` also changed; paths may be absent.
 
     Needs no_new_privs. Raises OSError when the kernel refuses, also where there is no Landlock.

@@ -35,7 +35,7 @@ def unshare(*, processes: bool) -> None:
             file.write(text)
 
 
-def enclose(read: Iterable[str], *, work: str = "", work_options: str = "", processes: bool = False) -> None:
+def enclose(read: Iterable[str], *, work: str, work_options: str, processes: bool = False) -> None:
     """Moves into a new root that holds `read` (not to be written; absent paths are left out) and the devices above.
 
     work       an absolute path for a writable tmpfs with `work_options`; empty = nothing can be written

@@ -92,7 +92,7 @@ class Process:
         return lines[-1][:300] if lines else self._words
 
 
-def spawn(argv: Sequence[str], *, environment: Mapping[str, str], keep: Sequence[int] = ()) -> Process:
+def spawn(argv: Sequence[str], *, environment: Mapping[str, str], keep: Sequence[int]) -> Process:
     """Starts `argv` by fork and exec with standard input and output on /dev/null. Raises OSError."""
     return Process(
         subprocess.Popen(

@@ -37,7 +37,7 @@ def watch(child: int, limits: Limits, stops: tuple[int, ...]) -> str:
         os.close(ended)
 
 
-def kill_all(uid: int = 0) -> int:
+def kill_all(uid: int) -> int:
     """Kills and reaps every descendant, again until none is left; returns how many. Orphans of the tree become ours.
 
     uid  the user id they all share, if nobody else has it: then they are killed at once, as the init process

@@ -9,7 +9,7 @@ from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.tasks import jsonl, parquet
 from strop.tasks.bounded import plain_row
-from strop.tasks.lines import Report, fail
+from strop.tasks.lines import Report
 from strop.tasks.rows import Row
 
 KINDS = ("jsonl", "parquet", "hub")
@@ -23,7 +23,7 @@ def is_place(place: str) -> bool:
     return bool(colon and kind in KINDS) or _is_known(path) or (bool(place) and path.is_dir())
 
 
-def read_place(place: str, report: Report = fail) -> Iterator[tuple[str, Row]]:
+def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
     """(where, row) of each row of a place; of a folder, of its files in the order of their names.
 
     place   a path that ends in .jsonl, .ndjson or .json (each alone or with .gz or .zst) or .parquet; a folder of such
@@ -84,7 +84,7 @@ def _is_known(path: Path) -> bool:
     return path.suffix == ".parquet" or jsonl.is_jsonl(path)
 
 
-def _read_hub(name: str, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_hub(name: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:
     """(`name[split]:row`, row) of `ID`, `ID@SPLIT` or `ID:CONFIG@SPLIT`; ID may be a local folder.
 
     Without a split it is the only one, or "train". Raises UserError, with the cause, for a data set or split that

@@ -18,7 +18,7 @@ class StepFeed:
     """Plays steps. Keeps the last step's groups until their advantages are known."""
 
     def __init__(
-        self, recipe: Recipe, player: Player, rubric: WeightedRubric, stream: TaskStream, *, world: int = 1
+        self, recipe: Recipe, player: Player, rubric: WeightedRubric, stream: TaskStream, *, world: int
     ) -> None:
         self._recipe = recipe
         self._player = player

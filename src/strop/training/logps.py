@@ -188,8 +188,8 @@ def shared_prefix_logps(
     keep: int,
     *,
     head: torch.nn.Linear,
-    rows: list[int] | None = None,
-    temperature: float = 1.0,
+    rows: list[int] | None,
+    temperature: float,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """(log-probabilities, entropies), both (B, keep) float32, zero where there is no completion token.
 

@@ -77,7 +77,7 @@ def open_verifier(
     )
 
 
-def open_remote(urls: Sequence[str], *, settings: "dict[str, Any] | None" = None) -> "RemoteVerifier":
+def open_remote(urls: Sequence[str], *, settings: "dict[str, Any] | None") -> "RemoteVerifier":
     """A verifier on other machines, `strop serve-verifier` running on each; the token is in STROP_VERIFIER_TOKEN.
 
     `settings`: what the machines must agree with (`settings.fingerprint`). Raises UserError in one line.

@@ -17,7 +17,7 @@ _SAID = 160
 class Summary:
     """Takes audits one by one; keeps counts and a few examples, so memory does not grow."""
 
-    def __init__(self, show: int = 20) -> None:
+    def __init__(self, show: int) -> None:
         """`show`: unfit tasks that are kept by name."""
         self.tasks = self.unfit = self.warned = 0
         self.listed: list[TaskAudit] = []

@@ -142,7 +142,7 @@ def python_subject(routine: Routine) -> Subject | None:
     return Subject(routine.name, "python", shown(routine.source, node), placed)
 
 
-def subject_of_text(text: str, name: str = "") -> Subject | None:
+def subject_of_text(text: str, name: str) -> Subject | None:
     """The function of a Python text that has this name, else the last one; None where there is none."""
     found = [r for r in routines(text) if r.usable]
     named = [r for r in found if r.name == name]

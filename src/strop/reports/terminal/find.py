@@ -56,7 +56,7 @@ class RolloutFinder:
         before, after = ([evaluation_file(self.folder, name) for name in some] for some in (early, late))
         return [*before, *steps, *after]
 
-    def of_step(self, step: int, group: int | None = None) -> list[FoundRollout]:
+    def of_step(self, step: int, group: int | None) -> list[FoundRollout]:
         """The rollouts of a step, or of one of its groups. Raises UserError when there are none."""
         if step not in (steps := self.steps()):
             which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none at all yet"
@@ -75,7 +75,7 @@ class RolloutFinder:
             raise UserError(f"{self.folder} has no evaluation {name!r}: it has {', '.join(known) or 'none'}")
         return list(self._read(evaluation_file(self.folder, name)))
 
-    def of_task(self, word: str, places: list[RolloutFile] | None = None) -> list[FoundRollout]:
+    def of_task(self, word: str, places: list[RolloutFile] | None) -> list[FoundRollout]:
         """Every play of the task of that id, else of the one whose id begins with `word`, in the order of training.
 
         Raises UserError when none, or more than one, begins so.

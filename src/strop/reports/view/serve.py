@@ -39,7 +39,7 @@ def url_of(bound: socket.socket) -> str:
 class ViewServer(uvicorn.Server):
     """uvicorn with the view: `run(sockets=[...])` serves until a signal. A context manager that ends the reading."""
 
-    def __init__(self, app: ViewApp, ready: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, app: ViewApp, ready: Callable[[], None]) -> None:
         self._view, self._ready = app, ready
         super().__init__(
             uvicorn.Config(

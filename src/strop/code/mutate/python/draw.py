@@ -41,7 +41,7 @@ class Draw:
         self,
         routine: Routine,
         random: Random,
-        at_once: tuple[int, int] = (1, 1),
+        at_once: tuple[int, int],
         operators: Collection[str] | None = None,
     ) -> None:
         self.routine, self._random, self._at_once = routine, random, at_once
