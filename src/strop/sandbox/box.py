@@ -56,7 +56,7 @@ def run_command(
 
 
 class Box:
-    """One worker process. Every method raises SandboxError when it is broken; then close it and open another."""
+    """One worker process. When it is broken, every method raises SandboxError; close it and open another."""
 
     def __init__(self, jail: Jail, *, allow_unsafe: bool, read: Sequence[str]) -> None:
         self.jail = jail
@@ -106,7 +106,7 @@ class Box:
         self.close()
 
     def _started(self, read: Sequence[str], *, fresh: bool) -> JailedProcess:
-        """A running keeper that sees the paths. `fresh`: it may be started anew for that."""
+        """A running keeper that sees the paths. `fresh`: it may be restarted for that."""
         if self.jail.own_root and not set(read) <= self._read:
             if not fresh:
                 missing = sorted(set(read) - self._read)

@@ -45,7 +45,7 @@ class Cgroup:
             raise
 
     def limit(self, memory_bytes: int, processes: int) -> None:
-        """Bounds for all processes in it, together; a tmpfs that they fill counts as memory."""
+        """Limits all its processes together; a tmpfs that they fill counts as memory."""
         if (memory_bytes, processes) == self._limits:
             return
         _write(os.path.join(self._paths[0], self._names["memory"]), str(memory_bytes))
@@ -53,12 +53,12 @@ class Cgroup:
         self._limits = (memory_bytes, processes)
 
     def add(self, pid: int) -> None:
-        """Moves a process in; what it starts from now on is in it too."""
+        """Adds a process, and everything that it starts from now on."""
         for path in self._paths:
             _write(os.path.join(path, "cgroup.procs"), str(pid))
 
     def kills(self) -> int:
-        """How many processes the kernel has killed in it for want of memory."""
+        """How many of its processes the kernel has killed because memory ran out."""
         with open(os.path.join(self._paths[0], self._names["events"])) as file:
             return next((int(line.split()[1]) for line in file if line.startswith("oom_kill ")), 0)
 

@@ -53,7 +53,7 @@ def python_read() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """What a worker process adds by itself; see `strop.sandbox.jails`."""
+    """The parts of the jail that a worker process sets up itself; see `strop.sandbox.jails`."""
 
     namespaces: bool = False
     uid: int = 0
@@ -65,12 +65,12 @@ class WorkerSettings:
 
     @property
     def keep_reading(self) -> bool:
-        """What may be read may lie where only root may look; the new user reads it too, where Landlock bounds that."""
+        """Whether the new user can still read paths that only root can reach; Landlock limits which."""
         return bool(self.uid) and landlock.abi() > 0
 
 
 def prepare(settings: WorkerSettings, *, read: tuple[str, ...], write: tuple[str, ...]) -> None:
-    """What a parent does once, so that `change_user` and `enter` are quick in each of its children."""
+    """Work that a parent does once, so that `change_user` and `enter` are quick in each child."""
     if settings.uid:
         kernel.forgo_privileged_exec(keep_reading=settings.keep_reading)
     with contextlib.suppress(OSError):  # no Landlock: `enter` says so

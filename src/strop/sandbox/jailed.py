@@ -107,7 +107,7 @@ class JailedProcess:
             raise self.died(str(error)) from None
 
     def pour(self, data: bytes) -> None:
-        """Bytes of any number, in packets; a message before has said how many."""
+        """Sends bytes in packets; an earlier message has given their number."""
         try:
             for start in range(0, len(data), PACKET_BYTES):
                 self.control.send(data[start : start + PACKET_BYTES])
@@ -132,7 +132,7 @@ class JailedProcess:
         return self.receive()
 
     def understood(self, packet: bytes) -> dict[str, Any]:
-        """The message of a packet that was read from the control socket, b"" at its end."""
+        """The message in a packet from the control socket; b"" is its end."""
         if not packet:
             raise self.died("it hung up")
         message: dict[str, Any] = json.loads(packet)
@@ -141,7 +141,7 @@ class JailedProcess:
         return message
 
     def died(self, why: str) -> StropError:
-        """The error that says so, with the last words of the process."""
+        """The error for a dead process, with the last line that it wrote."""
         words = self._process.last_words() if self._process else ""
         return self._error(f"worker process {self.pid} broke: {why}" + (f" ({words})" if words else ""))
 

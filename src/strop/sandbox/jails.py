@@ -27,7 +27,7 @@ LAUNCHER_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Jail:
-    """What a worker process adds to Landlock, seccomp, limits and an empty environment."""
+    """A configuration: what comes on top of Landlock, seccomp, limits and an empty environment."""
 
     name: str
     slot_uid: bool = False
@@ -42,11 +42,11 @@ class Jail:
 
     @property
     def own_root(self) -> bool:
-        """Whether a worker sees nothing of this host's files but what it is given."""
+        """Whether a worker sees only the files of this host that it is given."""
         return self.namespaces or bool(self.launcher)
 
     def settings(self, slot: Slot | None, *, allow_unsafe: bool) -> str:
-        """What a worker process must know (`confine.WorkerSettings`), as JSON for its command line."""
+        """The worker's settings (`confine.WorkerSettings`), as JSON for its command line."""
         user = {"uid": slot.uid, "holds": slot.fd} if slot else {}
         return json.dumps({"namespaces": self.namespaces, "unsafe": allow_unsafe, **user})
 

@@ -107,7 +107,7 @@ class Keeper:
         os.chdir(work)
 
     def serve(self) -> None:
-        """Request by request. Raises EOFError when the parent is gone."""
+        """Serves one request after another. Raises EOFError when the parent is gone."""
         self.control.send(_packed({"hello": os.getpid()}))
         while True:
             data, fds, _, _ = socket.recv_fds(self.control, _PACKET_BYTES, 3)

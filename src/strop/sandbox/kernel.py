@@ -61,7 +61,7 @@ def mount(source: str, target: str, fstype: str, flags: int, data: str) -> None:
 
 
 def pivot_root(new: str) -> None:
-    """Makes the mount point `new` the root of this mount namespace and lets the old root go."""
+    """Makes the mount point `new` the root of this mount namespace and drops the old root."""
     os.chdir(new)
     syscall(table(MACHINE)["pivot_root"], b".\0", b".\0")
     unmount(".")

@@ -21,7 +21,7 @@ _SCOPES = 0b11  # abstract sockets, signals
 
 
 def abi() -> int:
-    """The kernel's Landlock ABI; 0 where there is none or it is switched off."""
+    """The kernel's Landlock ABI; 0 where Landlock is missing or off."""
     if not kernel.LINUX:
         return 0
     try:

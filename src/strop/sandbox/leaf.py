@@ -47,7 +47,7 @@ class Leaf:
             self._install = (kernel.PR_SET_SECCOMP, 2, ctypes.pointer(self._fprog), 0, 0)
 
     def __call__(self) -> None:
-        """Raises OSError when something is refused."""
+        """Raises OSError when the kernel refuses a step."""
         for function, arguments in self._calls:
             if function(*arguments) == -1:
                 raise OSError(f"prctl{arguments} was refused")

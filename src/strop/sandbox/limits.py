@@ -8,7 +8,7 @@ from functools import cache
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one answer may use. CPU time is the limit that counts; wall time only ends sleepers."""
+    """Limits of one answer. CPU time is the one that matters; wall time only ends sleepers."""
 
     cpu_seconds: float = 2.0
     """CPU seconds of the whole answer, all its tests together."""

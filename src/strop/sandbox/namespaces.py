@@ -64,7 +64,7 @@ def enclose(read: Iterable[str], *, work: str, work_options: str, processes: boo
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:
-    """The paths without those that lie below another one, each as it is spelled and where its links lead."""
+    """The paths that are not below another one, each as spelled and with links resolved."""
     every = {os.path.normpath(p) for p in paths if not p.startswith(("/dev/", "/proc/"))}
     every |= {os.path.realpath(p) for p in every}
     kept: list[str] = []
@@ -75,7 +75,7 @@ def _outermost(paths: Iterable[str]) -> list[str]:
 
 
 def _open(path: str) -> int:
-    """The path without following a link at its end; -1 where there is nothing."""
+    """A descriptor of the path, whose last component may not be a link; -1 if it is absent."""
     try:
         return os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -100,7 +100,7 @@ def _bind(fd: int, target: str, flags: int) -> None:
 
 
 def _locked(target: str) -> int:
-    """Flags that a mount of the host has and that a user namespace may not take away."""
+    """Flags of the host's mount that a user namespace may not remove."""
     found = os.statvfs(target).f_flag
     pairs = (
         (os.ST_NOEXEC, 0x8),

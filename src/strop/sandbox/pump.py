@@ -16,7 +16,7 @@ _SLACK = 0.002
 
 
 def cpu_clock(pid: int) -> float:
-    """CPU seconds that a process has used, all its threads. Raises OSError when it is gone."""
+    """CPU seconds of a process, all threads together. Raises OSError when it is gone."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
@@ -50,7 +50,7 @@ class Pump:
         self._clocks.append((pid, 0.0 if fresh else cpu_clock(pid)))
 
     def read(self, fd: int, sink: Callable[[bytes], None]) -> None:
-        """Hands what arrives to `sink`, b"" once at the end of the stream."""
+        """Passes what arrives to `sink`, and b"" at the end of the stream."""
         os.set_blocking(fd, False)
         self._readers[fd] = sink
         self._register(fd)
@@ -63,7 +63,7 @@ class Pump:
         self._register(fd)
 
     def writing(self, fd: int) -> bool:
-        """Whether something is left to write there."""
+        """Whether there is more to write."""
         return fd in self._writers
 
     def step(self, at_most: float = math.inf) -> bool:
@@ -82,7 +82,7 @@ class Pump:
         return True
 
     def drain(self, fd: int) -> None:
-        """Takes what is there already, without waiting."""
+        """Reads what has already arrived, without waiting."""
         while fd in self._readers and self._pull(fd):
             pass
 
@@ -151,10 +151,10 @@ class Capture:
 
     @property
     def flood(self) -> bool:
-        """Whether the sender is past all reason."""
+        """Whether the sender is flooding the stream."""
         return self.seen > 16 * self.limit
 
     @property
     def text(self) -> str:
-        """What was kept, as text; hostile."""
+        """The kept bytes as text; hostile."""
         return self.kept.decode("utf-8", errors="replace")

@@ -19,9 +19,9 @@ class Layer:
     name: str
     active: bool
     detail: str
-    """What was seen when it was tried."""
+    """What the attempt showed."""
     leaves_open: str
-    """What stays possible: with the layer where it is active, without it where it is not."""
+    """What is still possible: despite the layer if it is active, without it if not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,12 +205,12 @@ _ANY_PID = 0x7FFFFFF1
 
 
 def leaf(pid: int, *, allow_exec: bool = False) -> bytes:
-    """The filter of a process that may only compute: threads yes, processes no, signals to itself (`pid`) only."""
+    """The filter of a process that may only compute: threads, no processes, signals only to itself (`pid`)."""
     return _leaf(kernel.MACHINE, allow_exec).replace(struct.pack("=I", _ANY_PID), struct.pack("=I", pid))
 
 
 def leaf_for_any() -> tuple[bytes, tuple[int, ...]]:
-    """The same for a process that is not there yet, and the offsets where its id belongs, as a native 32-bit number."""
+    """The same for a future process, and the offsets at which to write its id, as a native 32-bit number."""
     program, stands, places = _leaf(kernel.MACHINE, False), struct.pack("=I", _ANY_PID), []
     at = program.find(stands)
     while at >= 0:

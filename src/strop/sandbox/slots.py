@@ -24,7 +24,7 @@ _LOST: list["Slot"] = []
 
 
 class Slot:
-    """One user id. The descriptor `fd` holds it; a process that inherits it goes on holding it."""
+    """One user id. The descriptor `fd` holds it; a process that inherits it keeps holding it."""
 
     def __init__(self, uid: int) -> None:
         """Raises OSError when another worker has it."""
@@ -40,7 +40,7 @@ class Slot:
             raise
 
     def release(self) -> None:
-        """Gives the user id back once nothing runs under it; what runs is killed. Safe to call twice.
+        """Kills everything that runs under the user id, then gives it back. Safe to call twice.
 
         Raises SandboxError where that fails; the user id is then not used again.
         """

@@ -35,7 +35,7 @@ def helper(module: str, *arguments: str) -> list[str]:
 
 
 def helper_reads() -> tuple[str, ...]:
-    """What a helper reads to start, for launchers that give it its own root: Python and Strop's source."""
+    """The paths that a helper needs at its start if a launcher gives it its own root: Python and Strop's source."""
     python = _python()
     libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*.so*"))
     return (python, os.path.realpath(python), *libraries, source_folder())
@@ -68,7 +68,7 @@ class Process:
                 self._popen.stderr.close()
 
     def wait(self, seconds: float) -> None:
-        """Returns when it has ended by itself, or the time is up."""
+        """Waits until it ends by itself or the time is up."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(seconds)
 

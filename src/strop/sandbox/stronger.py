@@ -1,4 +1,4 @@
-"""Attempts of the layers beyond Landlock and seccomp, which many hosts refuse; see `strop.sandbox.attempts`.
+"""Tries the layers beyond Landlock and seccomp, which many hosts refuse; see `strop.sandbox.attempts`.
 
 Each returns what it found, or raises OSError with the cause if the host refuses it. Run in a forked child.
 """

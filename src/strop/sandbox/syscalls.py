@@ -1,4 +1,4 @@
-"""Numbers of the system calls that the jail uses, for x86-64 and aarch64 (-1 = that machine has none)."""
+"""Numbers of the system calls that the jail uses, for x86-64 and aarch64 (-1: that machine has none)."""
 
 from functools import cache
 

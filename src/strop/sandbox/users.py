@@ -43,7 +43,7 @@ def kill_user(uid: int) -> None:
 
 
 def left_over(uid: int, left: list[int]) -> str:
-    """What to say of processes that could not be killed."""
+    """The message about processes that could not be killed."""
     return (
         f"{len(left)} processes of user id {uid} could not be killed ({', '.join(map(str, left[:8]))}); "
         f"that user id is not used again. End them as root: pkill -KILL -u {uid}"

@@ -36,7 +36,7 @@ class RunOptions:
 
 
 def curate(planned: Planned, path: Path, options: RunOptions, watcher: Watcher) -> dict[str, Any]:
-    """Runs a pipeline into a folder and returns its manifest; a finished one is only looked at.
+    """Runs a pipeline into a folder and returns its manifest; a finished run is only read.
 
     Raises UserError, one line, for what the user can mend; then and after any kill the same call goes on.
     """
@@ -56,7 +56,7 @@ def curate(planned: Planned, path: Path, options: RunOptions, watcher: Watcher) 
 
 
 def _identity(planned: Planned) -> dict[str, Any]:
-    """What two runs must have in common to be one curation."""
+    """The settings that make two runs one curation."""
     resolved = planned.resolved()
     for key in ("workers", "allow_unsafe", "verifier_urls"):
         resolved["sandbox"].pop(key)

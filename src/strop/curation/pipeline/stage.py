@@ -41,7 +41,7 @@ class StageCounts:
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """With `taken` under its common name, which is no Python name."""
+        """As JSON, with `taken` under its public name, which is a Python keyword."""
         found = asdict(self)
         return {"step": found.pop("step"), "in": found.pop("taken"), **found}
 
@@ -56,10 +56,10 @@ class Watcher(Protocol):
     """Follows a curation."""
 
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
-        """A stage begins; `size` tasks come in, where known."""
+        """A stage begins with `size` tasks, if known."""
 
     def at(self, done: int, total: int | None) -> None:
-        """How much is done; `total` None where it is not known."""
+        """Progress so far; `total` is None if unknown."""
 
     def say(self, text: str) -> None:
         """One line."""
@@ -80,7 +80,7 @@ class StageFiles:
         self._done = work / f"{number:02d}.json"
 
     def entry(self) -> StageCounts | None:
-        """Its entry when it is done, else None."""
+        """The stage's entry if it is done, else None."""
         try:
             return StageCounts.from_json(json.loads(self._done.read_text(encoding="utf-8")))
         except FileNotFoundError:

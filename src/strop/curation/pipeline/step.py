@@ -27,7 +27,7 @@ Read = Callable[[], Iterator[Task]]
 
 @dataclass(frozen=True)
 class Dropped:
-    """A task that goes no further."""
+    """A task that was dropped."""
 
     task_id: str
     source: str
@@ -135,19 +135,19 @@ class Step(ABC, Generic[Settings]):
 
     @abstractmethod
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """Yields every task that `read` gives once, kept or dropped, in the order that the result shall have.
+        """Yields every task of `read` once, kept or dropped, in the order of the result.
 
         Costly steps make two passes: one fills `context.memory()`, so that a killed run loses little, and one yields.
         Raises UserError, one line, where the settings do not fit the tasks.
         """
 
     def check(self) -> None:
-        """Raises UserError for what would stop the step later, such as a package or a file that is missing.
+        """Raises UserError for what would stop the step later, such as a missing package or file.
 
         Asked of every step before the first one runs.
         """
         return None
 
     def inputs(self) -> Sequence[Path]:
-        """Files and folders, besides the tasks, whose content decides about the result."""
+        """Files and folders, besides the tasks, that the result depends on."""
         return ()

@@ -1,4 +1,4 @@
-"""Many answers to the verifier, verdicts in order, with a bound on what is under way."""
+"""Sends many answers to the verifier and yields verdicts in order, with a bound on those in flight."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -20,7 +20,7 @@ K = TypeVar("K")
 
 
 def verdicts(jobs: Iterable[tuple[K, Task, str]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
-    """(key, verdict) of each (key, task, answer), in order; jobs are taken as there is room for them."""
+    """(key, verdict) of each (key, task, answer), in order; jobs are taken as room allows."""
     begun = ((key, verifier.submit(task, answer), task.check.bulk()) for key, task, answer in jobs)
     for key, future, _ in ahead(begun, IN_FLIGHT, weight=lambda item: item[2], heaviest=_BYTES):
         yield key, future.result()

@@ -1,6 +1,6 @@
-"""Step `decontaminate`: what comes from a benchmark that one wants to measure on goes.
+"""Step `decontaminate`: drops tasks that come from a benchmark you want to measure on.
 
-Searched for are the benchmark's statements, copied whole or with edits, its solutions, renamed or laid out anew, and
+It searches for the benchmark's statements, copied whole or with edits, its solutions, renamed or reformatted, and
 its tests. What counts for and against is in `curation/similar/leaks.py`.
 """
 
@@ -17,7 +17,7 @@ from strop.tasks import sources
 
 
 class Decontaminate(Step[DecontaminateConfig]):
-    """What comes from a benchmark goes."""
+    """Drops tasks that come from a benchmark."""
 
     def check(self) -> None:
         """Raises UserError for a benchmark that is not there."""

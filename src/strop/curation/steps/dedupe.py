@@ -1,6 +1,6 @@
-"""Step `dedupe`: of tasks that are one task, the one with the most tests stays.
+"""Step `dedupe`: of tasks that are the same, keeps the one with the most tests.
 
-Found are equal statements, solutions that are equal but for names, layout, comments and annotations, equal tests, and
+It finds equal statements, solutions that are equal but for names, layout, comments and annotations, equal tests, and
 near-duplicates, of one source or of several. What counts for and against is in `curation/similar/same.py`. DeepCoder
 (Luo et al., 2025) removed duplicates across its sets too, without saying how.
 """
@@ -27,7 +27,7 @@ class Kept(NamedTuple):
 
 
 class Dedupe(Step[DedupeConfig]):
-    """Of tasks that are one task, one stays."""
+    """Keeps one of the tasks that are the same."""
 
     def check(self) -> None:
         """Raises UserError where the package for MinHash is missing."""

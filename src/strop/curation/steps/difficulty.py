@@ -129,7 +129,7 @@ class Difficulty(Step[DifficultyConfig]):
         return Path(policy.answers).name if policy.engine == "scripted" else self.config.model.name
 
     def _from_file(self, path: Path, read: Read, context: Context, memory: Memory) -> None:
-        """Takes what the file says; verifies the answers that it holds without a verdict."""
+        """Takes the file's rates; verifies answers that it holds without a verdict."""
         scores, errors = Scores(path), error_budget(self.config.max_error_rate)
 
         def jobs() -> Iterator[tuple[tuple[str, bool], Task, str]]:
@@ -196,7 +196,7 @@ class Difficulty(Step[DifficultyConfig]):
             memory[task.id] = {"n": n, "c": c}
 
     def _unplayable(self, task: Task, environment: Any, policy: "Policy", memory: Memory) -> bool:
-        """Whether it cannot be put to the policy; remembers why."""
+        """Whether the policy cannot play the task; remembers why."""
         why = "" if task.check.toolchains else f"no toolchain plays checks of kind {task.check.kind}"
         try:
             tokens = 0 if why else len(environment(task).prompt(policy.tokenizer))

@@ -76,7 +76,7 @@ class FilterTests(Step[FilterTestsConfig]):
                 yield self._filtered(task, known, context)
 
     def _find_failing(self, read: Read, context: Context, memory: Memory) -> None:
-        """First all tests at once; where that does not tell, each by itself."""
+        """First all tests at once; where that gives no answer, each by itself."""
         errors = error_budget(self.config.max_error_rate)
         unclear = (t for t in read() if _open(memory, t.id) and t.reference.strip())
         jobs = ((task, task, task.reference) for task in unclear if task.check.single_tests())
@@ -117,7 +117,7 @@ class FilterTests(Step[FilterTestsConfig]):
             known.kills[task.id] = [[left[place] for place in dead] for dead in told if dead]
 
     def _confirm(self, read: Read, context: Context, known: Known) -> None:
-        """Tests may lean on each other: where some were taken out for failing, the reference must pass the others."""
+        """Tests may depend on each other: after failing ones were removed, the reference must pass the rest."""
         changed = (
             (task, kept)
             for task in read()
@@ -221,7 +221,7 @@ def _telling(
 
 
 def _open(memory: Memory, task_id: str) -> bool:
-    """Whether that is still to be found out; what could not be decided is tried again."""
+    """Whether that is still unknown; what could not be decided is tried again."""
     return task_id not in memory or "error" in memory[task_id]
 
 

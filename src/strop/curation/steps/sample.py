@@ -26,7 +26,7 @@ class SampleConfig(Section):
     source is the task's own, up to its first slash; set is the pipeline's."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """One of both says how many."""
+        """Exactly one of the two sizes is given."""
         if (self.n is None) == (self.share is None):
             yield "n", "give either n (how many tasks) or share (which part of them)"
 
@@ -50,7 +50,7 @@ class Sample(Step[SampleConfig]):
 
 
 def kind_of(task: Task, by: By | None) -> str:
-    """What `sample` tells tasks apart by."""
+    """The kind of a task, for `sample`."""
     if by is None:
         return ""
     if by == "set":

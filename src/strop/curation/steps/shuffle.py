@@ -1,4 +1,4 @@
-"""shuffle: another order, decided by the seed and the tasks' ids alone."""
+"""shuffle: a random order, decided by the seed and the tasks' ids alone."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""verify: the task's own reference passes, as often as it is asked.
+"""verify: the task's own reference must pass every one of a number of runs.
 
 DeepCoder keeps a task only if its official solution passes all tests (Together, "DeepCoder", 2025, section on data).
 """
