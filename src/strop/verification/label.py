@@ -4,7 +4,7 @@ The rule, for every language: a label follows `Answer:` (any case) at the start 
 Markdown marks (`*`, `_`, `#`, `>`, `-`, back ticks, quotes). It comes first after the colon, and no other choice is on
 that line. All such lines must name the same choice; without one, an answer counts that is, as a whole, one choice.
 Case and leading zeros do not matter: `cwe-89` is `CWE-089`. Anything else is *no answer*: several labels, a word that
-is no choice, "Answer: CWE-089 or safe".
+is no choice, "Answer: CWE-089 or safe", more than `MAX_LINES` such lines.
 
 Threat model: reading takes time linear in the answer (at most `MAX_ANSWER` characters) and uses no pattern that
 backtracks. Naming every choice earns nothing. What a constant answer earns depends on the balance of the task set.
