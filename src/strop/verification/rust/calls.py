@@ -111,7 +111,7 @@ class ValueCalls:
 @lru_cache(maxsize=512)
 def plan(tests: str, reference: str) -> ValueCalls | None:
     """The calls of a task's tests; None where the tests need more of an answer than values."""
-    found, touched = scan(tests), touch(tests, reference)
+    found, touched = scan(tests), touch(tests, reference, "")
     if not reference or found.world:
         return None
     named = {name for name in touched.free if name in touched.reference.kinds}

@@ -85,7 +85,7 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
     text = guarded(tests, reference)
     tests = _edit(tests, _assert_imports(tests))
     names, complete = tests_of(parse(tests))
-    macros = {m for m in macros_called(parse(tests)) if m not in _MACROS and m not in _ASSERTS}
+    macros = macros_called(parse(tests)) - _MACROS - _ASSERTS.keys()
     allowed = {*scan(reference).own_equality, *trait_methods(reference)} if reference else set()
     return Trusted(
         source=source,
@@ -101,12 +101,13 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
 @lru_cache(maxsize=512)
 def guarded(tests: str, reference: str, *, literals: bool = False) -> str:
     """The tests rewritten, with `literals` as a second look needs them."""
-    known = defined(reference) - _imported_asserts(reference)
+    theirs = defined(reference)
     tests = _edit(tests, _assert_imports(tests))
-    text = _edit(tests, literal_edits(tests, defined(reference))) if literals else tests
+    kept = (theirs - _imported_asserts(reference)) | defined(tests)
+    text = _edit(tests, literal_edits(tests, theirs)) if literals else tests
     text = _edit(text, _assertion_edits(parse(text)))
-    text = _edit(text, _name_edits(parse(text), known | defined(tests)))
-    return _edit(text, _import_edits(parse(text), known | defined(tests)))
+    text = _edit(text, _name_edits(parse(text), kept))
+    return _edit(text, _import_edits(parse(text), kept))
 
 
 def _edit(text: str, edits: list[tuple[int, int, str]]) -> str:
