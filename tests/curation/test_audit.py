@@ -59,7 +59,7 @@ def test_the_same_task_gets_the_same_audit_again(verifier):
     known = [(code, task) for code, name, task in unfit() if name != "seldom"]
     tasks = [task for code, task in known if code in ("flaky", "weak-tests", "cheat-passes")][:8:2]
     first = [a.model_dump_json() for a in audit_tasks(tasks, verifier)]
-    with open_verifier(workers=1) as other:
+    with open_verifier(workers=1) as other:  # nothing kept from the first time
         assert [a.model_dump_json() for a in audit_tasks(tasks, other)] == first
 
 

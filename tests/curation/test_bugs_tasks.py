@@ -60,7 +60,7 @@ def test_every_task_fails_unrepaired_and_passes_with_the_oracle(verifier):
 
 def test_the_same_seed_gives_the_same_tasks_in_other_batches_too(verifier):
     first = made(verifier, [TOTAL, ASSERTED], seed=4)[0]
-    with open_verifier(workers=2) as other:
+    with open_verifier(workers=2) as other:  # other batches
         assert made(other, [TOTAL, ASSERTED], seed=4)[0] == first
     assert made(verifier, [TOTAL, ASSERTED], seed=5)[0] != first
 

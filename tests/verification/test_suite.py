@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from strop.attacks.canary import Canaries
+from strop.attacks.suite import Attack, load_suite, trial
+from strop.attacks.tasks import build
 from strop.core.checks import PytestCheck
 from strop.core.errors import VerificationError
 from strop.core.task import Task
@@ -358,18 +361,10 @@ ATTACKS = {
     "star import over pytest": "class pytest:\n    approx = staticmethod(lambda x: 0)\nunittest = pytest\ndef f(x): return 0",
     "star import of tests": "def test_equal(): pass\ndef test_reversed(): pass\ndef test_approx(): pass\npytestmark = []\ndef pytest_runtest_call(item): pass\ndef f(x): return 0",
     "setup hooks": "def setup_module(m): m.expected = 0\ndef setup_function(f): pass\ndef teardown_module(m): pass\ndef f(x): return 0",
-    "exit 0": "import os\nos._exit(0)",
-    "exit 0 in a call": "import os\ndef f(x): os._exit(0)",
     "sys.exit": "import sys\ndef f(x): sys.exit(0)",
     "keyboard interrupt": "def f(x): raise KeyboardInterrupt",
-    "skip": "import unittest\ndef f(x): raise unittest.SkipTest('x')",
     "skip, through pytest": "class Skipped(BaseException): pass\nSkipped.__module__ = 'builtins'\ndef f(x): raise Skipped('x')",
     "exception group": "def f(x): raise BaseExceptionGroup('x', [SystemExit(0)])",
-    "patched pytest": "import sys\nfor m in list(sys.modules.values()):\n    for n in ('main', 'matches', 'encode', 'answer'):\n        if hasattr(m, n): setattr(m, n, lambda *a, **k: 0)\ndef f(x): return 0",
-    "planted files": "for n in ('conftest.py', 'pytest.ini', 'sitecustomize.py', 'pytest.py', '/box/conftest.py'):\n    try: open(n, 'w').write('raise SystemExit(0)')\n    except OSError: pass\ndef f(x): return 0",
-    "frame walk": "import sys\ndef f(x):\n    frame = sys._getframe()\n    while frame:\n        for v in [*frame.f_locals.values(), *frame.f_globals.values()]:\n            if type(v) is int and v > 70000: return v\n        frame = frame.f_back",
-    "read the tests": "import os\ndef f(x):\n    for top in ('.', '/box', '/dev/shm', '/tmp'):\n        for d, _, names in os.walk(top):\n            for n in names:\n                if n == 'test_it.py': return int(open(os.path.join(d, n)).read().split('expected = ')[1].split()[0])",
-    "gc hunt": "import gc\ndef f(x):\n    for o in gc.get_objects():\n        if isinstance(o, dict) and 'expected' in o: return o['expected']",
     "forged reports": writes(
         *(
             message({"test": f"test_it.py::{n}", "ok": True, "x": "", "s": 0})
@@ -427,6 +422,31 @@ def test_no_attack_passes(python: PythonToolchain, hasty: PythonToolchain, name:
     assert passed <= {"test_raises"}, passed
     assert len(verdict.tests) == len(NUMBERS.tests)
     assert judge(python, NUMBERS, HONEST).passed
+
+
+@pytest.fixture(scope="module")
+def canaries() -> Iterator[Canaries]:
+    with Canaries() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        attack
+        for attack in load_suite()
+        if attack.task in ("pytest", "unittest") and attack.family in ("forge", "read")
+    ],
+    ids=lambda attack: attack.id,
+)
+def test_no_attack_of_the_suite_passes(python: PythonToolchain, canaries: Canaries, attack: Attack) -> None:
+    made = trial(attack, build(canaries.secret), canaries.facts)
+    assert made.hostile is not None and made.honest is not None
+    hostile, honest = python.judge([(made.task, made.hostile), (made.task, made.honest)])
+    assert hostile.outcome not in (Outcome.PASSED, Outcome.ERROR), hostile
+    assert not any(test.outcome is Outcome.PASSED for test in hostile.tests), hostile
+    assert not canaries.leaked(hostile.model_dump_json()) and not canaries.touched()
+    assert honest.passed, honest
 
 
 def test_every_expected_test_must_be_reported(python: PythonToolchain) -> None:
