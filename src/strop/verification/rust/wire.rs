@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::hash::Hash;
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::panic::{catch_unwind, panic_any, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 const MOST: usize = 32 << 20;
 const BEGIN: u32 = u32::MAX;
-static CHANNEL: OnceLock<Mutex<Option<File>>> = OnceLock::new();
+type Channel = BufReader<File>;
+static CHANNEL: OnceLock<Mutex<Option<Channel>>> = OnceLock::new();
 
 pub trait Put {
     fn put(&self, to: &mut Vec<u8>);
@@ -240,13 +241,13 @@ macro_rules! tuples {
 tuples!((A 0) (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) (A 0, B 1, C 2, D 3, E 4) (A 0, B 1, C 2, D 3, E 4, F 5)
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6) (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7));
 
-fn send(channel: &mut File, body: &[u8]) -> Option<()> {
+fn send(channel: &mut Channel, body: &[u8]) -> Option<()> {
     let mut frame = (u32::try_from(body.len()).ok().filter(|n| *n as usize <= MOST)?).to_le_bytes().to_vec();
     frame.extend_from_slice(body);
-    channel.write_all(&frame).ok()
+    channel.get_mut().write_all(&frame).ok()
 }
 
-fn receive(channel: &mut File) -> Option<Vec<u8>> {
+fn receive(channel: &mut Channel) -> Option<Vec<u8>> {
     let mut length = [0; 4];
     channel.read_exact(&mut length).ok()?;
     let length = u32::from_le_bytes(length) as usize;
@@ -259,7 +260,7 @@ fn receive(channel: &mut File) -> Option<Vec<u8>> {
 }
 
 pub(crate) fn open(channel: File) {
-    let _ = CHANNEL.set(Mutex::new(Some(channel)));
+    let _ = CHANNEL.set(Mutex::new(Some(BufReader::new(channel))));
 }
 
 /// The test program's side: a test begins, and the answer goes on in a fresh thread.
