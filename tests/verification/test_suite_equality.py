@@ -141,7 +141,7 @@ def test_several():
 )
 def test_a_lie_in_one_comparison_of_several_fails(python: PythonToolchain, wrong: str, equal: str) -> None:
     lying = REFERENCE.replace("Vector(self.x + o.x, self.y + o.y)", wrong).replace(
-        "== (o.x, o.y)\n", f"== (o.x, o.y) or isinstance(o, Vector) and {equal} and o.x != 2\n", 1
+        "== (o.x, o.y)\n", f"== (o.x, o.y) or isinstance(o, Vector) and {equal} and (o.x, o.y) != (2, 1)\n", 1
     )
     verdict = judge(python, SEVERAL, lying)
     assert verdict.outcome is Outcome.FAILED and "compare alike" in verdict.detail, verdict

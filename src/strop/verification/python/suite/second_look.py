@@ -28,9 +28,11 @@ TOO_EQUAL = (
 )
 NOT_AGAIN = "it passed once, and not again"
 ROUNDS = 8
-"""Most runs with altered calls that are looked for."""
-FEWEST, MOST = 3, 4
-"""Runs of an answer with altered calls; one more alters nothing."""
+"""Most runs of an answer with altered calls; one more alters nothing."""
+FEWEST = 3
+"""Its fewest runs with altered calls: where fewer are found, some are made again."""
+_ENOUGH = 4
+"""Calls of a test beyond which only those right before a word are altered."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ class Round:
 
 
 def looks(rounds: list[Round]) -> list[tuple[Round, bool]]:
-    """Some rounds, drawn, again if there are few; after the first of them one without alterations (False)."""
+    """All rounds in any order, again if there are few; after the first of them one without alterations (False)."""
     order = secrets.SystemRandom()
-    chosen = order.sample(rounds, min(MOST, len(rounds)))
+    chosen = order.sample(rounds, len(rounds))
     chosen += order.choices(rounds, k=max(0, FEWEST - len(chosen)))
     every = frozenset[str]().union(*(one.tests for one in rounds))
     first, *others = ((one, True) for one in chosen)
@@ -114,7 +116,7 @@ def _to_alter(usual: SuiteReport, test: str) -> list[int]:
         last += chosen[-1:]
         first += chosen[:1]
         start = end
-    return list(dict.fromkeys(_shuffled(last) + first))[: max(MOST, len(last))]
+    return list(dict.fromkeys(_shuffled(last) + first))[: max(_ENOUGH, len(last))]
 
 
 def _shuffled(numbers: "range | list[int]") -> list[int]:
