@@ -25,10 +25,14 @@ def task_of(name: str = "t", language: str = "python", reference: str = "") -> T
 
 
 class Scripted:
-    """Does what the answer says: "pass", "slow", "die N" (the first N times), "bad task", "outcome X", "hold"."""
+    """Does what the answer says: "pass", "slow", "die N" (the first N times), "bad task", "outcome X", "hold".
+
+    "die N then hold" holds where it does not die.
+    """
 
     def __init__(self, script: "Script", batch: int) -> None:
         self.script = script
+        self.wall_seconds = script.wall_seconds
         self.batch = batch
         self.closed = False
 
@@ -37,12 +41,17 @@ class Scripted:
         answers = [answer for _, answer in jobs]
         self.script.batches.append(answers)
         if any(answer.startswith("hold") for answer in answers):
-            while not self.script.gate.wait(0.01):
-                if self.closed:
-                    raise WorkerDied("closed under the job")
+            self._hold()
         for answer in answers:
             self.script.look(answer, len(answers))
+            if answer.endswith("then hold"):
+                self._hold()
         return [self._verdict(answer) for answer in answers]
+
+    def _hold(self) -> None:
+        while not self.script.gate.wait(0.01):
+            if self.closed:
+                raise WorkerDied("closed under the job")
 
     def _verdict(self, answer: str) -> Verdict:
         if answer == "none":
@@ -56,7 +65,8 @@ class Scripted:
 
 
 class Script:
-    def __init__(self, batch: int = 1) -> None:
+    def __init__(self, batch: int = 1, wall_seconds: float | None = None) -> None:
+        self.wall_seconds = wall_seconds
         self.batches: list[list[str]] = []
         self.gate = threading.Event()
         self.deaths: dict[str, int] = {}
@@ -95,8 +105,10 @@ class Script:
 def make() -> Iterator[Callable[..., tuple[Script, VerifierPool]]]:
     made: list[VerifierPool] = []
 
-    def build(batch: int = 1, **settings: int) -> tuple[Script, VerifierPool]:
-        script = Script(batch)
+    def build(
+        batch: int = 1, wall_seconds: float | None = None, **settings: int
+    ) -> tuple[Script, VerifierPool]:
+        script = Script(batch, wall_seconds)
         made.append(script.pool(**settings))
         return script, made[-1]
 
@@ -190,6 +202,34 @@ def test_batch_mates_of_a_killer_are_judged_alone(make: Make) -> None:
     assert held.result().passed
     assert script.batches[1] == answers
     assert sorted(script.batches[2:]) == sorted([a] for a in (*answers, "good"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "runs"),
+    [
+        (
+            "die 1",
+            Outcome.PASSED,
+            ["die 1", "good", "die 1"],
+        ),  # an honest answer whose worker was killed from outside
+        ("die 2", Outcome.FAILED, ["die 2", "good", "die 2"]),
+        ("die 1 then hold", Outcome.FAILED, ["die 1 then hold", "good", "die 1 then hold"]),
+    ],
+)
+def test_a_retry_has_what_the_first_run_left_of_the_limit(
+    make: Make, answer: str, outcome: Outcome, runs: list[str]
+) -> None:
+    script, pool = make(wall_seconds=0.0)
+    verdict = pool.verify(task_of(reference="good"), answer)
+    assert verdict.outcome is outcome and script.runs == runs
+    assert pool.stats()["retries"] == (1 if verdict.passed else 2)
+    assert pool.verify(task_of("next", reference="good"), "p").passed
+
+
+def test_without_a_known_good_answer_a_break_is_an_error_in_the_end(make: Make) -> None:
+    script, pool = make(wall_seconds=0.0)
+    assert pool.verify(task_of(reference="die 9 too"), "die 9").outcome is Outcome.ERROR
+    assert script.runs == ["die 9", "die 9 too", "die 9", "die 9 too"]
 
 
 @pytest.mark.parametrize("answer", ["die 2", "sandbox", "bug", "bad 1", "outcome error"])

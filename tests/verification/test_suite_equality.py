@@ -2,6 +2,7 @@
 """Suites that compare objects of the answer with each other: honest classes of every kind pass, lying ones do not."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -145,6 +146,15 @@ def test_a_lie_in_one_comparison_of_several_fails(python: PythonToolchain, wrong
     )
     verdict = judge(python, SEVERAL, lying)
     assert verdict.outcome is Outcome.FAILED and "compare alike" in verdict.detail, verdict
+
+
+def test_no_answer_passes_by_leaving_no_time_for_a_second_look(python: PythonToolchain) -> None:
+    limits = Limits(cpu_seconds=2, wall_seconds=3, memory_bytes=256 * 2**20)
+    with closing(PythonToolchain(Settings(limits=limits))) as short:
+        slept = f"import time; time.sleep(2)\n{REFERENCE}"
+        lying = slept.replace("and (self.x, self.y) == (o.x, o.y)", "")
+        for answer in (slept, lying):  # not even a true one: which of them it is was not seen
+            assert judge(short, EQUAL, answer).outcome is Outcome.TIMED_OUT
 
 
 def test_an_order_that_always_holds_fails(python: PythonToolchain) -> None:

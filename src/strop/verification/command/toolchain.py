@@ -101,7 +101,7 @@ class CommandToolchain:
         return findings, stages
 
     def _cases(self, check: StdioCheck, described: Language, work: Work, findings: Findings) -> None:
-        judge, budget = OutputJudge(check), Budget(described.for_run(self.limits))
+        judge, budget, began = OutputJudge(check), Budget(described.for_run(self.limits)), time.monotonic()
         for number, case in enumerate(check.cases):
             limits = budget.left()
             if limits is None:
@@ -118,7 +118,7 @@ class CommandToolchain:
                 findings.stop = (outcome, message)
                 break
             findings.add(outcome, message, result.seconds)
-        judge_rows(check.checker, judge.waiting, findings, self._python.tester, self.limits)
+        judge_rows(check.checker, judge.waiting, findings, self._python.tester, self.limits, began)
 
     def _steps(
         self, check: CommandCheck, described: Language | None, answer: str

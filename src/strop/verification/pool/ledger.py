@@ -158,6 +158,11 @@ class Ledger:
             self._changed.notify_all()
             return True
 
+    def broken(self) -> None:
+        """Counts a run that broke, of a job that is retried by the same thread."""
+        with self._changed:
+            self._count(retries=1)
+
     def finish(self, job: Job, verdict: Verdict, *, active: bool = True, keep: bool = True) -> None:
         """Settles a job and those that joined its run. `active`: it came from `gather`; `keep`: for later."""
         verdict, text = writable(verdict)

@@ -5,6 +5,10 @@
 - A job whose worker broke is retried alone in a fresh one. If that breaks too, a known good answer to the same task is
   judged in another: if it gets a verdict the answer is *failed*, else the verdict is *error* with the cause. So no
   answer can turn its own failure into *error*, which leaves the loss. No job ends a thread.
+- Where the toolchain says its limit (`wall_seconds`), both happen at once: first the known good answer, which proves
+  that ours works, then the retry, which is ended one second past the limit, counted from the start of the first run,
+  and has at least `LEAST`. So an answer over which ours breaks has its verdict in the limit and one second; at the very
+  end the known good one's own time may come to it. Time in the queue does not count.
 - An answer judged before gets the same verdict (`verification.pool.cache`); one that is being judged is not judged
   twice. After a time-out or an *error* there is a new run.
 
@@ -14,7 +18,7 @@ Threat model: nothing of an answer runs here; the texts of a Verdict are hostile
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 
 from strop.core.errors import StropError, TaskFault, VerificationError, WorkerDied
@@ -40,6 +44,10 @@ _HARMLESS = {
     "javascript": ";\n",
 }
 """Answers that do nothing, for tasks without a reference."""
+PAST = 1.0
+"""Seconds past the limit in which a retry may end."""
+LEAST = 0.5
+"""Seconds that a retry has at the least: an honest answer is quick."""
 _DETAIL = 500
 """Most characters of a blamed answer's detail."""
 _CLOSE_SECONDS = 60.0
@@ -149,7 +157,7 @@ class VerifierPool(OpenVerifier):
                 if len(verdicts) != len(jobs):
                     raise WorkerDied(f"{len(jobs)} answers gave {len(verdicts)} verdicts")
             except Exception as error:
-                jobs = self._failed(error, jobs, toolchain, time.monotonic() - began)
+                jobs = self._failed(error, jobs, toolchain, began)
             else:
                 for job, verdict in zip(jobs, verdicts, strict=True):
                     self._settle(job, verdict, toolchain)
@@ -174,8 +182,9 @@ class VerifierPool(OpenVerifier):
             own[name] = toolchain
         return own[name]
 
-    def _failed(self, error: Exception, jobs: list[Job], toolchain: Toolchain, seconds: float) -> list[Job]:
+    def _failed(self, error: Exception, jobs: list[Job], toolchain: Toolchain, began: float) -> list[Job]:
         """Settles a run that gave no verdicts; returns the jobs that go on at once."""
+        seconds = time.monotonic() - began
         if isinstance(error, VerificationError) and not isinstance(error, WorkerDied):
             verdict = error_verdict(str(error), seconds)
             if isinstance(error, TaskFault):
@@ -184,17 +193,50 @@ class VerifierPool(OpenVerifier):
                 self._broke(jobs[0], verdict, toolchain)
             return jobs[1:]
         _close_all([toolchain])
+        limit = getattr(toolchain, "wall_seconds", None)
+        if limit is not None and len(jobs) == 1 and not jobs[0].tries and not self._ledger.closed:
+            proven = blamed(jobs[0].task, jobs[0].answer, error_verdict(_cause(error), seconds), toolchain)
+            if proven.scored:
+                self._ledger.broken()
+                self._hurried(jobs[0], proven, toolchain, began + limit + PAST)
+                return []
         for job in jobs:
             if not self._ledger.again(job, TRIES):
                 cause = CLOSED if self._ledger.closed else _cause(error)
                 self._broke(job, error_verdict(cause, seconds), toolchain)
         return []
 
+    def _hurried(self, job: Job, otherwise: Verdict, toolchain: Toolchain, until: float) -> None:
+        """The retry of a job whose task is known to work: settled with its verdict, or with `otherwise`."""
+        lock, over = threading.Lock(), False
+
+        def end() -> None:
+            with lock:
+                if not over:
+                    _close_all([toolchain])
+
+        alarm = threading.Timer(max(LEAST, until - time.monotonic()), end)
+        alarm.daemon = True
+        alarm.start()
+        try:
+            (verdict,) = toolchain.judge([(job.task, job.answer)])
+        except Exception:
+            verdict = otherwise
+            self._ledger.broken()
+            _close_all([toolchain])
+        finally:
+            alarm.cancel()
+            with lock:
+                over = True
+        if verdict.scored and verdict is not otherwise:
+            self._settle(job, verdict, toolchain)
+        else:
+            self._ledger.finish(job, otherwise, keep=False)
+
     def _broke(self, job: Job, verdict: Verdict, toolchain: Toolchain) -> None:
         """Settles a job with *error*, or with *failed* where a known good answer to its task gets a verdict."""
         if not self._ledger.closed:
-            judge = toolchain.judge
-            verdict = blamed(job.task, job.answer, verdict, lambda known: judge([(job.task, known)]))
+            verdict = blamed(job.task, job.answer, verdict, toolchain)
         self._ledger.finish(job, verdict, keep=False)
 
 
@@ -209,16 +251,13 @@ def _close_all(toolchains: Iterable[Toolchain]) -> None:
             toolchain.close()
 
 
-def blamed(task: Task, answer: str, verdict: Verdict, judge: Callable[[str], Sequence[Verdict]]) -> Verdict:
-    """The verdict of an answer over which ours broke: *failed* if a known good answer gets a verdict, else *error*.
-
-    `judge` judges one answer to the task in fresh processes.
-    """
+def blamed(task: Task, answer: str, verdict: Verdict, toolchain: Toolchain) -> Verdict:
+    """The verdict of an answer over which ours broke: *failed* if a known good answer gets a verdict, else *error*."""
     known = task.reference if task.reference.strip() else _HARMLESS.get(task.language, "")
     if not known or known == answer:
         return verdict
     try:
-        (proof,) = judge(known)
+        (proof,) = toolchain.judge([(task, known)])
     except Exception:  # ours is broken without this answer too
         return verdict
     if not proof.scored:

@@ -111,7 +111,7 @@ def run_cases(
     check: CasesCheck, answer: str, zygote: JailedProcess, tester: Callable[[], JailedProcess], limits: Limits
 ) -> Findings:
     """One candidate for all cases; `tester` gives the process for a checker. Raises WorkerDied or VerificationError."""
-    findings = Findings(len(check.cases), "case")
+    findings, began = Findings(len(check.cases), "case"), time.monotonic()
     request = frame({"code": answer, "entry": check.entry_point}) + calls(check)
     pump, output = Pump(limits), Capture(limits.output_bytes)
     with closing(
@@ -130,5 +130,5 @@ def run_cases(
     end.check_begun(heard=talk.heard)
     if not finished and findings.stop is None:
         findings.stop = cause_of_death(end, pump, (output,))
-    judge_rows(check.checker, talk.waiting, findings, tester, limits)
+    judge_rows(check.checker, talk.waiting, findings, tester, limits, began)
     return findings

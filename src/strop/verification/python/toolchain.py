@@ -40,6 +40,7 @@ TESTER_MEMORY = 1 << 30
 _KNOWN = 512
 """Things that are remembered of references."""
 CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
+UNSEEN = "it left no time to look at it again"
 _Found = TypeVar("_Found")
 
 
@@ -53,6 +54,8 @@ class PythonToolchain:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.wall_seconds = settings.limits.wall_seconds
+        """In which an answer has its verdict."""
         self._zygote: JailedProcess | None = None
         self._tester: JailedProcess | None = None
         self._runner: JailedProcess | None = None
@@ -94,19 +97,27 @@ class PythonToolchain:
         """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
         altered tests. Nothing else here changes a verdict.
 
-        Its runs may take four times the `seconds` of the first one and one more, or what is left of the limit.
+        Its runs have what the first one, which took `seconds`, left of the wall limit. Where that is less than four
+        times `seconds` and one more, the answer must get through all of them, or it has timed out: no pass is bought
+        with time.
         """
         if not task.reference.strip() or task.reference == answer:
             return
         limits = self.settings.limits
-        wall = max(limits.wall_seconds - seconds, min(limits.wall_seconds, 4 * seconds + 1))
+        wall = limits.wall_seconds - seconds
+        cut = wall < min(limits.wall_seconds, 4 * seconds + 1)
+        if wall <= 0:
+            return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
         try:
             if findings.changed:
                 began = time.monotonic()
                 self._without_changes(task, answer, findings, replace(limits, wall_seconds=wall))
                 wall -= time.monotonic() - began
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
-                self._with_altered_calls(task, task.check, answer, findings, wall, 2 * seconds + 1)
+                most = 2 * seconds + 1
+                done = wall > 0 and self._with_altered_calls(task, task.check, answer, findings, wall, most)
+                if cut and not done:
+                    findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
         except WorkerDied:  # the verdict stands; the next answer finds fresh processes
             self.close()
 
@@ -129,8 +140,11 @@ class PythonToolchain:
 
     def _with_altered_calls(
         self, task: Task, check: PytestCheck, answer: str, findings: Findings, wall: float, most: float
-    ) -> None:
-        """`wall`: seconds of all runs together, `most` of one: one that takes longer says nothing, the next ones do."""
+    ) -> bool:
+        """`wall`: seconds of all runs together, `most` of one: one that takes longer says nothing, the next ones do.
+
+        False: `wall` was over before all were done.
+        """
         limits, reference = self.settings.limits, task.reference
 
         def run(alter: Mapping[str, Alteration]) -> SuiteReport:
@@ -144,7 +158,7 @@ class PythonToolchain:
         )
         for one, altered in looks(rounds) if rounds else ():
             if wall <= 0:
-                return
+                return False
             began = time.monotonic()
             bounds = replace(limits, wall_seconds=min(wall, most))
             report = self._suite(check, answer, bounds, one.alterations)
@@ -152,7 +166,9 @@ class PythonToolchain:
             wall -= time.monotonic() - began
             if bad := one.lies(report) if altered else one.lapses(report):
                 number = next(n for n, result in enumerate(findings.results) if result.id == bad[0])
-                return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
+                findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
+                return True
+        return wall > 0
 
     def _remembered(
         self, what: str, reference: str, find: Callable[[], _Found | None], otherwise: _Found
