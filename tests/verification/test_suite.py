@@ -3,7 +3,6 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -501,14 +500,15 @@ def test_names_of_the_answers_module(path: str, names: list[str]) -> None:
 
 
 @pytest.mark.soak(15)
-def test_runs_in_every_jail(tmp_path: Any) -> None:
+def test_runs_in_every_jail() -> None:
     from strop.sandbox import jail_names
 
+    reads = "import os\ndef f(x):\n    for top in ('.', '/box', '/dev/shm', '/tmp'):\n        for d, _, names in os.walk(top):\n            for n in names:\n                if n == 'test_it.py': return int(open(os.path.join(d, n)).read().split('expected = ')[1].split()[0])"
     for jail in jail_names():
         toolchain = PythonToolchain(Settings(limits=Limits(), jail=jail))
         try:
             assert judge(toolchain, STACK, RIGHT).passed, jail
-            assert judge(toolchain, NUMBERS, ATTACKS["read the tests"]).outcome is Outcome.FAILED, jail
+            assert judge(toolchain, NUMBERS, reads).outcome is Outcome.FAILED, jail
         finally:
             toolchain.close()
 

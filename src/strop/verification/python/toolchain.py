@@ -40,7 +40,13 @@ TESTER_MEMORY = 1 << 30
 _KNOWN = 512
 """Things that are remembered of references."""
 CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
-UNSEEN = "it left no time to look at it again"
+UNSEEN = "it left too little time to look at it again"
+LOOKS = 3
+"""Fewest runs of a second look: an answer has to leave the time for them."""
+_PAST = 0.5
+"""Wall seconds past the limit in which a second look may still work."""
+_LEAST = 0.1
+"""Wall seconds that it has at the least."""
 _Found = TypeVar("_Found")
 
 
@@ -98,27 +104,20 @@ class PythonToolchain:
         """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
         altered tests. Nothing else here changes a verdict.
 
-        Its runs have what the first one, which took `seconds`, left of the wall limit. Where that is less than four
-        times `seconds` and one more, the answer must get through all of them, or it has timed out: no pass is bought
-        with time.
+        Its runs have what the first one, which took `seconds`, left of the wall limit, and half a second. Where that
+        is too little for `LOOKS` of them the answer has timed out: no pass is bought with time.
         """
         if not task.reference.strip() or task.reference == answer:
             return
         limits = self.settings.limits
-        wall = limits.wall_seconds - seconds
-        cut = wall < min(limits.wall_seconds, 4 * seconds + 1)
-        if wall <= 0:
-            return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
+        wall = max(_LEAST, limits.wall_seconds + _PAST - seconds)
         try:
             if findings.changed:
                 began = time.monotonic()
                 self._without_changes(task, answer, findings, replace(limits, wall_seconds=wall))
                 wall -= time.monotonic() - began
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
-                most = 2 * seconds + 1
-                done = wall > 0 and self._with_altered_calls(task, task.check, answer, findings, wall, most)
-                if cut and not done:
-                    findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
+                self._with_altered_calls(task, task.check, answer, findings, wall, 2 * seconds + 1)
         except WorkerDied:  # the verdict stands; the next answer finds fresh processes
             self.close()
 
@@ -141,11 +140,8 @@ class PythonToolchain:
 
     def _with_altered_calls(
         self, task: Task, check: PytestCheck, answer: str, findings: Findings, wall: float, most: float
-    ) -> bool:
-        """`wall`: seconds of all runs together, `most` of one: one that takes longer says nothing, the next ones do.
-
-        False: `wall` was over before all were done.
-        """
+    ) -> None:
+        """`wall`: seconds of all runs together, `most` of one: one that takes longer says nothing, the next ones do."""
         limits, reference = self.settings.limits, task.reference
 
         def run(alter: Mapping[str, Alteration]) -> SuiteReport:
@@ -157,9 +153,7 @@ class PythonToolchain:
         rounds: list[Round] = self._remembered(
             f"altered {check.model_dump_json()}", reference, find, otherwise=[]
         )
-        for one, altered in looks(rounds) if rounds else ():
-            if wall <= 0:
-                return False
+        for count, (one, altered) in enumerate(looks(rounds) if rounds else ()):
             began = time.monotonic()
             bounds = replace(limits, wall_seconds=min(wall, most))
             report = self._suite(check, answer, bounds, one.alterations)
@@ -167,9 +161,11 @@ class PythonToolchain:
             wall -= time.monotonic() - began
             if bad := one.lies(report) if altered else one.lapses(report):
                 number = next(n for n, result in enumerate(findings.results) if result.id == bad[0])
-                findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
-                return True
-        return wall > 0
+                return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
+            if wall <= 0:
+                if count < LOOKS:
+                    findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
+                return
 
     def _remembered(
         self, what: str, reference: str, find: Callable[[], _Found | None], otherwise: _Found
