@@ -48,12 +48,13 @@ lint-types:
 lint-layers:
 	$(BIN)/lint-imports
 
-# On all cores and one process more, since many tests wait for others' processes; tests of one group stay in one process,
-# in the order of tests/tiers.py.
-WORKERS ?= $(shell expr $$(nproc) + 1)
+# On all cores and more, since many tests wait for others' processes; tests of one group stay in one process, in the order
+# of tests/tiers.py.
+test: WORKERS ?= $(shell expr $$(nproc) + 1)
+test-full: WORKERS ?= $(shell expr $$(nproc) + 2)
 # Hundreds of processes start in a run: what one has compiled serves the others.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST := $(BIN)/pytest -q -n $(WORKERS) --maxprocesses 16 --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/pytest -q -n $(WORKERS) --maxprocesses 16 --dist loadgroup --no-loadscope-reorder
 
 test: lint
 	$(PYTEST) --short $(PYTEST_ARGS)

@@ -1,5 +1,6 @@
 """What holds for every test: its tier, what a short run draws, what it needs, and how Ctrl-C reaches its children."""
 
+import hashlib
 import os
 import signal
 import threading
@@ -54,6 +55,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = str(int.from_bytes(scale.seed().encode(), "big"))
     hypothesis.settings.load_profile("full" if scale.full() else "short")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Long texts get short ids: the environment of every process started by a test holds the test's id."""
+    if isinstance(val, str | bytes) and len(val) > 100:
+        data = val if isinstance(val, bytes) else val.encode("utf-8", "surrogatepass")
+        return f"{argname}-{hashlib.sha256(data).hexdigest()[:8]}"
+    return None
 
 
 def pytest_report_header() -> str:

@@ -84,22 +84,49 @@ def looks(rounds: list[Round]) -> list[tuple[Round, bool]]:
 def sensitive(run: Run, limits: Limits) -> list[Round] | None:
     """Rounds in which the reference's objects say something else, and tests fail for it. None: the machine is too busy.
 
-    `run` judges the reference in a fresh process. No round begins after the wall limit. Raises what `run` raises.
+    `run` judges the reference in a fresh process. No round begins after the wall limit. A test for which none is found
+    is tried again with values altered the other way: an order may hold in one and not in the other. Raises what `run`
+    raises.
     """
     until = time.monotonic() + limits.wall_seconds
     usual = run({})
     if not usual.findings.passed:
         return None if usual.findings.late(limits) else []
-    waiting = {name: _to_alter(usual, name) for name in usual.tests if name in usual.said}
-    early = _shuffled(range(len(usual.calls.get(COLLECTION, ()))))
+    tries = {name: _drawn(_to_alter(usual, name)) for name in usual.tests if name in usual.said}
+    early = _drawn(_shuffled(range(len(usual.calls.get(COLLECTION, ())))))
+    found = _rounds(usual, run, tries, early, until)
+    seen = frozenset[str]().union(*(one.tests for one in found))
+    blind = {name: _turned(left) for name, left in tries.items() if name not in seen}
+    found += _rounds(usual, run, blind, [] if found else _turned(early), until)
+    return found[:ROUNDS]
+
+
+_Tries = list[tuple[int, int]]
+"""Numbers of calls, and by how much they are altered."""
+
+
+def _drawn(numbers: list[int]) -> _Tries:
+    return [(number, secrets.choice((-3, -2, -1, 1, 2, 3))) for number in numbers]
+
+
+def _turned(tries: _Tries) -> _Tries:
+    return [(number, -amount) for number, amount in tries]
+
+
+def _rounds(
+    usual: SuiteReport, run: Run, tries: Mapping[str, _Tries], early: _Tries, until: float
+) -> list[Round]:
+    """At most ROUNDS, one call of each test altered at a time, or one of those before the first test."""
+    waiting, first = {name: list(left) for name, left in tries.items()}, list(early)
     found: list[Round] = []
-    while len(found) < ROUNDS and any((*waiting.values(), early)) and time.monotonic() < until:
-        numbers = {name: left.pop(0) for name, left in waiting.items() if left}
-        if early and (not numbers or len(found) % 2):
-            numbers = {COLLECTION: early.pop(0)}
+    while len(found) < ROUNDS and any((*waiting.values(), first)) and time.monotonic() < until:
+        if first and (len(found) % 2 or not any(waiting.values())):
+            chosen = {COLLECTION: first.pop(0)}
+        else:
+            chosen = {name: left.pop(0) for name, left in waiting.items() if left}
         asked = {
-            name: Alteration(number, usual.calls[name][number], secrets.choice((-3, -2, -1, 1, 2, 3)))
-            for name, number in numbers.items()
+            name: Alteration(number, usual.calls[name][number], amount)
+            for name, (number, amount) in chosen.items()
         }
         shown = _sensitive(usual, run, asked)
         if shown.tests and (sure := _sensitive(usual, run, shown.alterations)).tests:
