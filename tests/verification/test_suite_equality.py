@@ -1,6 +1,7 @@
 # ruff: noqa: E501
 """Suites that compare objects of the answer with each other: honest classes of every kind pass, lying ones do not."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -348,7 +349,11 @@ def give(x): return Sum.of(x + 5)
     "right, wrong, failing",
     [
         ("f'Sum({self.total})'", "'Sum'", "test_text"),
-        ("return self.total - o.total", "return 0", "test_difference"),
+        (
+            "return self.total - o.total",
+            "return 0",
+            "test_difference|test_method",
+        ),  # both take the difference
         ("return abs(self - o)", "return 8", "test_method"),
         ("and self.total == o.total", "", "test_made_before"),
     ],
@@ -359,7 +364,7 @@ def test_what_objects_say_depends_on_what_they_are_made_of(
 ) -> None:
     assert judge(python, WORDS_OF_OBJECTS, WORDS_OF_OBJECTS.reference + "# honest\n").passed
     verdict = judge(python, WORDS_OF_OBJECTS, WORDS_OF_OBJECTS.reference.replace(right, wrong))
-    assert failing in verdict.detail and "compare alike" in verdict.detail, verdict
+    assert re.search(failing, verdict.detail) and "compare alike" in verdict.detail, verdict
 
 
 def test_runs_again_cannot_be_told_from_the_first(python: PythonToolchain) -> None:
