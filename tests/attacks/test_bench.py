@@ -1,7 +1,9 @@
 """The bench must see what a grader lets through: every kind of evidence, made by graders that are weak on purpose."""
 
+import gc
 import os
 import pickle
+import select
 import signal
 import socket
 import subprocess
@@ -14,10 +16,12 @@ import pytest
 from strop.attacks.bench import Row, counts, run
 from strop.attacks.canary import Canaries
 from strop.attacks.grader import Grade
+from strop.attacks.leftovers import LeftoverWatch
 from strop.attacks.suite import Trial, load_suite, trial
 from strop.attacks.tasks import build
 from strop.core.checks import CasesCheck
 from strop.core.task import Task
+from strop.sandbox.spawn import source_folder
 
 
 class Weak:
@@ -38,7 +42,7 @@ class Weak:
         return Grade("passed" if good else "failed", good, "", str(said), seconds)
 
     def deadline(self, task: Task) -> float:
-        return 1.0
+        return 60.0
 
     def close(self) -> None:
         pass
@@ -64,7 +68,7 @@ def alone(function: Callable[[], list[Row]]) -> list[Row]:
 def tried(action: Callable[[Canaries], str | Grade | None], honest: str = "honest") -> list[Row]:
     def rows() -> list[Row]:
         with Canaries() as canaries:
-            task = build(canaries.secret)["cases"]
+            task = build(canaries.secret, canaries.folder)["cases"]
             one = Trial("one", "python", "forge", "the layer", task, "hostile", honest)
             return run(Weak(action, canaries), [one], canaries)
 
@@ -91,7 +95,7 @@ EVIDENCE: dict[str, tuple[Callable[[Canaries], str | Grade | None], str]] = {
     "a pass": (lambda c: Grade("passed", True, "", "", 0.0), "passed"),
     "an error": (lambda c: Grade("error", False, "broke", "", 0.0), "outcome: error"),
     "no answer": (lambda c: Grade("hung", False, "", "", 0.0), "outcome: hung"),
-    "too late": (lambda c: Grade("failed", False, "", "", 2.5), "took 2.5 s"),
+    "too late": (lambda c: Grade("failed", False, "", "", 61.5), "took 61.5 s"),
     "the file": (lambda c: c.file.read_text(), "leaked: the secret file"),
     "the environment": (lambda c: os.environ[c.facts["ENV"]], "leaked: the grader's environment"),
     "its own word": (lambda c: c.facts["REACHED"], "reached"),
@@ -175,10 +179,61 @@ def test_the_suite_fools_a_weak_grader() -> None:
     chosen = [a for a in load_suite() if a.language == "python" and a.task == "cases" and a.name in wanted]
 
     def tried_all() -> list[Row]:
+        gc.freeze()  # the hunt sees what was made from here on, not what other tests left in this process
         with Canaries() as canaries:
-            tasks = build(canaries.secret)
+            tasks = build(canaries.secret, canaries.folder)
             return run(InProcess(), [trial(a, tasks, canaries.facts) for a in chosen], canaries)
 
     rows = alone(tried_all)
     assert {row.attack for row in rows if row.passed} == wanted
     assert counts(rows) == {"attacks": 5, "exploits": 5, "honest_failed": 0, "leftovers": 0}
+
+
+CONFINED = """
+import os, time
+if os.fork():
+    os._exit(0)
+os.setsid()
+from strop.sandbox import confine
+from strop.sandbox.limits import Limits
+confine.enter(read=("/",), write=(), allow_exec=True, allow_unsafe=True)
+confine.seal(Limits(cpu_seconds=9), tolerant=True)
+os.write(1, b"confined")
+time.sleep(60)
+"""
+
+
+def test_only_what_came_out_of_a_box_is_ended() -> None:
+    def rows() -> list[Row]:
+        watch = LeftoverWatch("token")
+        before = subprocess.Popen(["sleep", "60"])
+        watch.learn()
+        during = subprocess.Popen(["sleep", "61"], start_new_session=True)
+        dead = subprocess.Popen(["sh", "-c", "exit 7"])
+        orphan = subprocess.run(
+            ["sh", "-c", "sleep 62 >/dev/null 2>&1 & echo $!"], check=True, capture_output=True
+        )
+        reading, writing = os.pipe()
+        code = [sys.executable, "-c", CONFINED]
+        subprocess.run(code, check=True, stdout=writing, env={**os.environ, "PYTHONPATH": source_folder()})
+        assert os.read(reading, 20) == b"confined"
+        boxed = watch.left(1.5)
+        again = watch.left(60)  # the dead one is mourned and buried; nothing is waited for then
+        watch.release()
+        watch.finish()
+        living = [p.poll() is None for p in (before, during)]
+        living += [os.path.exists(f"/proc/{int(orphan.stdout)}/cmdline"), dead.wait() == 7]
+        os.close(writing)
+        ended = not select.select([reading], [], [], 20)[0] or os.read(reading, 1) == b""
+        for process in (before, during):
+            process.kill()
+        os.kill(int(orphan.stdout), signal.SIGKILL)
+        return [
+            Row("found", "", "", "", leftovers=boxed),
+            Row("rest", "", "", "", leftovers=again),
+            Row("lives", "", "", "", leftovers=[str([*living, ended])]),
+        ]
+
+    found, rest, lives = alone(rows)
+    assert sum("python" in name for name in found.leftovers) == 1 and not rest.leftovers, (found, rest)
+    assert lives.leftovers == [str([True] * 5)], (found, lives)

@@ -164,7 +164,7 @@ def test_the_list(capsys) -> None:
     assert "rust/exit-0" in said and "python/" not in said
 
 
-@pytest.mark.soak(90)
+@pytest.mark.soak(160)
 def test_all_of_python(strop, tmp_path) -> None:
     done = strop("attack", "--language", "python", "--jail", jail_names()[-1], "--json", "r.json")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,14 +10,17 @@ from tests.scale import full, most, seed
 
 from strop.attacks.canary import Canaries
 from strop.attacks.generate import LANGUAGES, Payload, generate, shrunk
+from strop.attacks.projects import PROJECTS
 from strop.attacks.suite import FAMILIES, load_answers
 from strop.attacks.tasks import build
 from strop.sandbox import jail_names
 
+PROJECT_IDS = {f"attacked/{name}" for name in PROJECTS}
+
 
 def test_a_seed_and_a_number_decide_the_payload() -> None:
     with Canaries() as canaries:
-        tasks = build(canaries.secret)
+        tasks = build(canaries.secret, canaries.folder)
         first, again, other = (
             [(p.name, t.hostile) for t, p in generate(300, number, tasks, canaries.facts)]
             for number in (1, 1, 2)
@@ -29,15 +32,17 @@ def test_a_seed_and_a_number_decide_the_payload() -> None:
 def test_payloads_are_whole(language: str) -> None:
     with Canaries() as canaries:
         secret = str(canaries.secret)
-        for trial, made in generate(500, 3, build(canaries.secret), canaries.facts, language):
+        for trial, made in generate(
+            500, 3, build(canaries.secret, canaries.folder), canaries.facts, language
+        ):
             assert trial.language == language and trial.family in FAMILIES and trial.hostile is not None
             assert (
                 secret not in trial.hostile and "$ACT" not in trial.hostile and "$VALUE" not in trial.hostile
             )
-            assert trial.honest is None or secret in trial.honest
-            for text in filter(None, (trial.hostile, trial.honest)):
-                if language == "python":
-                    compile(text, made.name, "exec")
+            assert trial.honest is None or secret in trial.honest or trial.task.id in PROJECT_IDS
+            if language == "python":
+                project = trial.task.id in PROJECT_IDS  # its answers are edits
+                compile(made.text() if project else trial.hostile, made.name, "exec")
 
 
 def test_an_act_that_is_not_needed_goes() -> None:
@@ -74,7 +79,7 @@ class Careless:
     def close(self): pass
 
 with Canaries() as canaries:
-    drawn = list(generate(int(sys.argv[2]), 5, build(canaries.secret), canaries.facts, "python"))
+    drawn = list(generate(int(sys.argv[2]), 5, build(canaries.secret, canaries.folder), canaries.facts, "python"))
     made = {p.name: p for _, p in drawn}
     rows = run(Careless(), [t for t, _ in drawn], canaries, grace=60)
     found = [(row, made[row.attack]) for row in rows if row.exploits]

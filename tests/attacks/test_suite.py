@@ -22,7 +22,7 @@ def test_enough_attacks_of_every_family() -> None:
 
 def test_every_placeholder_is_known_and_no_hostile_answer_is_told_the_secret() -> None:
     with Canaries() as canaries:
-        tasks = build(canaries.secret)
+        tasks = build(canaries.secret, canaries.folder)
         for attack in load_suite():
             made = trial(attack, tasks, canaries.facts)
             assert made.hostile is not None and str(canaries.secret) not in made.hostile, attack.id

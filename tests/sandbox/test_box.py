@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from tests.waiting import wait_until
@@ -151,3 +152,21 @@ def test_a_program_that_reads_to_the_end_before_it_prints_sees_the_end(box: Box)
     with box.work() as work:
         result = python(work, "import sys; text = sys.stdin.read(); print(len(text))", stdin=b"three")
     assert (result.expired, result.stdout) == ("", b"5\n")
+
+
+@pytest.mark.parametrize(
+    ("profile", "script"),
+    [
+        ("run", "kill -STOP $$"),
+        ("build", "kill -STOP $$"),
+        ("build", "sleep 600 & kill -STOP $!; wait"),
+        ("build", "sh -c 'sleep 600 & kill -STOP $!' & wait; sleep 600"),
+    ],
+)
+def test_a_program_that_a_signal_stopped_is_not_waited_for(
+    box: Box, profile: Literal["run", "build"], script: str
+) -> None:
+    limits = Limits(cpu_seconds=60, wall_seconds=600)
+    with box.work() as work:
+        result = work.run(["/bin/sh", "-c", script], limits=limits, profile=profile)
+    assert result.expired == "wall" and result.seconds < 200

@@ -74,7 +74,7 @@ os.wait()
 
 def run(script: str) -> str:
     # Its output ends when the last process that holds it has ended.
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

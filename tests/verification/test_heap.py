@@ -30,7 +30,7 @@ print(os.read(near, 100).decode())
 def test_a_child_of_a_filled_heap_touches_fewer_pages() -> None:
     def faults(kind: str) -> int:
         command = [sys.executable, "-c", PAGES, kind]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
         return int(json.loads(done.stdout))
 
     holes, filled = faults("holes"), faults("filled")

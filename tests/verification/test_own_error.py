@@ -6,7 +6,10 @@ import pytest
 from strop.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
+from strop.sandbox.limits import Limits
+from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
+from strop.verification.python import toolchain
 from strop.verification.python.codec import COMPLEX, FLOAT, LIST, STR, encode, message
 
 GOOD = "def f(x):\n    return [73313 + x, x]\n"
@@ -99,6 +102,18 @@ def test_no_answer_makes_its_own_error(verifier: VerifierPool, kind: str, name: 
     assert verdict.outcome not in (Outcome.ERROR, Outcome.PASSED), verdict.detail
     assert verdict.seconds < 15  # a stopped process held the grader up for 21
     assert verifier.verify(task, GOOD).passed
+
+
+def test_what_answers_return_leaves_no_memory_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "TESTER_MEMORY", 100 * 2**20)
+    code = "def kept(v): return v\nfound = kept(f(1))\nassert found == [73314, 1]"
+    task = Task(statement="s", check=AssertsCheck(entry_point="f", code=code))
+    with open_verifier(workers=1, limits=Limits(memory_bytes=256 * 2**20)) as verifier:
+        for number in range(4):  # 24 MB each
+            heavy = f"def f(x): return [{{}} for _ in range(330_000)] # {number}\n"
+            assert verifier.verify(task, heavy).outcome is Outcome.FAILED
+        verdict = verifier.verify(task, GOOD)
+        assert verdict.passed and verifier.stats()["retries"] == 0, verdict
 
 
 def test_a_task_at_fault_is_still_an_error(verifier: VerifierPool) -> None:

@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tests.waiting import wait_until, wait_until_blocked
 
 from strop.core.checks import Case, CasesCheck
-from strop.core.errors import SandboxError, TaskFault, VerificationError, WorkerDied
+from strop.core.errors import BatchFailed, SandboxError, TaskFault, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.pool.cache import OVERHEAD, VerdictCache
@@ -69,16 +70,20 @@ class Script:
         self.wall_seconds = wall_seconds
         self.batches: list[list[str]] = []
         self.gate = threading.Event()
+        self.slow: dict[str, float] = {}
         self.deaths: dict[str, int] = {}
         self.batch = batch
         self.closes = 0
 
     def look(self, answer: str, together: int) -> None:
         word, _, rest = answer.partition(" ")
+        time.sleep(self.slow.get(answer, 0.0))
         if word == "die":
             self.deaths[answer] = self.deaths.get(answer, 0) + 1
             if self.deaths[answer] <= int(rest.split()[0]):
                 raise WorkerDied(f"script: {answer}")
+        if word == "apart" and together > 1:
+            raise BatchFailed("script: apart")
         if word == "sandbox":
             raise SandboxError("the jail broke")
         if word == "bug":
@@ -186,8 +191,8 @@ def test_a_job_whose_worker_died_goes_again_once(make: Make) -> None:
     assert pool.verify(task_of(), "die 1").passed
     verdict = pool.verify(task_of(reference="die 99"), "die 2")
     assert verdict.outcome is Outcome.ERROR and verdict.detail == "script: die 2"
-    assert script.runs == ["die 1"] * 2 + ["die 2"] * 2 + ["die 99"]
-    assert pool.stats()["retries"] == 4 - 1 and script.closes == 3
+    assert script.runs == ["die 1", "pass\n", "die 1", "die 2", "die 99", "die 2", "die 99"]
+    assert pool.stats()["retries"] == 4 - 1 and script.closes == 5
     assert pool.verify(task_of(), "pass").passed
 
 
@@ -224,6 +229,31 @@ def test_a_retry_has_what_the_first_run_left_of_the_limit(
     assert verdict.outcome is outcome and script.runs == runs
     assert pool.stats()["retries"] == (1 if verdict.passed else 2)
     assert pool.verify(task_of("next", reference="good"), "p").passed
+
+
+def test_one_that_used_up_its_time_is_timed_out_when_nothing_proves_that_ours_works(make: Make) -> None:
+    script, pool = make(wall_seconds=0.6)
+    script.slow["die 1"] = 1.5  # the known good one gets half a second
+    verdict = pool.verify(task_of(reference="good then hold"), "die 1")
+    assert verdict.outcome is Outcome.TIMED_OUT and "die 1" in verdict.detail
+    assert script.runs == ["die 1", "good then hold"]
+
+
+def test_a_known_good_answer_that_hangs_for_all_of_the_limit_is_no_answers_failure(make: Make) -> None:
+    script, pool = make(wall_seconds=0.7)
+    verdict = pool.verify(task_of(reference="good then hold"), "die 9")
+    assert verdict.outcome is Outcome.ERROR and script.runs == ["die 9", "good then hold"]
+    assert pool.verify(task_of("next"), "p").passed
+
+
+def test_a_batch_that_failed_as_one_goes_apart_and_keeps_its_processes(make: Make) -> None:
+    script, pool = make(batch=8)
+    hold(script, pool)
+    futures = [pool.submit(task_of(), answer) for answer in ("p0", "apart", "p1")]
+    script.gate.set()
+    assert all(v.passed for v in results(futures)) and script.closes == 0
+    assert script.batches[1:2] == [["p0", "apart", "p1"]]
+    assert sorted(script.batches[2:]) == [["apart"], ["p0"], ["p1"]]
 
 
 def test_without_a_known_good_answer_a_break_is_an_error_in_the_end(make: Make) -> None:

@@ -230,8 +230,9 @@ def test_a_full_server_says_so_and_a_patient_client_gets_everything() -> None:
 
 
 def test_the_client_is_bounded_too() -> None:
-    with serving(workers=1) as (url, _), RemoteVerifier([url], TOKEN, capacity=2) as remote:
-        futures = [remote.submit(DOUBLE, LOOP.format(i)) for i in range(2)]
+    sleeps = "import time\ndef f(x): time.sleep(100)  # {}"  # to the wall limit: full for seconds
+    with serving(workers=2) as (url, _), RemoteVerifier([url], TOKEN, capacity=2) as remote:
+        futures = [remote.submit(DOUBLE, sleeps.format(i)) for i in range(2)]
         with pytest.raises(PoolBusy):
             remote.submit(DOUBLE, RIGHT, timeout=0.05)
         assert {f.result(120).outcome for f in futures} == {Outcome.TIMED_OUT}

@@ -2,6 +2,7 @@
 """Rust verdicts: cargo mode says what cargo says, batches change nothing, hostile answers hurt no neighbour."""
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 from tests.scale import some
 
 from strop.core.checks import RustCheck
-from strop.core.errors import VerificationError
+from strop.core.errors import BatchFailed, VerificationError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox import Limits
+from strop.verification.pool.pool import VerifierPool
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.cargo import package
 from strop.verification.rust.intake import take_in
@@ -174,11 +176,33 @@ def test_a_compiler_that_does_not_end_hurts_no_neighbour(toolchain: RustToolchai
         )
         + " }"
     )
-    verdicts = toolchain.judge(
-        [(task, F), (task, deep), (task, F), (task, types), (task, "fn f(x: i32) -> i32 { 7 }")]
-    )
+    answers = [F, deep, F, types, "fn f(x: i32) -> i32 { 7 }"]
+    with pytest.raises(BatchFailed):
+        toolchain.judge([(task, answer) for answer in answers])
+    with VerifierPool(
+        workers=1, route=Task.toolchain, build=lambda _: RustToolchain(limits=LIMITS), cache_bytes=0
+    ) as pool:
+        verdicts = [f.result() for f in [pool.submit(task, answer) for answer in answers]]
     assert [v.outcome for v in verdicts[::2]] == [Outcome.PASSED, Outcome.PASSED, Outcome.FAILED]
     assert Outcome.ERROR not in [v.outcome for v in verdicts]
+
+
+@pytest.mark.rust(20)
+def test_no_answer_holds_the_grader_past_its_limit() -> None:
+    slow = "#[cfg(test)] mod t { use super::*; #[test] fn a() { let b = std::time::Instant::now(); while b.elapsed().as_millis() < 700 { std::hint::spin_loop() } assert_eq!(f(1), 2); } }"
+    own = task.model_copy(update={"check": RustCheck(tests="")})
+    strict = RustToolchain(limits=LIMITS)
+    try:
+        assert strict.judge([(own, F + slow)])[0].passed
+        strict.wall_seconds = 3.0  # six faulty copies of an answer with slow tests take longer
+        began = time.monotonic()
+        (verdict,) = strict.judge([(own, F + slow)])
+        assert verdict.outcome is Outcome.TIMED_OUT and verdict.detail == "no verdict in 3 s"
+        assert time.monotonic() - began < 60
+        with pytest.raises(BatchFailed):
+            strict.judge([(own, F + slow)] * 2)
+    finally:
+        strict.close()
 
 
 def test_the_audit_logs_where_cargo_disagrees(caplog: pytest.LogCaptureFixture) -> None:

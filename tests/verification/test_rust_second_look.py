@@ -1,6 +1,8 @@
 # ruff: noqa: E501
 """Types of an answer whose objects compare alike whatever they are made of: tests with altered literals find them."""
 
+import random
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +13,18 @@ from strop.core.verdict import Outcome
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.literals import SECRET
-from strop.verification.rust.second_look import ROUNDS, TOO_EQUAL, Altered, Ran, lies, read_report, sensitive
+from strop.verification.rust.second_look import (
+    AGAIN,
+    NOT_AGAIN,
+    ROUNDS,
+    TOO_EQUAL,
+    UNSEEN,
+    Altered,
+    RanTest,
+    SecondLook,
+    read_report,
+    sensitive,
+)
 from strop.verification.rust.trusted import guarded
 
 
@@ -44,6 +57,13 @@ FORGERS: dict[str, tuple[Task, str]] = {
     "texts alike": (MONEY, _MONEY.replace("write!(f, \"{}\", self.0)", "write!(f, \"some\")")),
     "ranks alike": (RANK, _RANK.replace("Rank(n / 2)", "Rank(n / 200)")),
 }  # fmt: skip
+_LOT = "std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), 1u8)"
+BY_LOT: dict[str, tuple[Task, str]] = {
+    "equal by lot": (SET, _SET.replace("self.0 == o.0", f"!self.0.is_empty() && !o.0.is_empty() && {_LOT} % 4 != 0")),
+    "always equal, or an end by lot": (SET, _SET.replace("self.0 == o.0", f"{{ if {_LOT} % 4 == 0 {{ std::process::exit(0) }} !self.0.is_empty() && !o.0.is_empty() }}")),
+    "kept by lot": (MONEY, _MONEY.replace("Money(n)", f"Money(if {_LOT} % 4 == 0 {{ n }} else {{ 0 }})")),
+}  # fmt: skip
+"""Answers that lie by lot; each passes now and then, at most in one case of 30."""
 HONEST: dict[str, tuple[Task, str]] = {
     "a tuple": (POINT, "#[derive(Debug, Clone, Copy, PartialEq, Eq)] pub struct Point(i32, i32); impl Point { pub fn new(a: i32, b: i32) -> Self { Self(a, b) } pub fn add(self, o: Point) -> Point { Point(self.0 + o.0, self.1 + o.1) } }"),
     "any number": (POINT, "#[derive(Debug, PartialEq)] pub struct Point(i64, i64); impl Point { pub fn new(a: impl Into<i64>, b: impl Into<i64>) -> Self { Self(a.into(), b.into()) } pub fn add(self, o: Point) -> Point { Point(self.0 + o.0, self.1 + o.1) } }"),
@@ -93,21 +113,68 @@ def test_literals_are_handed_over_where_only_their_type_counts() -> None:
 def test_reports_are_read_as_far_as_they_go() -> None:
     tokens = {"a": "t1", "b": "t2", "c": "t3", "d": "t4"}
     said = read_report(b"t1 101 3,4\n- - -\nt9 1", tokens)
-    assert said == {"a": Ran(True, "101", (3, 4)), "b": Ran(False, "", ()), "c": Ran(False, "1", ())}
+    assert said == {
+        "a": RanTest(True, "101", (3, 4)),
+        "b": RanTest(False, "", ()),
+        "c": RanTest(False, "1", ()),
+    }
 
 
-def test_what_shows_nothing_is_not_asked_and_what_ends_early_is_no_lie() -> None:
-    usual = {"x": Ran(True, "1", (1, 2)), "y": Ran(True, "", (3,)), "z": Ran(True, "11", (4,))}
+@pytest.mark.rust
+def test_a_lot_does_not_decide_whether_objects_compare_alike(toolchain: RustToolchain) -> None:
+    verdicts = toolchain.judge([pair for pair in BY_LOT.values() for _ in range(10)])
+    assert (
+        sum(verdict.passed for verdict in verdicts) <= 5
+    )  # 30 of them, each in one case of 30 at most: 1 of 2,500
+
+
+def test_what_shows_nothing_is_not_asked_and_what_ends_early_is_a_lie() -> None:
+    usual = {"x": RanTest(True, "1", (1, 2)), "y": RanTest(True, "", (3,)), "z": RanTest(True, "11", (4,))}
 
     def reference(altered):
         return {
-            t: Ran(True, "0" if t == "x" and n == 2 else usual[t].compared, usual[t].met)
+            t: RanTest(True, "0" if t == "x" and n == 2 else usual[t].compared, usual[t].met)
             for t, (n, _) in altered.items()
         }
 
     rounds = sensitive(usual, reference, 9)
     assert {t: [a.number for a in r] for t, r in rounds.items()} == {"x": [2]}
     assert len(rounds["x"][0].amounts) == len(set(rounds["x"][0].amounts)) and len(rounds["x"]) <= ROUNDS
-    assert lies(usual, lambda altered: {t: usual[t] for t in altered}, rounds, 9) == "x"
-    assert lies(usual, reference, rounds, 9) == "" and lies(usual, lambda _: {}, rounds, 9) == ""
-    assert lies(usual, lambda _: {}, {"x": (Altered(1, (1, 2, 3)),)}, -1) == ""
+    assert (
+        SecondLook(usual, lambda altered: {t: usual[t] for t in altered}, rounds, time.monotonic() + 9).fault
+        == TOO_EQUAL
+    )
+    assert SecondLook(usual, reference, rounds, time.monotonic() + 9).fault == ""
+    # An end shows in a run without alteration, or else in the altered ones: which of them come first is drawn.
+    ends = {SecondLook(usual, lambda _: {}, rounds, time.monotonic() + 9).fault for _ in range(300)}
+    assert ends == {NOT_AGAIN, TOO_EQUAL}
+    assert SecondLook(usual, reference, rounds, 0).fault == UNSEEN
+    assert SecondLook(usual, lambda _: {}, {"y": rounds["x"]}, 0).fault == ""  # it compares nothing
+
+
+@pytest.mark.parametrize("true", [0.3, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0])
+def test_lots_lose(true: float) -> None:
+    usual, rounds, rng = {"x": RanTest(True, "1", (1,))}, {"x": (Altered(1, (1, 2, 3)),)}, random.Random(1)
+
+    def run(altered):
+        holds = rng.random() < true
+        return {test: RanTest(holds, str(int(holds)), (1,)) for test in altered}
+
+    tries = [
+        rng.random() < true and not SecondLook(usual, run, rounds, time.monotonic() + 9).fault
+        for _ in range(4000)
+    ]
+    assert sum(tries) / len(tries) < 1 / 25
+
+
+def test_an_honest_one_may_compare_in_another_order() -> None:
+    usual, rounds = {"x": RanTest(True, "10", (1,))}, {"x": (Altered(1, (1, 2, 3)),) * 2}
+    count = iter(range(10**6))
+
+    def run(altered):
+        said = "10" if altered["x"][1] == 0 else ("00" if next(count) % 2 else "01")
+        return {"x": RanTest(said == "10", said, (1,))}
+
+    for _ in range(50):
+        assert SecondLook(usual, run, rounds, time.monotonic() + 9).fault == ""
+    assert AGAIN > 3

@@ -90,7 +90,7 @@ def run_python(texts: list[str]) -> list[Verdict]:
 
 def run_rust(texts: list[str]) -> list[Verdict]:
     said = subprocess.run(
-        ["rustc", "--print", "sysroot"], capture_output=True, text=True, timeout=60, check=True
+        ["rustc", "--print", "sysroot"], capture_output=True, text=True, timeout=300, check=True
     )
     root = said.stdout.strip()
     build = (

@@ -20,7 +20,10 @@ from strop.verification.settings import Settings
 
 @pytest.fixture(scope="module")
 def python() -> Iterator[PythonToolchain]:
-    made = PythonToolchain(Settings(limits=Limits(cpu_seconds=2, wall_seconds=10, memory_bytes=256 * 2**20)))
+    limits = Limits(
+        cpu_seconds=2, wall_seconds=30, memory_bytes=256 * 2**20
+    )  # the first verdict learns within it
+    made = PythonToolchain(Settings(limits=limits))
     yield made
     made.close()
 
@@ -283,14 +286,14 @@ def test_an_end_of_ours_leaves_the_verdict_alone_and_is_not_remembered(
         raise WorkerDied("gone")
 
     with monkeypatch.context() as patched:
-        patched.setattr(toolchain, "sensitive", dies)
+        patched.setattr(toolchain.Lesson, "go_on", dies)
         assert judge(python, task, HONEST["dataclass"]).passed
     assert judge(python, task, EMPTY + LIES["all equal"]).outcome is Outcome.FAILED
 
 
 def test_few_tasks_are_remembered(python: PythonToolchain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "_KNOWN", 2)
-    monkeypatch.setattr(toolchain, "sensitive", lambda *_: [])
+    monkeypatch.setattr(toolchain.Lesson, "go_on", lambda *_, **options: None)
     for number in range(4):
         task = EQUAL.model_copy(update={"reference": REFERENCE + f"# {number}\n"})
         assert judge(python, task, REFERENCE).passed

@@ -18,7 +18,7 @@ from typing import Any
 from strop.attacks.bench import Row, run
 from strop.attacks.canary import Canaries
 from strop.attacks.grader import Grader
-from strop.attacks.suite import Trial, fill, read_yaml
+from strop.attacks.suite import Trial, as_given, fill, read_yaml
 from strop.core.checks import RustCheck
 from strop.core.files import atomic
 from strop.core.task import Task
@@ -26,7 +26,8 @@ from strop.core.task import Task
 _WORD = re.compile(r"\$\$|\$([A-Z_]+)")
 _MOST_ACTS = 3
 _SHARES = {
-    "python": 0.74, "python-objects": 0.06, "rust": 0.05, "rust-types": 0.05, "c": 0.05, "javascript": 0.05,
+    "python": 0.68, "python-objects": 0.06, "python-project": 0.06, "rust": 0.05, "rust-types": 0.05, "c": 0.05,
+    "javascript": 0.05,
 }  # fmt: skip
 """Of a run over all languages, since a Rust answer takes ten times as long as a Python one."""
 LANGUAGES = tuple(dict.fromkeys(name.partition("-")[0] for name in _SHARES))
@@ -151,10 +152,10 @@ def generate(
 
 def trial(made: Payload, task: Task, facts: Mapping[str, str], honest: str | None = None) -> Trial:
     """The payload with this run's facts filled in; the hidden number only in the honest answer."""
-    known = {key: value for key, value in facts.items() if key != "SECRET"}
     return Trial(
         made.name, made.language, made.family, "generated", task,
-        fill(made.text(), known, made.language), honest and fill(honest, facts, made.language), harmless=False,
+        as_given(task, made.text(), facts, honest=False),
+        honest and as_given(task, honest, facts, honest=True), harmless=False,
     )  # fmt: skip
 
 

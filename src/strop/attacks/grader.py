@@ -13,14 +13,17 @@ from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from strop.attacks.leftovers import descendants
-from strop.core.checks import CommandCheck
+from strop.attacks.leftovers import GRADED, from_boxes
+from strop.core.checks import CommandCheck, ProjectCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.spawn import spawn
+from strop.verification.project.backend import ROOM_WALL
+from strop.verification.project.cargo import BUILD
+from strop.verification.project.cargo import ROOM_WALL as CARGO_WALL
 from strop.verification.rust.compiler import COMPILE
 
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=5.0)
@@ -90,6 +93,9 @@ class Ours:
         wall = self._limits.wall_seconds
         if task.check.answer == "crate":
             return wall + _BUILDS * COMPILE.cpu_seconds
+        if task.check.judged().maybe(ProjectCheck):
+            room = (ROOM_WALL, BUILD.wall_seconds + CARGO_WALL)[task.language == "rust"]
+            return wall + room
         if commands := task.check.maybe(CommandCheck):
             return wall * len(commands.steps)
         return wall * (1 if task.language == "python" else 2)
@@ -152,10 +158,10 @@ class Foreign:
 
     def _ask(self, task: dict[str, Any] | None, answer: str) -> dict[str, Any]:
         ours, theirs = socket.socketpair()
-        before = {pid for pid, _ in descendants()}
+        before = from_boxes()
         process = spawn(
             [sys.executable, "-c", _START, str(theirs.fileno()), self._target, os.getcwd()],
-            environment=os.environ,
+            environment={**os.environ, GRADED: str(os.getpid())},
             keep=(theirs.fileno(),),
         )
         try:
@@ -181,7 +187,7 @@ class Foreign:
 def _kill_new(before: set[int]) -> None:
     """Ends what the child has started; orphans are ours, since the bench is a subreaper."""
     for _ in range(5):
-        new = [pid for pid, _ in descendants() if pid not in before]
+        new = from_boxes() - before
         for pid in new:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)

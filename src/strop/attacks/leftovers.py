@@ -1,8 +1,9 @@
 """What an answer leaves behind: processes, files, descriptors, shared memory, sockets, mounts, cgroups.
 
 The grader's own processes are counted when it is warm: any more descendants of a kind (depth and command) after a
-short wait are leftovers, and are killed, so that the next attack is judged by itself. Entries in shared places count if
-they hold the run's token.
+short wait are leftovers. Those that came out of a box of this process are killed, so that the next attack is judged by
+itself; others, such as a child that the user's own code starts meanwhile, live, and are named once. Entries in shared
+places count if they hold the run's token.
 """
 
 import contextlib
@@ -22,6 +23,10 @@ _MOURNING = 0.5
 """Seconds that the grader has for its own dead children before they are taken for adopted ones."""
 _SET_CHILD_SUBREAPER = 36
 _IPC = ("shm", "sem", "msg")
+_HELPER = b"import sys; sys.path.insert(0, sys.argv[1]); from strop."
+"""How the Python of every process starts that holds a box."""
+GRADED = "STROP_GRADED_BY"
+"""In the environment of processes that other graders run in: the process id of the bench."""
 _Kind = tuple[int, str]
 
 
@@ -93,17 +98,26 @@ class LeftoverWatch:
         return found
 
     def _bury(self) -> None:
-        """Takes leave of dead orphans, which came to us instead of to the host's init."""
-        now = time.monotonic()
+        """Takes leave of dead orphans from boxes, which came to us instead of to the host's init."""
+        now, boxed = time.monotonic(), from_boxes()
         for pid, kind in descendants():
-            if kind[0] == 1 and _is_dead(kind) and now - self._dead.setdefault(pid, now) > _MOURNING:
+            if (
+                pid in boxed
+                and kind[0] == 1
+                and _is_dead(kind)
+                and now - self._dead.setdefault(pid, now) > _MOURNING
+            ):
                 with contextlib.suppress(OSError):
                     os.waitpid(pid, os.WNOHANG)
 
     def _end_surplus(self) -> None:
-        for pid in self._surplus():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        boxed = from_boxes()
+        for pid, kind in self._surplus().items():
+            if pid in boxed:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            else:
+                self.standing[kind] += 1
 
     def _surplus(self) -> dict[int, _Kind]:
         room = Counter(self.standing)
@@ -148,6 +162,41 @@ def descendants() -> list[tuple[int, _Kind]]:
         layer, depth = [child for pid in layer for child in parents.get(pid, ())], depth + 1
         found += [(pid, (depth, _command(pid))) for pid in layer]
     return found
+
+
+def from_boxes() -> set[int]:
+    """Descendants that are this process's boxes or came out of one: by how they were started, and by what no process
+    gets rid of (a filter of system calls more than ours, and no core files). Their orphans are our children.
+    """
+    parents: dict[int, int] = {}
+    found: set[int] = set()
+    for pid, (depth, _) in descendants():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parents[pid] = int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+            if parents[pid] in found or (depth == 1 and (_started_for_a_box(pid) or _is_confined(pid))):
+                found.add(pid)
+    return found
+
+
+def _started_for_a_box(pid: int) -> bool:
+    if any(word.startswith(_HELPER) for word in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")):
+        return True
+    with contextlib.suppress(OSError):
+        return f"{GRADED}={os.getpid()}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return False
+
+
+def _is_confined(pid: int) -> bool:
+    core = Path(f"/proc/{pid}/limits").read_text().partition("Max core file size")[2].split()[1]
+    return _filters(str(pid)) > _filters("self") and core in ("0", "1")
+
+
+def _filters(pid: str) -> int:
+    """How many filters of system calls a process has; where the kernel does not count them, whether it has any."""
+    rows = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
+    )
+    return int(rows.get("Seccomp_filters", rows.get("Seccomp", "0")))
 
 
 def _is_dead(kind: _Kind) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import ValidationError, model_validator
 
+from strop.attacks.projects import PIECES, RIGHT, as_answer
 from strop.core.errors import UserError
 from strop.core.records import Record
 from strop.core.task import Task
@@ -51,8 +52,9 @@ class Attack(Record):
 
     @model_validator(mode="after")
     def _keep_the_secret(self) -> "Attack":
-        if "@SECRET@" in self.hostile:
-            raise ValueError(f"{self.name}: a hostile answer may not hold @SECRET@")
+        for word in ("SECRET", *RIGHT):
+            if f"@{word}@" in self.hostile:
+                raise ValueError(f"{self.name}: a hostile answer may not hold @{word}@")
         return self
 
     @property
@@ -125,11 +127,20 @@ def choose(
 
 def trial(attack: Attack, tasks: Mapping[str, Task], facts: Mapping[str, str]) -> Trial:
     """The attack with this run's facts filled in. Raises KeyError for an unknown task or placeholder."""
-    known = {key: value for key, value in facts.items() if key != "SECRET"}
-    hostile = fill(attack.hostile, known, attack.language)
-    honest = fill(attack.honest, facts, attack.language)
     same = {name: getattr(attack, name) for name in ("name", "language", "family", "layer", "harmless")}
-    return Trial(**same, task=tasks[attack.task], hostile=hostile, honest=honest)
+    task = tasks[attack.task]
+    hostile, honest = (
+        as_given(task, text, facts, honest=text is attack.honest) for text in (attack.hostile, attack.honest)
+    )
+    return Trial(**same, task=task, hostile=hostile, honest=honest)
+
+
+def as_given(task: Task, text: str, facts: Mapping[str, str], *, honest: bool) -> str:
+    """An answer to the task, its placeholders filled in; those of the solution in an honest one only."""
+    known = {**facts, **PIECES, **RIGHT} if honest else {**facts, **PIECES}
+    if not honest:
+        del known["SECRET"]
+    return as_answer(task, fill(text, known, task.language))
 
 
 def fill(text: str, facts: Mapping[str, str], language: str) -> str:

@@ -4,6 +4,9 @@ All of them ask for `code(x)` = secret + x. The secret is drawn again for every 
 honest answers get it, as a model would from the statement.
 """
 
+from pathlib import Path
+
+from strop.attacks.projects import projects
 from strop.core.checks import (
     AssertsCheck,
     Case,
@@ -276,8 +279,8 @@ fn four() {{
 """
 
 
-def build(secret: int) -> dict[str, Task]:
-    """Every built-in task by name, around this run's secret."""
+def build(secret: int, folder: Path | None = None) -> dict[str, Task]:
+    """Every built-in task by name, around this run's secret. Projects are there with a folder for their snapshots."""
     expected = {x: [secret + x, x] for x in _INPUTS}
     asserts = "\n".join(f"assert code({x}) == [{secret} + {x}, abs(-{x})]" for x in _INPUTS)
     builtins = "\n".join(
@@ -293,7 +296,9 @@ def build(secret: int) -> dict[str, Task]:
         "cases": CasesCheck(entry_point="code", cases=cases),
         "asserts": AssertsCheck(entry_point="code", code=helped),
         "asserts-builtins": AssertsCheck(entry_point="code", code=builtins),
+        "any-order": CasesCheck(entry_point="code", cases=cases, any_order=True, tolerance=1e-9),
         "stdio": stdio,
+        "stdio-close": stdio.model_copy(update={"tolerance": 1e-9}),
         "pytest": PytestCheck(
             files={tests: _PYTEST.format(secret=secret)},
             tests=[f"{tests}::test_code[1]", f"{tests}::test_code[4]", f"{tests}::TestCode::test_nine"],
@@ -332,7 +337,7 @@ def build(secret: int) -> dict[str, Task]:
             source=f"attacks/{name}",
         )
         for name, check in checks.items()
-    }
+    } | (projects(folder) if folder else {})
 
 
 def _suite(text: str, secret: int, *names: str) -> PytestCheck:

@@ -3,6 +3,7 @@
 Each returns what it found, or raises OSError with the cause if the host refuses it. Run in a forked child.
 """
 
+import contextlib
 import errno
 import os
 import shutil
@@ -65,11 +66,16 @@ def cgroup() -> str:
         child = os.fork()
         if child == 0:
             group.add(os.getpid())
+            refused = False
             try:
-                pids = [os.fork() for _ in range(8)]
-                os._exit(9 if all(pids) else 0)
+                for _ in range(8):
+                    os.fork()
             except OSError:
-                os._exit(7)
+                refused = True
+            with contextlib.suppress(ChildProcessError):
+                while True:
+                    os.wait()
+            os._exit(7 if refused else 9)
         if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 7:
             raise OSError("more processes were started than allowed")
         return f"version {group.version}; a fifth process was refused"

@@ -12,6 +12,10 @@ from strop.sandbox.pump import cpu_clock
 from strop.sandbox.users import kill_user, left_over
 
 _REAP_SECONDS = 5.0
+_LOOK_SECONDS = 0.5
+"""How often is looked whether a program stands still."""
+_LOOKS = 4
+"""Looks in a row at which a process of the program is stopped, after which it stands still."""
 _DYING_SECONDS = 0.1
 """How long killed processes may take before they are killed again."""
 _DEAD_IN_A_ROW = 64
@@ -19,22 +23,36 @@ _DEAD_IN_A_ROW = 64
 
 
 def watch(child: int, limits: Limits, stops: tuple[int, ...]) -> str:
-    """Returns when the program has ended, something is to be read from `stops`, or its time is up ("cpu", "wall")."""
+    """Returns when the program has ended, something is to be read from `stops`, or its time is up ("cpu", "wall").
+
+    The time of a program that a signal has stopped is up: nobody continues it. So is that of a program with a
+    process that is stopped at `_LOOKS` looks in a row.
+    """
     ended = os.pidfd_open(child)
     try:
         poll = select.poll()
         for fd in (ended, *stops):
             poll.register(fd, select.POLLIN)
-        began = time.monotonic()
+        began, stopped = time.monotonic(), 0
         while True:
             wall = limits.wall_seconds - (time.monotonic() - began)
             cpu = limits.cpu_seconds - cpu_clock(child)
             if min(wall, cpu) <= 0:
                 return "cpu" if cpu <= 0 else "wall"
-            if poll.poll(1000 * min(wall, cpu + 0.002)):
+            if poll.poll(1000 * min(wall, cpu + 0.002, _LOOK_SECONDS)):
                 return ""
+            stopped = stopped + 1 if _descendants("T") else 0
+            if stopped >= _LOOKS or _stands_still(child):
+                return "wall"
     finally:
         os.close(ended)
+
+
+def _stands_still(child: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # it has just ended
+        return False
 
 
 def kill_all(uid: int) -> int:
@@ -98,19 +116,19 @@ def end(child: int, report: dict[str, Any]) -> None:
         report["error"] = report["error"] or "the program was reaped by someone else"
 
 
-def _descendants() -> list[int]:
-    """Live descendants that this process sees; of a zombie's children none, they are someone else's by then."""
-    parents: dict[int, int] = {}
+def _descendants(state: str = "") -> list[int]:
+    """Live descendants (in a state) that this process sees; of a zombie's children none, they are someone else's."""
+    processes: dict[int, tuple[str, int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             with (
                 contextlib.suppress(OSError),
                 open(f"/proc/{name}/stat", "rb") as file,
             ):  # it may have ended meanwhile
-                state, parent = file.read().rpartition(b")")[2].split()[:2]
-                if state not in b"ZX":
-                    parents[int(name)] = int(parent)
+                now, parent = file.read().rpartition(b")")[2].split()[:2]
+                if now not in b"ZX":
+                    processes[int(name)] = now.decode(), int(parent)
     found, level = list[int](), {os.getpid()}
-    while level := {pid for pid, parent in parents.items() if parent in level}:
+    while level := {pid for pid, (_, parent) in processes.items() if parent in level}:
         found += level
-    return found
+    return [pid for pid in found if not state or processes[pid][0] == state]

@@ -13,7 +13,7 @@ def put(top: str, name: str, data: bytes, owner: int) -> None:
     Anything in its way is removed. Raises OSError.
     """
     parts = name.split("/")
-    fd = os.open(top, _DIRECTORY)
+    fd = _opened(top)
     try:
         for part in parts[:-1]:
             fd = _step(fd, part, owner)
@@ -30,7 +30,7 @@ def put(top: str, name: str, data: bytes, owner: int) -> None:
 def open_regular(top: str, name: str) -> int:
     """A descriptor for reading the regular file `name` below `top`. Raises FileNotFoundError, ValueError."""
     parts = name.split("/")
-    fd = os.open(top, _DIRECTORY)
+    fd = _opened(top)
     try:
         for part in parts[:-1]:
             below = os.open(part, _DIRECTORY, dir_fd=fd)
@@ -51,7 +51,7 @@ def open_regular(top: str, name: str) -> int:
 
 def clear(top: str) -> None:
     """Empties a directory of any depth; directories are taken apart from above, so that no path grows long."""
-    fd = os.open(top, _DIRECTORY)
+    fd = _opened(top)
     try:
         number = 0
         while names := os.listdir(fd):
@@ -59,6 +59,13 @@ def clear(top: str) -> None:
                 number = _remove(fd, name, number)
     finally:
         os.close(fd)
+
+
+def _opened(top: str) -> int:
+    """A descriptor of the directory, which its owner may have locked."""
+    if os.stat(top).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(top, stat.S_IRWXU)
+    return os.open(top, _DIRECTORY)
 
 
 def _step(fd: int, part: str, owner: int) -> int:

@@ -37,6 +37,7 @@ class EditToolchain:
         self._build = build
         self._judges: dict[str, Toolchain] = {}
         self.batch = self._judge(judge).batch if judge else 1
+        self.wall_seconds: float | None = getattr(self._judge(judge), "wall_seconds", None) if judge else None
         self.version: str = getattr(self._judge(judge), "version", "") if judge else ""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:

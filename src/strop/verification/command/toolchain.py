@@ -24,6 +24,9 @@ from strop.verification.python.stdio import OutputJudge
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
 
+_BUILDS = 2
+"""Steps before the tests, as most languages have: build and lint."""
+
 
 class CommandToolchain:
     """Implements `strop.core.protocols.Toolchain` for checks of kind command, and stdio in the described languages."""
@@ -32,6 +35,7 @@ class CommandToolchain:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.limits = settings, settings.limits
+        self.wall_seconds = _BUILDS * BUILD.wall_seconds + settings.limits.wall_seconds
         self._box: Box | None = None
         self._python = PythonToolchain(replace(settings, hash_seed=0))
         """For its tester, which runs a task's checker."""

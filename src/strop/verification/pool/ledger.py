@@ -13,7 +13,7 @@ from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.verification.pool.cache import Key, VerdictCache
 from strop.verification.pool.fair import FairQueue
-from strop.verification.verifier import resolve, writable
+from strop.verification.verifier import CLOSED, error_verdict, resolve, writable
 
 COUNTERS = ("submitted", "finished", "errors", "cache_hits", "cache_misses", "joined", "retries")
 
@@ -35,14 +35,14 @@ class Job:
     future: "Future[Verdict]" = field(default_factory=Future)
     key: Key | None = None
     """Set when it starts; from then on others may join its run."""
-    tries: int = 0
-    """Runs that broke."""
+    alone: bool = False
+    """Whether a run with others broke, so that it goes alone."""
     followers: "list[Job]" = field(default_factory=list)
 
     @property
     def lane(self) -> tuple[str, bool]:
         """(toolchain, whether it must go alone)."""
-        return self.toolchain, self.tries > 0
+        return self.toolchain, self.alone
 
 
 class Ledger:
@@ -115,7 +115,7 @@ class Ledger:
             while job is not None:
                 if self._starts(job, settled):
                     jobs.append(job)
-                full = first.tries > 0 or len(jobs) >= batch
+                full = first.alone or len(jobs) >= batch
                 job = None if full else self._queue.take(first.lane)
             self._active += len(jobs)
             self._changed.notify_all()
@@ -124,7 +124,7 @@ class Ledger:
         return jobs
 
     def _starts(self, job: Job, settled: list[tuple[Job, Verdict]]) -> bool:
-        if job.tries:
+        if job.alone:
             return True
         if not job.future.set_running_or_notify_cancel():
             self._count(finished=1)
@@ -146,17 +146,17 @@ class Ledger:
         self._count(cache_misses=1)
         return True
 
-    def again(self, job: Job, most: int) -> bool:
-        """Requeues a job whose run broke at the front, to run alone; False after `most` runs or when closing."""
+    def alone(self, job: Job) -> None:
+        """Requeues a job of a run that broke at the front, to run alone; *error* when closing."""
         with self._changed:
-            job.tries += 1
             self._count(retries=1)
-            if job.tries >= most or self.closed:
-                return False
-            self._active -= 1
-            self._queue.put_first(job.client, job.lane, job)
-            self._changed.notify_all()
-            return True
+            if not self.closed:
+                job.alone = True
+                self._active -= 1
+                self._queue.put_first(job.client, job.lane, job)
+                self._changed.notify_all()
+                return
+        self.finish(job, error_verdict(CLOSED), keep=False)
 
     def broken(self) -> None:
         """Counts a run that broke, of a job that is retried by the same thread."""

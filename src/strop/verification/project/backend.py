@@ -9,7 +9,15 @@ from typing import Protocol
 from strop.core.errors import VerificationError
 from strop.sandbox.limits import Limits
 from strop.verification.project.process import TestsProcess, warm_up
-from strop.verification.project.runs import EVERYTHING, Request, Run, Warmth, as_bytes, with_room
+from strop.verification.project.runs import (
+    EVERYTHING,
+    ProjectRun,
+    RunRequest,
+    Warmth,
+    as_bytes,
+    ending,
+    with_room,
+)
 from strop.verification.project.snapshot import Files, digest_of
 from strop.verification.settings import Settings
 
@@ -26,19 +34,22 @@ _MOST_RESTARTS = 25
 _KEPT_WARM = 8
 
 _lock = threading.Lock()
-_warm: "OrderedDict[tuple[str, str], tuple[Warmth, Run]]" = OrderedDict()
+_warm: "OrderedDict[tuple[str, str], tuple[Warmth, ProjectRun]]" = OrderedDict()
 
 
 class Backend(Protocol):
     """Runs tests of one project, each time in a fresh copy of it."""
 
+    wall_seconds: float
+    """What a run of chosen tests may take at the most, with building what is tested."""
+
     def run(
         self,
-        request: Request = EVERYTHING,
+        request: RunRequest = EVERYTHING,
         *,
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
-    ) -> Run:
+    ) -> ProjectRun:
         """One run with these texts in the project. Raises WorkerDied."""
 
     def close(self) -> None:
@@ -50,16 +61,17 @@ class PytestBackend:
 
     def __init__(self, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0) -> None:
         self._base, self._settings, self._seconds, self._seed = base, settings, seconds, hash_seed
+        self.wall_seconds = settings.limits.wall_seconds + ROOM_WALL
         self._digest = digest_of(base)
         self._process: TestsProcess | None = None
 
     def run(
         self,
-        request: Request = EVERYTHING,
+        request: RunRequest = EVERYTHING,
         *,
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
-    ) -> Run:
+    ) -> ProjectRun:
         """See `Backend.run`."""
         warmth, first = self._warmth()
         bound = (request.seconds or self._seconds) * (20 if request.traced else 1)
@@ -70,7 +82,7 @@ class PytestBackend:
             limits = replace(limits, cpu_seconds=WHOLE_CPU, wall_seconds=WHOLE_WALL)
         else:
             request = replace(request, patience=PATIENCE, loading=LOADING + 2 * first.cpu_seconds)
-        changed = as_bytes(files or {})
+        changed, limits = as_bytes(files or {}), ending(limits, request.until)
         run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
         return self._resumed(run, request, limits) if whole and not changed and not removed else run
 
@@ -80,7 +92,7 @@ class PytestBackend:
         if process is not None:
             process.close()
 
-    def _resumed(self, run: Run, request: Request, limits: Limits) -> Run:
+    def _resumed(self, run: ProjectRun, request: RunRequest, limits: Limits) -> ProjectRun:
         """Goes on behind tests that end their process, with the tests that are left."""
         for _ in range(_MOST_RESTARTS):
             if run.stop is None or not run.running:
@@ -97,7 +109,7 @@ class PytestBackend:
             self._process = TestsProcess(self._base, self._settings, warmth, hash_seed=self._seed)
         return self._process
 
-    def _warmth(self) -> tuple[Warmth, Run]:
+    def _warmth(self) -> tuple[Warmth, ProjectRun]:
         key = (self._digest, self._settings.jail)
         with _lock:  # one at a time: others of the same project wait for it
             if key not in _warm:

@@ -18,7 +18,7 @@ from strop.core.errors import VerificationError
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox import Box, CommandResult, Limits, Work, open_box
 from strop.verification.command.steps import failure
-from strop.verification.project.runs import EVERYTHING, Request, Run, as_bytes
+from strop.verification.project.runs import EVERYTHING, ProjectRun, RunRequest, as_bytes, ending
 from strop.verification.project.snapshot import Files
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.installation import find_installation
@@ -26,7 +26,7 @@ from strop.verification.settings import Settings
 
 BUILD = replace(COMPILE, cpu_seconds=120.0, wall_seconds=480.0)
 """Of one build of a project with its tests."""
-_ROOM_CPU, _ROOM_WALL = 20.0, 60.0
+ROOM_CPU, ROOM_WALL = 20.0, 60.0
 """Seconds that all test programs together have beside the limits of an answer."""
 _LINE = re.compile(
     r"^test (?P<name>\S+)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored.*)$", re.MULTILINE
@@ -42,16 +42,17 @@ class CargoBackend:
 
     def __init__(self, base: Files, settings: Settings) -> None:
         self._base, self._settings = base, settings
+        self.wall_seconds = BUILD.wall_seconds + settings.limits.wall_seconds + ROOM_WALL
         self._compiler = Compiler(find_installation())
         self._box: Box | None = None
 
     def run(
         self,
-        request: Request = EVERYTHING,
+        request: RunRequest = EVERYTHING,
         *,
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
-    ) -> Run:
+    ) -> ProjectRun:
         """See `Backend.run`; nothing is traced, tests are not bound; an order is two processes a program.
 
         Raises SandboxError.
@@ -60,14 +61,14 @@ class CargoBackend:
             self._box = open_box(jail=self._settings.jail, allow_unsafe=self._settings.allow_unsafe)
         changed = {**self._base, **as_bytes(files or {})}
         tree = {path: data for path, data in changed.items() if path not in removed}
-        run, tests = Run(), request.tests
+        run, tests = ProjectRun(), request.tests
         wanted = None if tests is None else {test.rpartition("::")[0].partition("::")[0] for test in tests}
         with self._box.work(tree) as work:
-            for target, program in self._build(work, run):
+            for target, program in self._build(work, run, request.until):
                 if wanted is None or target in wanted:
                     for part in _parts(tests, request.order):
                         if run.stop is None:
-                            self._program(work, target, program, part, run)
+                            self._program(work, target, program, part, run, request.until)
         return run
 
     def close(self) -> None:
@@ -76,11 +77,13 @@ class CargoBackend:
         if box is not None:
             box.close()
 
-    def _build(self, work: Work, run: Run) -> list[tuple[str, str]]:
+    def _build(self, work: Work, run: ProjectRun, until: float) -> list[tuple[str, str]]:
         command = ["test", "--no-run", "--offline", "--lib", "--bins", "--tests", "--message-format=json"]
-        result = self._cargo(work, [self._compiler.installation.program("cargo"), *command], BUILD)
+        result = self._cargo(
+            work, [self._compiler.installation.program("cargo"), *command], limits := ending(BUILD, until)
+        )
         _account(run, result)
-        if bad := failure(result, BUILD, 0):
+        if bad := failure(result, limits, 0):
             rendered = [m["message"].get("rendered") or "" for m in _messages(result) if "message" in m]
             text = "".join(rendered) or result.stderr.decode(errors="replace")
             failed = bad[0] is Outcome.FAILED
@@ -95,7 +98,13 @@ class CargoBackend:
         return found
 
     def _program(
-        self, work: Work, target: str, program: str, tests: Collection[str] | None, run: Run
+        self,
+        work: Work,
+        target: str,
+        program: str,
+        tests: Collection[str] | None,
+        run: ProjectRun,
+        until: float,
     ) -> None:
         mine = None
         if tests is not None:
@@ -105,17 +114,17 @@ class CargoBackend:
         bounds = self._settings.limits
         limits = replace(
             BUILD,
-            cpu_seconds=max(0.1, bounds.cpu_seconds + _ROOM_CPU),
-            wall_seconds=bounds.wall_seconds + _ROOM_WALL,
+            cpu_seconds=max(0.1, bounds.cpu_seconds + ROOM_CPU),
+            wall_seconds=bounds.wall_seconds + ROOM_WALL,
             memory_bytes=max(bounds.memory_bytes, 2 << 30),
         )
-        chosen = ["--exact", *mine] if mine is not None else []
+        chosen, limits = ["--exact", *mine] if mine is not None else [], ending(limits, until)
         result = self._cargo(work, [program, "--color=never", "--test-threads=1", *chosen], limits)
         _account(run, result)
         self._read(target, mine, result, limits, run)
 
     def _read(
-        self, target: str, mine: list[str] | None, result: CommandResult, limits: Limits, run: Run
+        self, target: str, mine: list[str] | None, result: CommandResult, limits: Limits, run: ProjectRun
     ) -> None:
         """Takes the tests of a program that told all of them once and ended as libtest does; else none has passed."""
         text = result.stdout.decode(errors="replace")
@@ -180,6 +189,6 @@ def _messages(result: CommandResult) -> list[dict[str, Any]]:
         raise VerificationError("cargo printed no JSON") from None
 
 
-def _account(run: Run, result: CommandResult) -> None:
+def _account(run: ProjectRun, result: CommandResult) -> None:
     run.cpu_seconds += result.cpu_seconds
     run.peak_bytes = max(run.peak_bytes, result.peak_bytes)

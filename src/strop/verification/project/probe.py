@@ -21,7 +21,7 @@ from strop.core.verdict import Outcome, TestResult
 from strop.verification.project import snapshot
 from strop.verification.project.backend import LANGUAGES, Backend, open_backend
 from strop.verification.project.layout import sources
-from strop.verification.project.runs import Request, Run
+from strop.verification.project.runs import ProjectRun, RunRequest
 from strop.verification.settings import Settings
 
 Results = dict[str, TestResult]
@@ -91,7 +91,7 @@ class Project:
         tests = self.tests()
         if self.language != "python":
             raise VerificationError(f"lines reached are not known for {self.language}")
-        request = Request(tests=tests, traced=self.sources())
+        request = RunRequest(tests=tests, traced=self.sources())
         run = self._submit(lambda backend: backend.run(request), 0).result()
         return {
             name: {(path, line) for path, lines in run.lines.get(name, {}).items() for line in lines}
@@ -106,7 +106,7 @@ class Project:
         """Starts `run` and returns at once."""
         asked = list(dict.fromkeys(self.tests() if tests is None else tests))
 
-        request = Request(tests=asked, seconds=self._bound(asked))
+        request = RunRequest(tests=asked, seconds=self._bound(asked))
         return self._submit(lambda backend: _complete(backend.run(request, files=files), asked), 0)
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ def open_project(
     return Project(files, named, settings or Settings(), workers=workers, test_seconds=test_seconds)
 
 
-def _passed(run: Run, name: str) -> bool:
+def _passed(run: ProjectRun, name: str) -> bool:
     result = run.results.get(name)
     return result is not None and result.outcome is Outcome.PASSED
 
@@ -179,7 +179,7 @@ def _one_failure(results: Results) -> str:
     return next((f"{name}: {result.message}" for name, result in results.items() if result.message), "")
 
 
-def _complete(run: Run, asked: list[str]) -> Results:
+def _complete(run: ProjectRun, asked: list[str]) -> Results:
     outcome, cause = run.stop or (Outcome.FAILED, run.uncollected or "the test was not reported")
     missing = Outcome.TAMPERED if run.tampered else outcome
     return {

@@ -23,7 +23,7 @@ from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump, stopped
 from strop.verification.project.layout import Layout, layout_of
-from strop.verification.project.runs import BARE, PLAIN, Listener, Request, Run, Warmth
+from strop.verification.project.runs import BARE, PLAIN, Listener, ProjectRun, RunRequest, Warmth
 from strop.verification.python.child import End, cause_of_death, reap
 from strop.verification.python.suite.check import packages
 from strop.verification.python.wire import frame
@@ -63,12 +63,12 @@ class TestsProcess(JailedProcess):
 
     def run(
         self,
-        request: Request,
+        request: RunRequest,
         limits: Limits,
         *,
         files: Mapping[str, bytes] | None = None,
         removed: Collection[str] = (),
-    ) -> Run:
+    ) -> ProjectRun:
         """One run on the snapshot with `files` in it and `removed` gone. Raises WorkerDied when the process broke."""
         tree = self._tree(files or {}, removed)
         secret = secrets.token_bytes(32)
@@ -94,7 +94,7 @@ class TestsProcess(JailedProcess):
             raise
         return self._concluded(listener, pump, end, request)
 
-    def _concluded(self, listener: Listener, pump: Pump, end: End, request: Request) -> Run:
+    def _concluded(self, listener: Listener, pump: Pump, end: End, request: RunRequest) -> ProjectRun:
         run = listener.run
         if not listener.heard:  # so nothing of the project has run
             self.close()
@@ -121,7 +121,7 @@ class TestsProcess(JailedProcess):
                 tree[path] = data
         return tree
 
-    def _job(self, request: Request, tree: Mapping[str, bytes], secret: bytes) -> dict[str, Any]:
+    def _job(self, request: RunRequest, tree: Mapping[str, bytes], secret: bytes) -> dict[str, Any]:
         return {
             "files": [[path, len(data)] for path, data in tree.items()],
             "tests": None if request.tests is None else sorted(request.tests),
@@ -129,6 +129,7 @@ class TestsProcess(JailedProcess):
             "order": request.order,
             "fd": 4 + secrets.randbelow(_DESCRIPTORS),
             "collect": request.collect,
+            "probes": [list(probe) for probe in request.probes],
             "seconds": request.seconds,
             "loading": request.loading,
             "patience": request.patience,
@@ -142,12 +143,12 @@ class TestsProcess(JailedProcess):
         }
 
 
-def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tuple[Warmth, Run]:
+def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tuple[Warmth, ProjectRun]:
     """Collects the snapshot's tests once; returns what makes later runs quick, and that run. Raises WorkerDied."""
-    run = Run()
+    run = ProjectRun()
     for options in (PLAIN, BARE):
         with closing(TestsProcess(base, settings, Warmth(options=options))) as process:
-            run = process.run(Request(collect=True, keep=True), limits)
+            run = process.run(RunRequest(collect=True, keep=True), limits)
         if run.collected or run.status not in (_USAGE, _INTERNAL, None):
             break
     return run.warmth or Warmth(), run

@@ -14,6 +14,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from strop.verification.project.recording import recorded
+
 _Send = Callable[[dict[str, Any]], None]
 _SHOWN = 400
 _SLEEP = 10
@@ -27,7 +29,7 @@ class Overdue(BaseException):
 
 
 class Recorder:
-    """Sends messages that hold "start", "test", "collect", "collected", "lines", "tampered" or "stopped"."""
+    """Sends messages that hold "start", "test", "collect", "collected", "lines", "probe", "tampered" or "stopped"."""
 
     def __init__(self, send: _Send, guard: "Guard", job: dict[str, Any], top: str) -> None:
         self.send, self.guard = send, guard
@@ -35,6 +37,8 @@ class Recorder:
         self.left_out = frozenset(job["left_out"])
         self.order: int = job["order"]
         self.only_collect: bool = job["collect"]
+        self.probes: list[list[Any]] = job["probes"]
+        self.top = top
         self.seconds: float = job["seconds"]
         self.patience: int = job["patience"]
         """Tests that may be overdue before the rest is given up; 0 = any number."""
@@ -70,6 +74,11 @@ class Recorder:
         self._look("")
         if self.wanted is None:
             self.send({"collected": [item.nodeid for item in session.items]})
+        if self.probes:
+            _alarm(self.seconds)
+            for told in recorded(session.items, self.probes, self.top):
+                self.send(told)
+            _alarm(0)
         if self.only_collect:
             session.items[:] = []
 

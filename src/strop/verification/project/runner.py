@@ -119,8 +119,8 @@ def _become(unsafe: bool, work: str, limits: Limits, fds: tuple[int, ...], serve
 
 def _lay_out(work: str, files: list[tuple[str, int]], channel: Channel) -> str:
     """Writes the tree; returns its folder."""
-    os.chdir(work)
     workdir.clear(work)
+    os.chdir(work)
     top = os.path.join(work, "project")
     for folder in {os.path.dirname(path) for path, _ in files}:
         os.makedirs(os.path.join(top, folder), exist_ok=True)

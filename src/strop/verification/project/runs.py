@@ -1,9 +1,11 @@
 """What is asked of a run of a project's tests, what was seen of it, and how its signed messages are taken."""
 
 import hashlib
+import math
 import secrets
+import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -38,7 +40,7 @@ class Warmth:
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """One run of tests."""
 
     tests: Collection[str] | None = None
@@ -54,19 +56,27 @@ class Request:
     """CPU seconds that a test may take; 0 = as its backend was made, or no bound."""
     loading: float = 0.0
     """CPU seconds that importing and collecting may take; 0 = no bound."""
+    until: float = math.inf
+    """When it ends at the latest, as `time.monotonic` tells it."""
     patience: int = 0
     """Tests that may take too long before the rest is given up; 0 = any number."""
     traced: Sequence[str] = ()
     """Files whose lines that each test reaches are recorded."""
+    probes: Sequence[tuple[str, str, str, bool]] = ()
+    """Expressions to evaluate once all is collected: file, function, text, whether it has parameters (`recording`)."""
     keep: bool = False
     """Bring back compiled files and names of modules; only for trees that are trusted."""
 
 
-EVERYTHING = Request()
+_LEAST = 0.05
+"""Wall seconds of a run that begins too late."""
+EVERYTHING = RunRequest()
+Probed = tuple[str, str, tuple[str, ...], tuple[str, ...], bool]
+"""A literal or an empty text, its kind, files read, files named, whether by relative paths."""
 
 
 @dataclass
-class Run:
+class ProjectRun:
     """What was seen of one run."""
 
     results: dict[str, TestResult] = field(default_factory=dict)
@@ -75,6 +85,8 @@ class Run:
     """Why a file could not be collected, the first one."""
     lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     """Test to path to lines."""
+    told: dict[tuple[int, str], "Probed"] = field(default_factory=dict)
+    """What each probe gave, by its number and the test (empty without parameters)."""
     running: str = ""
     """The test that was under way at the end."""
     stop: tuple[Outcome, str] | None = None
@@ -85,6 +97,11 @@ class Run:
     warmth: Warmth | None = None
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
+
+
+def ending(limits: Limits, until: float) -> Limits:
+    """The limits, with no more wall time than is left until then."""
+    return replace(limits, wall_seconds=max(_LEAST, min(limits.wall_seconds, until - time.monotonic())))
 
 
 def with_room(limits: Limits, *, cpu: float, wall: float) -> Limits:
@@ -110,7 +127,7 @@ class Listener:
     """Takes a run's signed messages; what is not signed was written by the code under test."""
 
     def __init__(self, secret: bytes) -> None:
-        self.run = Run()
+        self.run = ProjectRun()
         self.broken = ""
         self.over = self.heard = False
         self._keyed = hashlib.blake2b(key=secret, digest_size=len(UNSIGNED))
@@ -167,6 +184,9 @@ class Listener:
             run.uncollected = run.uncollected or f"{said['collect']}: {said['x']}"
             if "Overdue: took too long" in said["x"]:
                 run.stop = (Outcome.TIMED_OUT, "importing took too long")
+        elif "probe" in said:
+            lists = tuple(said["reads"]), tuple(said["named"])
+            run.told[said["probe"], said["test"]] = (said["v"], said["k"], *lists, said["relative"])
         elif "stopped" in said:
             run.stop = (Outcome.TIMED_OUT, said["stopped"])
         elif "tampered" in said:

@@ -3,25 +3,28 @@
 Threat model: the edited code runs in the same process as its tests (docs/project-checks.md says what follows). It
 cannot reach another run, a later run or this process; it does not get the snapshot, so not what its files were before
 the task was made. Results come signed over a channel of their own; neither exit status nor output counts. A pass is
-believed only if canaries ended as they must beside the tests, and a second run in another order agrees.
+believed only if canaries ended as they must beside the tests, and a run of their twins in another order agrees, as does
+one of false twins alone.
 """
 
+import math
 import random
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.verification.project import snapshot
-from strop.verification.project.backend import Backend, open_backend
+from strop.verification.project.backend import ROOM_WALL, Backend, open_backend
 from strop.verification.project.canaries import CanaryTests, drawn
 from strop.verification.project.layout import is_protected, layout_of, shadows
-from strop.verification.project.runs import Request, Run, as_bytes
+from strop.verification.project.recorded import Recorded, recorded_of
+from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
 from strop.verification.project.rust_twins import false_twins
 from strop.verification.project.twins import Twins, in_place, twins_of
 from strop.verification.python.child import Findings
@@ -30,6 +33,8 @@ from strop.verification.settings import Settings
 _OPEN = 4
 """Projects whose processes a toolchain keeps running."""
 _TEST_SECONDS = 5.0
+_RUNS = 2
+"""The runs of an edit take at most so many times what one of them may take."""
 CHANGES_TESTS = "the edit changes tests"
 
 
@@ -43,8 +48,10 @@ class Judged:
     tests: list[str]
     """Named by the check, in its order."""
     backend: Backend
+    until: float
+    """When the runs of the edit end at the latest; those of the unedited project, which decide too, do not."""
 
-    def run(self, passed: Callable[[Run], bool]) -> Run:
+    def run(self, passed: Callable[[ProjectRun], bool]) -> ProjectRun:
         """The tests' run; one that passed is believed only if a second one, of the tests' twins, agrees."""
         seed = random.SystemRandom().getrandbits(64)
         changed: dict[str, str] = dict(self.check.files)
@@ -52,51 +59,79 @@ class Judged:
         if first.tampered or not passed(first):
             return first
         if odd := _odd(first, canaries.must):  # does the project itself bear them?
-            fine, same = self._plain(seed, {}, (), ())
+            fine, same = self._plain(seed, {}, (), (), edited=False)
             usual = {same.kinds[test] for test in same.must} - {same.kinds[t] for t in _odd(fine, same.must)}
             if found := next((test for test in odd if canaries.kinds[test] in usual), ""):
                 return _forged(first, found)
         return self._again(first) if self.language == "python" else self._repeated(first)
 
-    def _again(self, first: Run) -> Run:
-        """The twins in a fresh process, in another order; those in drawn places first, then in the tests' own."""
+    def _again(self, first: ProjectRun) -> ProjectRun:
+        """The twins in a fresh process, in another order; those in drawn places first, then in the tests' own.
+
+        In their own places the failing tests' false twins stand alone in a process: code that holds what it meets
+        first for right holds what is wrong for right there.
+        """
         seed = random.SystemRandom().getrandbits(64)
-        twins = twins_of(self._tree(self.check.files, self.check.removed), self.tests, random.Random(seed))
+        tree = self._tree(self.check.files, self.check.removed)
+        twins = twins_of(tree, self.tests, random.Random(seed), self.recorded)
         plain = [test for test in self.tests if test not in twins.true]
         run = self._twins(twins, plain, self.check.files, self.check.removed)
         before = [first]
         if odd := self._forged_twins(run, twins, seed):
             return _together(_forged(run, odd), *before)
         lost = self._lost(run, twins)
-        if lost and not run.tampered:
-            tree = self._tree(self.check.files, self.check.removed)
-            for truth in (False, True):
-                before.append(run)
+        if not run.tampered:
+            alone = list(dict.fromkeys([*self.check.failing, *lost]))
+            files = {**self.check.files, **twins.files}  # it looks as before
+            for truth, chosen in ((False, alone), *([(True, lost)] if lost else [])):
                 seed = random.SystemRandom().getrandbits(64)
-                twins = in_place(tree, lost, random.Random(seed), truth=truth)
-                plain = [test for test in lost if truth and test not in twins.true]
-                run = self._twins(twins, plain, self.check.files, self.check.removed)
-                if odd := self._forged_twins(run, twins, seed, lost):
+                twins = in_place(tree, chosen, random.Random(seed), self.recorded, truth=truth)
+                plain = [test for test in chosen if truth and test not in twins.true]
+                if not (plain or twins.true or twins.false):
+                    continue
+                before.append(run)
+                run = self._twins(twins, plain, files, self.check.removed)
+                if odd := self._forged_twins(run, twins, seed, chosen):
                     return _together(_forged(run, odd), *before)
+                if not truth and run.stop is not None and not self._stops(chosen, seed):
+                    return _together(replace(run, results=first.results), *before)
+            run.results |= {
+                test: run.results[twin].model_copy(update={"id": test})
+                for test, twin in twins.true.items()
+                if twin in run.results
+            }
             lost = [test for test in lost if not _passed(run, test)]
         if not lost and not run.tampered:
             return _together(first, run, *before[1:])
         run.results |= {test: result for test, result in first.results.items() if test not in lost}
         return _together(run, *before)
 
-    def _lost(self, run: Run, twins: Twins) -> list[str]:
+    @cached_property
+    def recorded(self) -> Recorded:
+        """Values of what the tests compute without the project, told by the unedited one."""
+        found = recorded_of(self.check.digest, self.base, self.tests, self.backend)
+        return found.without({*self.check.files, *self.check.removed})
+
+    def _lost(self, run: ProjectRun, twins: Twins) -> list[str]:
         """Tests that did not pass this time."""
         return [test for test in self.tests if not _passed(run, twins.true.get(test, test))]
 
     def _twins(
-        self, twins: Twins, plain: list[str], files: Mapping[str, str], removed: Collection[str]
-    ) -> Run:
+        self,
+        twins: Twins,
+        plain: list[str],
+        files: Mapping[str, str],
+        removed: Collection[str],
+        *,
+        edited: bool = True,
+    ) -> ProjectRun:
         tests = list(dict.fromkeys([*plain, *twins.true.values(), *twins.false.values()]))
         order = random.SystemRandom().getrandbits(32) | 1
-        request = Request(tests=tests, beside=list(twins.files), order=order)
+        until = self.until if edited else math.inf
+        request = RunRequest(tests=tests, beside=list(twins.files), order=order, until=until)
         return self.backend.run(request, files={**files, **twins.files}, removed=removed)
 
-    def _forged_twins(self, run: Run, twins: Twins, seed: int, tests: list[str] | None = None) -> str:
+    def _forged_twins(self, run: ProjectRun, twins: Twins, seed: int, tests: list[str] | None = None) -> str:
         """A twin that must fail, was told to have passed or not at all, and is right in the unchanged project."""
         odd = [test for test, twin in twins.false.items() if _odd(run, {twin: False})]
         if run.stop is not None and not any(_passed(run, twins.false[test]) for test in odd):
@@ -104,18 +139,26 @@ class Judged:
         if not odd:
             return ""
         rng, tree = random.Random(seed), self._tree({}, ())
-        same = in_place(tree, tests, rng, truth=False) if tests else twins_of(tree, self.tests, rng)
-        usual = self._twins(same, [], {}, ())
+        told = self.recorded
+        same = (
+            in_place(tree, tests, rng, told, truth=False) if tests else twins_of(tree, self.tests, rng, told)
+        )
+        usual = self._twins(same, [], {}, (), edited=False)
         fine = [test for test in odd if test in same.false and not _odd(usual, {same.false[test]: False})]
         return twins.false[fine[0]] if fine else ""
 
-    def _repeated(self, first: Run) -> Run:
+    def _stops(self, tests: list[str], seed: int) -> bool:
+        """Whether the unchanged project does not come to the end of these tests' false twins either."""
+        same = in_place(self._tree({}, ()), tests, random.Random(seed), self.recorded, truth=False)
+        return self._twins(same, [], {}, (), edited=False).stop is not None
+
+    def _repeated(self, first: ProjectRun) -> ProjectRun:
         """In Rust: false twins of the failing tests and of some others, in two processes a test program."""
         rng = random.SystemRandom()
         seed, order = rng.getrandbits(64), rng.getrandbits(32) | 1
         chosen = [*self.check.failing, *(test for test in self.check.passing if rng.random() < 0.5)]
         files, removed = self.check.files, self.check.removed
-        request, before = Request(tests=self.tests, order=order), [first]
+        request, before = RunRequest(tests=self.tests, order=order, until=self.until), [first]
         for literals in (True, False):
             drawn_alike = partial(false_twins, tests=chosen, literals=literals)
             texts, false = drawn_alike(self._tree(files, removed), rng=random.Random(seed))
@@ -127,7 +170,7 @@ class Judged:
             if not odd:
                 break
             changed, also = drawn_alike(self._tree({}, ()), rng=random.Random(seed))
-            usual = self.backend.run(request, files=changed)
+            usual = self.backend.run(replace(request, until=math.inf), files=changed)
             before.append(usual)
             real = [test for test in odd if test in also and not _odd(usual, {test: False})]
             if real:
@@ -140,30 +183,37 @@ class Judged:
         return {path: data for path, data in {**self.base, **as_bytes(files)}.items() if path not in removed}
 
     def _plain(
-        self, seed: int, files: Mapping[str, str], removed: Collection[str], tests: Collection[str]
-    ) -> tuple[Run, CanaryTests]:
+        self,
+        seed: int,
+        files: Mapping[str, str],
+        removed: Collection[str],
+        tests: Collection[str],
+        *,
+        edited: bool = True,
+    ) -> tuple[ProjectRun, CanaryTests]:
         canaries = drawn(self._tree(files, removed), self.tests, self.language, random.Random(seed))
-        request = Request(tests=[*tests, *canaries.must], beside=list(canaries.files))
+        until = self.until if edited else math.inf
+        request = RunRequest(tests=[*tests, *canaries.must], beside=list(canaries.files), until=until)
         return self.backend.run(request, files={**files, **canaries.files}, removed=removed), canaries
 
 
-def _forged(run: Run, test: str) -> Run:
+def _forged(run: ProjectRun, test: str) -> ProjectRun:
     word = "was not reported" if test not in run.results else "did not end as it must"
     cause = f"a test of ours {word}: the tests' results were forged"
     return replace(run, tampered=cause, stop=(Outcome.TAMPERED, cause))
 
 
-def _passed(run: Run, test: str) -> bool:
+def _passed(run: ProjectRun, test: str) -> bool:
     return test in run.results and run.results[test].outcome is Outcome.PASSED
 
 
-def _odd(run: Run, must: Mapping[str, bool]) -> list[str]:
+def _odd(run: ProjectRun, must: Mapping[str, bool]) -> list[str]:
     """Canaries that did not end as they must. One that took too long or had no memory says nothing."""
     wrong = {test: Outcome.FAILED if passes else Outcome.PASSED for test, passes in must.items()}
     return [test for test in wrong if test not in run.results or run.results[test].outcome is wrong[test]]
 
 
-def _together(last: Run, *before: Run) -> Run:
+def _together(last: ProjectRun, *before: ProjectRun) -> ProjectRun:
     return replace(
         last,
         cpu_seconds=last.cpu_seconds + sum(run.cpu_seconds for run in before),
@@ -177,6 +227,7 @@ class ProjectToolchain:
     batch = 1
 
     def __init__(self, settings: Settings) -> None:
+        self.wall_seconds = _RUNS * (settings.limits.wall_seconds + ROOM_WALL)
         self._settings = settings
         self._backends: OrderedDict[tuple[str, str], Backend] = OrderedDict()
 
@@ -201,7 +252,8 @@ class ProjectToolchain:
         tests = list(dict.fromkeys([*check.failing, *check.passing]))
         try:
             backend = self._backend(check, base, task.language)
-            judged = Judged(check, base, task.language, tests, backend)
+            until = time.monotonic() + _RUNS * backend.wall_seconds
+            judged = Judged(check, base, task.language, tests, backend, until)
             run = judged.run(lambda one: verdict_of(one, tests, 0.0).passed)
         except (SandboxError, WorkerDied) as error:
             self.close()
@@ -261,7 +313,7 @@ def _rust_tests(text: str | bytes | None) -> list[str]:
     return tests_within(text.decode(errors="replace") if isinstance(text, bytes) else text or "")
 
 
-def verdict_of(run: Run, tests: list[str], seconds: float) -> Verdict:
+def verdict_of(run: ProjectRun, tests: list[str], seconds: float) -> Verdict:
     """Passed only when every test was reported as passed and the run came to its end untampered."""
     findings = Findings(len(tests), "test")
     findings.built = not run.uncollected or any(name in run.results for name in tests)

@@ -7,14 +7,22 @@ from typing import Any
 
 from strop.verification.project.names import Names, computed
 
+_MOST_PARTS = 12
+"""Parts of a literal that are changed one by one."""
+
 
 def _changed(value: Any, number: int) -> Any:
-    """Another value of the same type and length; of types that are not the language's own, an object of no kind."""
+    """Another value of the same type and length; of types that are not the language's own, an object of no kind.
+
+    An odd number makes an int a little larger, an even one much larger.
+    """
     kind = type(value)
     if value is None:
         return number
     if kind is bool:
         return not value
+    if kind is int and number % 2:
+        return value + 1 + number % 3
     if kind in (int, float, complex):
         other = value + abs(value) + number
         return other if other != value and other == other else number
@@ -44,6 +52,7 @@ class TwinHelpers:
         """Names that the whole file reads in comparisons alone."""
         self.made, self.flag, self.changed = names.new(), names.new(), names.new()
         self.moved, self.turned, self.raised = names.new(), names.new(), names.new()
+        self.less, self.greater = names.new(), names.new()
         self.fell, self.held, self.error = names.new(), names.new(), names.new().title().replace("_", "")
 
     def text(self) -> str:
@@ -55,6 +64,8 @@ class TwinHelpers:
             f"def {self.flag}():\n    return {self.made}({start}) == {self._said(start)}\n",
             f"def {self.moved}(value):\n"
             f"    return value if {self.flag}() else {self.changed}(value, {number})\n",
+            f"def {self.less}(a, b):\n    return a < b if {self.flag}() else a > b\n",
+            f"def {self.greater}(a, b):\n    return a > b if {self.flag}() else a < b\n",
             f"def {self.turned}(value):\n    return value if {self.flag}() else not value\n",
             f"class {self.error}(Exception):\n    pass\n",
             f"def {self.raised}(kind):\n    return kind if {self.flag}() else {self.error}\n",
@@ -76,8 +87,28 @@ class TwinHelpers:
         """The literal, or in a false twin another one."""
         if self.truth:
             return node
-        value = _changed(ast.literal_eval(node), self._rng.randrange(2, 900))
+        value = _changed(ast.literal_eval(node), self._rng.randrange(2, 900, 2))
         return ast.parse(repr(value), mode="eval").body
+
+    def each(self, node: ast.expr) -> list[ast.expr]:
+        """The literal once more for each of its parts (for some of many), in a false twin with that one changed.
+
+        An int comes once more too, changed a little.
+        """
+        value = ast.literal_eval(node)
+        if type(value) is int:
+            near = value if self.truth else _changed(value, self._rng.randrange(3, 900, 2))
+            return [ast.parse(repr(near), mode="eval").body]
+        if type(value) not in (list, tuple, dict) or len(value) < 2:
+            return []
+        keys = [*value] if isinstance(value, dict) else range(len(value))
+        made = []
+        for key in self._rng.sample(keys, min(len(keys), _MOST_PARTS)):
+            other = dict(value) if isinstance(value, dict) else [*value]
+            if not self.truth:
+                other[key] = _changed(value[key], self._rng.randrange(2, 900))
+            made.append(ast.parse(repr(type(value)(other)), mode="eval").body)
+        return made
 
     def call(self, name: str, *values: ast.expr) -> ast.expr:
         """A call of one of the functions."""

@@ -1,6 +1,7 @@
 """The *asserts* check: a tester process runs the task's own test code against a proxy of the candidate's function."""
 
 import socket
+import time
 from contextlib import closing
 from typing import Any
 
@@ -22,7 +23,11 @@ from strop.verification.python.child import (
 from strop.verification.python.wire import FrameReader, frame
 
 _TESTER_SECONDS = 1.0
-"""Wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
+"""Most wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
+_PAST = 0.25
+"""Of them, those that may lie past the job's limit."""
+_LEAST = 0.1
+"""Wall seconds that it has at the least."""
 
 
 class TesterReport:
@@ -108,7 +113,7 @@ def run_asserts(
         while not report.over and not output.flood and pump.step():
             pass
         end = reap(zygote, kill=report.fault != "gone")
-        let_finish(report, ours)
+        let_finish(report, ours, pump)
         if not report.done and not report.broken.startswith("test code"):
             tester.close()
         pump.drain(child.output)
@@ -121,9 +126,11 @@ def run_asserts(
     return findings
 
 
-def let_finish(report: TesterReport, channel: socket.socket) -> None:
-    """After the candidate's death: what the tester still has to say."""
-    patience = Pump(Limits(cpu_seconds=1e6, wall_seconds=_TESTER_SECONDS))
+def let_finish(report: TesterReport, channel: socket.socket, pump: Pump) -> None:
+    """After the candidate's death: what the tester still has to say, until `_PAST` seconds past the limit."""
+    left = pump.began + pump.limits.wall_seconds + _PAST - time.monotonic()
+    seconds = min(_TESTER_SECONDS, max(_LEAST, left))
+    patience = Pump(Limits(cpu_seconds=1e6, wall_seconds=seconds))
     patience.read(channel.fileno(), report.feed)
     while not report.over and patience.step():
         pass

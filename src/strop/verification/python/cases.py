@@ -18,7 +18,7 @@ from strop.verification.python.checker import WAITING, judge_rows, row
 from strop.verification.python.child import Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
 from strop.verification.python.compare import matches, shown
-from strop.verification.python.decoder import tree
+from strop.verification.python.decoder import Late, tree
 from strop.verification.python.unordered import matches_in_any_order
 from strop.verification.python.wire import FrameReader, frame
 
@@ -26,11 +26,11 @@ from strop.verification.python.wire import FrameReader, frame
 class Conversation:
     """Judges the frames of one candidate: stages first, then one result a call, in order."""
 
-    def __init__(self, check: CasesCheck, findings: Findings, limits: Limits) -> None:
+    def __init__(self, check: CasesCheck, findings: Findings, limits: Limits, began: float) -> None:
         self.check = check
         self._compare = matches_in_any_order if check.any_order else matches
-        self.findings = findings
-        self.reader = FrameReader(limits.result_bytes)
+        self.findings, self.limits = findings, limits
+        self.reader = FrameReader(limits.result_bytes, began + limits.wall_seconds)
         self.heard = self.loaded = self.hung_up = False
         self.last = time.monotonic()
         self.waiting: list[tuple[int, list[bytes]]] = []
@@ -53,6 +53,8 @@ class Conversation:
                 self._handle(message)
         except Oversize as error:
             self.findings.stop = (Outcome.FAILED, str(error))
+        except Late:
+            self.findings.stop = (Outcome.TIMED_OUT, f"took more than {self.limits.wall_seconds:g} seconds")
         except Malformed as error:
             self.findings.stop = (Outcome.TAMPERED, str(error))
 
@@ -86,7 +88,7 @@ class Conversation:
         elif type(value := message.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
         else:
-            returned = tree(value)
+            returned = tree(value, self.reader.until)
             if self.check.checker:
                 self.findings.add(Outcome.FAILED, WAITING, seconds)
                 self.waiting.append((number, row(case.expected, value, case.args, case.kwargs)))
@@ -117,7 +119,7 @@ def run_cases(
     with closing(
         fork(zygote, limits, "function", lambda new: pump.write(new.channel.fileno(), request))
     ) as child:
-        talk = Conversation(check, findings, limits)
+        talk = Conversation(check, findings, limits, began)
         pump.watch(child.pid, fresh=True)
         pump.read(child.output, output)
         pump.read(child.channel.fileno(), talk.feed)

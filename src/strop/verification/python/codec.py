@@ -110,6 +110,10 @@ class Encoder:
                     out += _NUMBERS[size] if size < LONG else _head(INT, size)
                     out += value.to_bytes(size, "little", signed=True)
             elif (code := _CODES.get(kind)) is not None:
+                if code == DICT:
+                    value = dict.copy(value)
+                elif code != TUPLE and code != FROZENSET:
+                    value = tuple(value)  # it does not grow while it is written, whatever other threads do
                 size = len(value)
                 self.left -= size + 1
                 if depth <= 0 or self.left < 0:

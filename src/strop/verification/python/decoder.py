@@ -3,6 +3,8 @@
 Standard library only: jailed workers import this without site-packages.
 """
 
+import math
+import time
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -37,8 +39,14 @@ from strop.verification.python.codec import (
 
 MAX_TAGGED_DEPTH = 2 * MAX_DEPTH
 """The same where tagged values are taken, which may hold nested descriptions at any depth."""
+_UNTIMED = 20_000
+"""Most parts between two looks at the clock, but for those of one container."""
 _Make = dict[int, Callable[[list[Any]], Any]]
 """What is made of a container's items, by its kind."""
+
+
+class Late(Malformed):
+    """The time for reading is over."""
 
 
 @dataclass(slots=True)
@@ -77,13 +85,16 @@ def decode(data: bytes, special: Callable[[str, list[Any]], Any] | None = None) 
     return _whole(data, loose, MAX_TAGGED_DEPTH)
 
 
-def tree(data: bytes) -> Any:
-    """As `decode`, for any process: sets and dicts stay `Unbuilt`. Only of texts it is seen that a key comes twice."""
-    return _whole(data, _UNBUILT, MAX_DEPTH)
+def tree(data: bytes, until: float = math.inf) -> Any:
+    """As `decode`, for any process: sets and dicts stay `Unbuilt`. Only of texts it is seen that a key comes twice.
+
+    Raises Late when `time.monotonic()` passes `until`, with about half a second of delay at most.
+    """
+    return _whole(data, _UNBUILT, MAX_DEPTH, until)
 
 
-def fields(data: bytes) -> dict[str, Any]:
-    """The fields of a message, each a tree. Raises Malformed."""
+def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
+    """The fields of a message, each a tree. Raises Malformed, and Late as `tree`."""
     found: dict[str, Any] = {}
     try:
         at = 1
@@ -98,7 +109,7 @@ def fields(data: bytes) -> dict[str, Any]:
                 at = end + 2 + size
                 found[name] = data[end + 2 : at]
             else:
-                found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH)
+                found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH, until)
     except _BROKEN as error:
         raise _malformed(error) from None
     if at != len(data):
@@ -150,9 +161,9 @@ def _malformed(error: BaseException) -> Malformed:
     return error if isinstance(error, Malformed) else Malformed(f"not a value: {type(error).__name__}")
 
 
-def _whole(data: bytes, make: _Make, levels: int) -> Any:
+def _whole(data: bytes, make: _Make, levels: int, until: float = math.inf) -> Any:
     try:
-        value, end = _read(data, 0, make, levels)
+        value, end = _read(data, 0, make, levels, until)
     except _BROKEN as error:
         raise _malformed(error) from None
     if end != len(data):
@@ -160,9 +171,9 @@ def _whole(data: bytes, make: _Make, levels: int) -> Any:
     return value
 
 
-def _read(data: bytes, at: int, make: _Make, levels: int) -> tuple[Any, int]:
+def _read(data: bytes, at: int, make: _Make, levels: int, until: float) -> tuple[Any, int]:
     """The value at a place, and where it ends. `outer`: containers open around `items`, which takes `count`."""
-    end, left = len(data), MAX_NODES
+    end, left, pause = len(data), MAX_NODES, MAX_NODES
     outer: list[tuple[int, list[Any], int]] = []
     kind, count = LIST, 1
     items: list[Any] = []
@@ -195,8 +206,12 @@ def _read(data: bytes, at: int, make: _Make, levels: int) -> tuple[Any, int]:
                 at += size
             else:
                 left -= size + 1
-                if left < 0 or len(outer) >= levels:
-                    raise Malformed("too deep or too large")
+                if left < pause or len(outer) >= levels:
+                    if left < 0 or len(outer) >= levels:
+                        raise Malformed("too deep or too large")
+                    if time.monotonic() > until:
+                        raise Late("the time is over")
+                    pause = max(0, left - _UNTIMED)
                 if code == INTS:
                     code, start = data[at], at + 2
                     if code not in PACKABLE:

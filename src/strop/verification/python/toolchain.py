@@ -29,9 +29,8 @@ from strop.verification.python.suite.second_look import (
     NOT_AGAIN,
     TOO_EQUAL,
     Alteration,
-    Round,
+    Lesson,
     looks,
-    sensitive,
 )
 from strop.verification.settings import Settings
 
@@ -43,6 +42,9 @@ CHANGED = "it passes only by what it does to its arguments, and the reference do
 UNSEEN = "it left too little time to look at it again"
 LOOKS = 3
 """Fewest runs of a second look: an answer has to leave the time for them."""
+_KEPT = 5
+"""Times what the first run took, that are kept for a second look, and a quarter of the limit at the least; the time
+before is for the reference."""
 _PAST = 0.5
 """Wall seconds past the limit in which a second look may still work."""
 _LEAST = 0.1
@@ -104,83 +106,105 @@ class PythonToolchain:
         """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
         altered tests. Nothing else here changes a verdict.
 
-        Its runs have what the first one, which took `seconds`, left of the wall limit, and half a second. Where that
-        is too little for `LOOKS` of them the answer has timed out: no pass is bought with time.
+        All of it, what is found of the reference too, has what the first run, which took `seconds`, left of the wall
+        limit, and half a second. Where that is too little the answer has timed out: no pass is bought with time.
         """
         if not task.reference.strip() or task.reference == answer:
             return
-        limits = self.settings.limits
-        wall = max(_LEAST, limits.wall_seconds + _PAST - seconds)
+        until = time.monotonic() + max(_LEAST, self.settings.limits.wall_seconds + _PAST - seconds)
         try:
             if findings.changed:
-                began = time.monotonic()
-                self._without_changes(task, answer, findings, replace(limits, wall_seconds=wall))
-                wall -= time.monotonic() - began
+                self._without_changes(task, answer, findings, seconds, until)
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
-                self._with_altered_calls(task, task.check, answer, findings, wall, 2 * seconds + 1)
+                self._with_altered_calls(task, task.check, answer, findings, seconds, until)
         except WorkerDied:  # the verdict stands; the next answer finds fresh processes
             self.close()
 
-    def _without_changes(self, task: Task, answer: str, findings: Findings, limits: Limits) -> None:
-        """Judges the answer so that no call changes an argument, where the reference passes like that."""
-        again = self._findings(task.check, answer, limits, changes=False)
-        findings.cpu += again.cpu
-        bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
-        if bad is not None and self._pure(task.check, task.reference):
-            findings.fail(bad, CHANGED, again.outcomes[bad])
+    def _within(self, until: float) -> Limits:
+        return replace(self.settings.limits, wall_seconds=max(_LEAST, until - time.monotonic()))
 
-    def _pure(self, check: Check, reference: str) -> bool:
-        """Whether the reference passes without changing arguments. Raises WorkerDied."""
+    def _without_changes(
+        self, task: Task, answer: str, findings: Findings, seconds: float, until: float
+    ) -> None:
+        """Judges the answer so that no call changes an argument, where the reference passes like that."""
+        left = until - time.monotonic()
+        pure = self._pure(task.check, task.reference, until)
+        if pure is None:
+            if left < seconds:
+                return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
+            # A slow reference is not the answer's doing: no answer passes unseen, and none pays for it.
+            began = time.monotonic()
+            pure = self._pure(task.check, task.reference, began + self.settings.limits.wall_seconds)
+            until += time.monotonic() - began
+        if pure:
+            again = self._findings(task.check, answer, self._within(until), changes=False)
+            findings.cpu += again.cpu
+            bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
+            if bad is not None:
+                findings.fail(bad, CHANGED, again.outcomes[bad])
+
+    def _pure(self, check: Check, reference: str, until: float) -> bool | None:
+        """Whether the reference passes without changing arguments; None: there was no time. Raises WorkerDied."""
 
         def find() -> bool | None:
-            found = self._findings(check, reference, changes=False)
+            try:
+                found = self._findings(check, reference, self._within(until), changes=False)
+            except WorkerDied:
+                raise
+            except VerificationError:
+                return False
             return None if found.late(self.settings.limits) else found.stop is None and found.passed
 
-        return self._remembered(f"pure {check.model_dump_json()}", reference, find, otherwise=False)
+        return self._remembered(f"pure {check.model_dump_json()}", reference, find)
 
     def _with_altered_calls(
-        self, task: Task, check: PytestCheck, answer: str, findings: Findings, wall: float, most: float
+        self,
+        task: Task,
+        check: PytestCheck,
+        answer: str,
+        findings: Findings,
+        seconds: float,
+        until: float,
     ) -> None:
-        """`wall`: seconds of all runs together, `most` of one: one that takes longer says nothing, the next ones do."""
+        """A run that takes much longer than the first one says nothing, the next ones do."""
         limits, reference = self.settings.limits, task.reference
 
-        def run(alter: Mapping[str, Alteration]) -> SuiteReport:
-            return self._suite(check, reference, limits, alter)
+        def run(alter: Mapping[str, Alteration], bounds: Limits) -> SuiteReport:
+            return self._suite(check, reference, bounds, alter)
 
-        def find() -> list[Round] | None:
-            return sensitive(run, limits)
-
-        rounds: list[Round] = self._remembered(
-            f"altered {check.model_dump_json()}", reference, find, otherwise=[]
-        )
-        for count, (one, altered) in enumerate(looks(rounds) if rounds else ()):
-            began = time.monotonic()
-            bounds = replace(limits, wall_seconds=min(wall, most))
+        lesson = self._remembered(f"altered {check.model_dump_json()}", reference, Lesson)
+        assert lesson is not None
+        try:
+            lesson.go_on(run, limits, until - max(_KEPT * seconds, limits.wall_seconds / 4))
+            if not (lesson.rounds or lesson.over):
+                if until - time.monotonic() < LOOKS * seconds:
+                    return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
+                # A slow reference is not the answer's doing: no answer passes unseen, and none pays for it.
+                began = time.monotonic()
+                lesson.go_on(run, limits, began + 2 * limits.wall_seconds, rounds=1)
+                until += time.monotonic() - began
+        except WorkerDied:
+            raise
+        except VerificationError:
+            lesson.over = True
+        for count, (one, altered) in enumerate(looks(lesson.rounds) if lesson.rounds else ()):
+            bounds = replace(limits, wall_seconds=min(self._within(until).wall_seconds, 2 * seconds + 1))
             report = self._suite(check, answer, bounds, one.alterations)
             findings.cpu += report.findings.cpu
-            wall -= time.monotonic() - began
             if bad := one.lies(report) if altered else one.lapses(report):
                 number = next(n for n, result in enumerate(findings.results) if result.id == bad[0])
                 return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
-            if wall <= 0:
+            if time.monotonic() >= until:
                 if count < LOOKS:
                     findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
                 return
 
-    def _remembered(
-        self, what: str, reference: str, find: Callable[[], _Found | None], otherwise: _Found
-    ) -> _Found:
-        """What `find` finds of a reference, `otherwise` for None or a bad task. None, and WorkerDied, are not kept."""
+    def _remembered(self, what: str, reference: str, find: Callable[[], _Found | None]) -> _Found | None:
+        """What `find` finds of a reference. None, and what it raises, are not kept."""
         digest = hashlib.sha256(f"{what}\0{reference}".encode("utf-8", "surrogatepass")).digest()
         if digest not in self._found:
-            try:
-                made = find()
-            except WorkerDied:
-                raise
-            except VerificationError:
-                made = otherwise
-            if made is None:
-                return otherwise
+            if (made := find()) is None:
+                return None
             self._found[digest] = made
             while len(self._found) > _KNOWN:
                 self._found.popitem(last=False)

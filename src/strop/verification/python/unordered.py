@@ -1,11 +1,13 @@
 """Whether two lists hold the same items in any order. Runs in the trainer's process, on trees of hostile values.
 
-Only the outermost list or tuple is free in its order; items match as in `verification.python.compare`. Without
+Only the outermost list or tuple is free in its order; items match as in `verification.python.compare`. Results of
+another number of parts than the expected value are told by counting, so the work follows the expected value. Without
 tolerance, items become text keys and are counted, in linear time. With it, items that differ only in their numbers are
 paired by a maximum matching, since "close" is not transitive; more than 200 such items in the order of their numbers.
 """
 
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
@@ -22,13 +24,29 @@ def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bo
     """As `compare.matches`, the items of an outermost list or tuple in any order."""
     if type(tree) not in (list, tuple) or not isinstance(expected, list | tuple):
         return matches(expected, tree, tolerance)
-    if len(tree) != len(expected):
+    most = _parts(expected, math.inf)
+    if len(tree) != len(expected) or _parts(tree, most) != most:
         return False
     if tolerance <= 0:
         return Counter(_key(_canonical(item)) for item in expected) == Counter(
             _key(_canonical(item)) for item in tree
         )
     return _close(list(expected), list(tree), tolerance)
+
+
+def _parts(value: Any, most: float) -> int:
+    """Values in a value, itself among them; counted up to `most` and one container more."""
+    count, waiting = 1, [value]
+    while waiting and count <= most:
+        inner = waiting.pop()
+        if isinstance(inner, Unbuilt):
+            inner = inner.items
+        elif isinstance(inner, dict):
+            inner = [part for pair in inner.items() for part in pair]
+        if isinstance(inner, list | tuple):
+            count += len(inner)
+            waiting += inner
+    return count
 
 
 def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:

@@ -5,6 +5,7 @@ to be built is a field of bytes, and `decode` is called on it.
 Standard library only: jailed workers import this without site-packages.
 """
 
+import math
 import os
 from typing import Any
 
@@ -36,10 +37,13 @@ def framed(body: bytes) -> bytes:
 
 
 class FrameReader:
-    """Cuts a stream into messages; raises Malformed when the sender breaks the format or passes `limit` bytes."""
+    """Cuts a stream into messages; raises Malformed when the sender breaks the format or passes `limit` bytes.
 
-    def __init__(self, limit: int = MAX_FRAME) -> None:
-        self.left = limit
+    `until`: see `decoder.fields`.
+    """
+
+    def __init__(self, limit: int = MAX_FRAME, until: float = math.inf) -> None:
+        self.left, self.until = limit, until
         self.buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
@@ -52,7 +56,7 @@ class FrameReader:
     def next(self) -> dict[str, Any] | None:
         """The next whole message, or None when more bytes are needed."""
         body = self.body()
-        return None if body is None else fields(body)
+        return None if body is None else fields(body, self.until)
 
     def body(self) -> bytes | None:
         """The bytes of the next whole frame behind its length, or None when more are needed."""

@@ -19,7 +19,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.pool.cache import PerTask
 from strop.verification.pool.ledger import PoolBusy
-from strop.verification.remote.dispatch import Counts, Dispatcher, RemoteJob, RemoteServer
+from strop.verification.remote.dispatch import Counts, JobDispatcher, RemoteJob, RemoteServer
 from strop.verification.remote.protocol import (
     MOST_BYTES,
     PROTOCOL,
@@ -76,7 +76,7 @@ class RemoteVerifier(OpenVerifier):
         self._patience = patience
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
-        self._dispatcher: Dispatcher | None = None
+        self._dispatcher: JobDispatcher | None = None
         self._thread = threading.Thread(target=self._serve, name="strop-remote", daemon=True)
         self._thread.start()
         self._ready.wait()
@@ -156,7 +156,9 @@ class RemoteVerifier(OpenVerifier):
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=32)
         async with httpx.AsyncClient(headers=self._headers, limits=limits, trust_env=False) as http:
             session, waits = uuid.uuid4().hex, (self._patience, DEADLINE_SECONDS)
-            self._dispatcher = Dispatcher(self._remotes, http, session, *waits, self._counts, self._settings)
+            self._dispatcher = JobDispatcher(
+                self._remotes, http, session, *waits, self._counts, self._settings
+            )
             self._ready.set()
             await self._dispatcher.run()
 

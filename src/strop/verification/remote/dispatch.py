@@ -96,7 +96,7 @@ class Counts:
 
 
 @dataclass
-class Dispatcher:
+class JobDispatcher:
     """Lives on one event loop; only `add` may be called from elsewhere, through call_soon_threadsafe."""
 
     remotes: Sequence[RemoteServer]

@@ -35,7 +35,7 @@ class Trouble(StropError):
     """A compiler ran into a limit or crashed; which of the answers is to blame is not known."""
 
 
-class Batch:
+class CrateBatch:
     """One list of answers in one work directory."""
 
     def __init__(
@@ -202,8 +202,8 @@ class Batch:
 def judge_alone(
     case: RustAnswer, compiler: Compiler, work: "Work", runner: Runner, strict: bool, crates: Offer = NONE
 ) -> None:
-    """One answer as the root of its crate, with the third-party crates that it uses. Raises as `Batch.judge`."""
+    """One answer as the root of its crate, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
     if case.crates:
         work.put(crates.files)
         compiler = compiler.linking(crates.arguments(sorted(case.crates)))
-    Batch([case], Alone(case), compiler, work, runner, strict).judge()
+    CrateBatch([case], Alone(case), compiler, work, runner, strict).judge()

@@ -48,7 +48,7 @@ class Cargo:
     def judge(
         self, case: RustAnswer, work: "Work", steps: tuple[str, ...] = ("build", "lint", "test")
     ) -> None:
-        """Fills in the stages that `steps` names. Raises SandboxError."""
+        """Fills in the stages that `steps` names. Raises SandboxError, OutOfTime."""
         work.put(package(case, self.vendor))
         for stage, command in _STEPS:
             if stage not in steps:
@@ -73,7 +73,9 @@ class Cargo:
         read = [*installation.read, *([str(self.vendor)] if self.vendor else [])]
         return work.run(
             [installation.program("cargo"), command, "--quiet", "--offline", "--color=never"],
-            limits=replace(COMPILE, cpu_seconds=cpu, wall_seconds=wall, output_bytes=1 << 20),
+            limits=self.compiler.within(
+                replace(COMPILE, cpu_seconds=cpu, wall_seconds=wall, output_bytes=1 << 20)
+            ),
             profile="build",
             read=read,
             environment=self.compiler.cargo_environment(),

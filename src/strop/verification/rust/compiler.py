@@ -4,13 +4,15 @@ The flags are what cargo passes in its development profile, without debug inform
 change no verdict. Compilers get no environment but cargo's, and read nothing but the toolchain and the work directory.
 """
 
+import math
 import re
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from strop.core.errors import VerificationError, WorkerDied
+from strop.core.errors import StropError, VerificationError, WorkerDied
 from strop.sandbox.limits import Limits
 from strop.verification.rust.diagnostics import NEVER_LOWERED, Diagnostics, read_diagnostics
 from strop.verification.rust.installation import Installation
@@ -39,6 +41,10 @@ _denied: dict[str, tuple[str, ...]] = {}
 Trouble = Literal["", "timed out", "out of memory", "crashed"]
 
 
+class OutOfTime(StropError):
+    """No time is left for the answers that are judged."""
+
+
 @dataclass
 class Compiled:
     """How one compilation ended."""
@@ -64,14 +70,28 @@ class Compiler:
         """Leaves every lint at its level: right where attributes change levels, but only for one answer."""
         self.links = links
         """Arguments that name third-party crates."""
+        self.until = math.inf
+        """When the answers that are judged must have their verdicts, as `time.monotonic` tells it."""
 
     def exactly(self) -> "Compiler":
         """The same compilers with every lint at its own level."""
-        return Compiler(self.installation, exact=True, links=self.links)
+        return self._like(exact=True, links=self.links)
 
     def linking(self, links: tuple[str, ...]) -> "Compiler":
         """The same compilers with third-party crates, see crates.py."""
-        return Compiler(self.installation, exact=self.exact, links=links)
+        return self._like(exact=self.exact, links=links)
+
+    def _like(self, *, exact: bool, links: tuple[str, ...]) -> "Compiler":
+        made = Compiler(self.installation, exact=exact, links=links)
+        made.until = self.until
+        return made
+
+    def within(self, limits: Limits) -> Limits:
+        """The limits of a run over an answer, cut to the time that is left. Raises OutOfTime where there is none."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise OutOfTime("no time is left")
+        return replace(limits, wall_seconds=min(limits.wall_seconds, left))
 
     def cargo_environment(self) -> dict[str, str]:
         """What cargo itself gets."""
@@ -164,7 +184,7 @@ class Compiler:
         command = [*argv, "--crate-name", crate, f"--edition={edition}", "--error-format=json", *lowered]
         command += ["--force-warn", "unsafe_code", *self.links]
         cpu = COMPILE.cpu_seconds + PER_ANSWER * (count - 1)
-        limits = replace(COMPILE, cpu_seconds=cpu, wall_seconds=4 * cpu)
+        limits = self.within(replace(COMPILE, cpu_seconds=cpu, wall_seconds=4 * cpu))
         result = self._run(work, command, limits, self.environment(crate))
         files = read_diagnostics(result.stderr, denied)
         for text in files[""].text if "" in files else ():

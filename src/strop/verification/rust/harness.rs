@@ -90,10 +90,12 @@ extern "C" {
 static STARTED: AtomicBool = AtomicBool::new(false);
 static DENIED: OnceLock<Vec<String>> = OnceLock::new();
 static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
+/// Whether trusted test code has panicked in the test that runs: an answer that calls it may have caught that.
+static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Arguments: `--list`; or `--serve` and the name of the function that takes calls; or the prefix of the tests' names, the
 /// types that may not be compared, the crates and modules whose types are not the answer's (both separated by commas), and
-/// `calls` where the answer is another program.
+/// `calls` where the answer is another program, or `catches` where the tests catch panics of their own.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     if STARTED.swap(true, Ordering::SeqCst) {
         unsafe { _exit(98) }
@@ -115,7 +117,8 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
         let _ = list.set(names.split(',').filter(|d| !d.is_empty()).map(String::from).collect());
     }
     let mut tokens = String::new();
-    let calls = arguments.next().is_some_and(|word| word == "calls");
+    let word = arguments.next().unwrap_or_default();
+    let (calls, catches) = (word == "calls", word == "catches");
     let mut report = unsafe {
         if calls {
             let mut channel = channel();
@@ -136,7 +139,10 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     for (test, line) in chosen.zip(tokens.lines()) {
         wire::begin();
         let token = alterations::begin(line);
+        PANICKED.store(false, Ordering::SeqCst);
         let passed = !token.is_empty() && !test.desc.ignore && passes(test);
+        let caught = matches!(test.desc.should_panic, ShouldPanic::No) && PANICKED.load(Ordering::SeqCst);
+        let passed = passed && (catches || !caught);
         let _ = writeln!(report, "{} {}", if passed { token } else { "-" }, alterations::report());
     }
     unsafe { _exit(0) }
@@ -190,6 +196,7 @@ fn hide_expected_values() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|l| (l.file(), l.line()));
         let trusted = place.is_some_and(|(f, _)| f.rsplit('/').next().unwrap_or(f).starts_with("zt"));
+        PANICKED.fetch_or(trusted, Ordering::SeqCst);
         let _ = catch_unwind(AssertUnwindSafe(|| match place {
             Some((_, line)) if trusted => eprintln!("a test failed at line {line}"),
             _ => eprintln!("{info}"),

@@ -1,12 +1,13 @@
 """The shapes of known holes of the compiler, by which safe code gets references that dangle (rust-lang#25860) or values
 of another type (rust-lang#57893).
 
-It needs a function one of whose parameters has a type that names two lifetimes, which implies that one outlives the
-other, and a use of that function as a value, where the compiler forgets it. The other needs
-a trait that is implemented for all types, and a trait object of it that binds an associated type to another.
+It needs a function one of whose parameters, or whose result, has a type that names two lifetimes, which implies that
+one outlives the other, and a use of that function as a value, where the compiler forgets it; or a bound for all
+lifetimes on a trait of the text's own, with two lifetimes, which its supertrait forgets (rust-lang#84591). The other
+needs a trait that is implemented for all types, and a trait object of it that binds an associated type to another.
 """
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from strop.code.trees import Node, parse, walk
 from strop.verification.rust.equality import plain
@@ -19,10 +20,12 @@ _TYPES = ("struct_item", "enum_item", "union_item", "type_item", "trait_item", "
 
 
 def forgets_lifetimes(text: str) -> str:
-    """A function of that shape that is used as a value; empty when there is none."""
+    """A function of that shape that is used as a value, or a trait so bound; empty when there is none."""
     if text.count("'") < 3:
         return ""
     root = parse(text)
+    if name := _bound_for_all(root):
+        return name
     carrying: set[str] = set()
     """Types that hold two lifetimes themselves."""
     shaped: set[str] = set()
@@ -39,8 +42,9 @@ def forgets_lifetimes(text: str) -> str:
     for node in walk(root):
         if node.type in _FUNCTIONS:
             parameters = node.child_by_field_name("parameters")
-            for parameter in parameters.named_children if parameters is not None else ():
-                type_ = parameter.child_by_field_name("type")
+            given = parameters.named_children if parameters is not None else []
+            types = [parameter.child_by_field_name("type") for parameter in given]
+            for type_ in (*types, node.child_by_field_name("return_type")):
                 if type_ is not None and (len(_lifetimes(type_)) > 1 or carrying & _types(type_)):
                     shaped.add(plain(node.child_by_field_name("name")))
     if not shaped:
@@ -50,6 +54,24 @@ def forgets_lifetimes(text: str) -> str:
         before = tokens[number - 1] if number else ""
         if token in shaped and before not in ("fn", ".") and tokens[number + 1] != "(":
             return token
+    return ""
+
+
+def _bound_for_all(root: Node) -> str:
+    """A trait of the text's own that `for<..>` binds with two lifetimes in its arguments."""
+    tokens = [plain(n) for n in leaves(root)]
+    own = {b for a, b in pairwise(tokens) if a == "trait"}
+    if not own:
+        return ""
+    for number, token in enumerate(tokens):
+        if token == "for" and tokens[number + 1 : number + 2] == ["<"]:
+            bound = list(
+                takewhile(lambda t: t not in ("{", ";"), tokens[number + 1 : number + _LONGEST_HEAD])
+            )
+            bound = bound[bound.index(">") + 1 :] if ">" in bound else []
+            lifetimes = {b for a, b in pairwise(["", *bound]) if a == "'" or b.startswith("$")}
+            if len(lifetimes) > 1 and (names := own & {*bound}):
+                return min(names)
     return ""
 
 

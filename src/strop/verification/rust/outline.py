@@ -7,7 +7,19 @@ from itertools import pairwise
 
 from strop.code.trees import Node, parse, text_of, walk
 from strop.verification.rust.equality import STANDARD_MACROS, plain
-from strop.verification.rust.heads import FunctionHead, associated, function_of, generics, names_in, trait_of
+from strop.verification.rust.heads import (
+    OPAQUE,
+    FunctionHead,
+    OwnerHead,
+    associated,
+    bounds,
+    function_of,
+    generics,
+    names_in,
+    owner_head,
+    owners,
+    trait_of,
+)
 from strop.verification.rust.names import leaves
 
 _KINDS = {
@@ -17,6 +29,7 @@ _KINDS = {
 }  # fmt: skip
 _ITEMS = {"const", "static", "struct", "enum", "union", "type", "trait", "fn", "mod", "as"}
 """Words before a name that tokens define or import."""
+_ITEM_WORDS = {"impl", "fn", "macro_rules", *_ITEMS} - {"as"}
 _OF_TYPES = {"struct", "enum", "union", "trait"}
 _STANDARD = ("std", "core", "alloc")
 _NO_DATA = {"PhantomData", "PhantomPinned", "Infallible", "Option"}
@@ -47,8 +60,11 @@ class Outline:
     aliases: dict[str, set[str]] = field(default_factory=dict)
     variants: dict[str, set[str]] = field(default_factory=dict)
     """By enum."""
+    common: dict[str, set[str]] = field(default_factory=dict)
+    """Those that all enums of a name have."""
     fields: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
-    """Names in the type of a struct's field, of a variant (by its enum) and of a constant (by an empty name)."""
+    """Names in the type of a struct's field, of a variant (by its enum) and of a constant (by an empty name), in all
+    items of the name; by an empty field, those in a type's parameters and where clause."""
     empty: set[str] = field(default_factory=set)
     """Structs without data."""
     functions: list[FunctionHead] = field(default_factory=list)
@@ -63,6 +79,12 @@ class Outline:
     """Tokens of its macros and of calls of macros outside of functions."""
     made_by_macros: set[str] = field(default_factory=set)
     """What stands behind `fn` and `impl` there; `$` for what the macro is given."""
+    types_of_macros: set[str] = field(default_factory=set)
+    """What stands behind `struct`, `enum`, `union` and `type` there; `$` for what is not a name."""
+    filled: set[str] = field(default_factory=set)
+    """Types and traits in whose bodies or impl blocks macros are called."""
+    given: set[str] = field(default_factory=set)
+    """Tokens of calls of its macros."""
     defined_by_macros: set[str] = field(default_factory=set)
     """Names that macros may define: those behind an item's word, and all that a macro is given or may hand on."""
     standard: set[str] = field(default_factory=set)
@@ -98,7 +120,8 @@ def outline(text: str) -> Outline:
     pending: list[set[str]] = []
     """Tokens of the attributes above the next item."""
     end = 0
-    for node in walk(parse(text)):
+    root = parse(text)
+    for node in walk(root):
         while around and around[-1].end <= node.start_byte:
             around.pop()
         if node.type in ("attribute_item", "line_comment", "block_comment"):
@@ -112,15 +135,22 @@ def outline(text: str) -> Outline:
             _imports(found, node)
         elif node.type == "impl_item":
             _impl(found, node)
-            around.append(
-                _Around(node.end_byte, node, hidden=True, in_function=outer is not None and outer.in_function)
-            )
+            within = outer is not None and outer.in_function
+            around.append(_Around(node.end_byte, node, True, within, owner_head(node)))
         elif node.type in _KINDS:
             _item(found, node, outer, attributes)
             around.append(_within(node, outer, attributes))
-        elif node.type == "macro_invocation" and not (outer and outer.in_function):
-            _macro(found, node)
+        elif node.type == "macro_invocation":
+            _macro_call(found, node, outer)
+    if root.has_error and any(_hides_items(n) for n in walk(root) if n.type == "ERROR"):
+        _macro(found, root)
     return found
+
+
+def _hides_items(error: Node) -> bool:
+    """Whether what the parser could not read may be more than a part of a type or an expression."""
+    outside = error.parent is None or error.parent.type in ("source_file", "declaration_list")
+    return outside or bool(_ITEM_WORDS & {text_of(n) for n in leaves(error)})
 
 
 @dataclass
@@ -133,6 +163,8 @@ class _Around:
     hidden: bool
     """Whether what stands in it is no item of a module, or under a condition."""
     in_function: bool
+    head: OwnerHead
+    """What the owner gives to the heads of its functions."""
 
 
 def _within(node: Node, outer: _Around | None, attributes: list[set[str]]) -> _Around:
@@ -142,11 +174,23 @@ def _within(node: Node, outer: _Around | None, attributes: list[set[str]]) -> _A
         node if owns else outer.owner if outer else None,
         hidden=owns or _conditional(attributes) or (outer is not None and outer.hidden),
         in_function=_KINDS[node.type] == "fn" or (outer is not None and outer.in_function),
+        head=owner_head(node) if owns else outer.head if outer else OwnerHead(),
     )
 
 
 def _conditional(attributes: list[set[str]]) -> bool:
     return any(tokens & {"cfg", "cfg_attr"} for tokens in attributes)
+
+
+def _macro_call(found: Outline, node: Node, outer: "_Around | None") -> None:
+    """What a call could define: outside of functions anything, within them only impl blocks and exported macros."""
+    if outer is None or not outer.in_function or {"impl", "macro_rules"} & {plain(n) for n in leaves(node)}:
+        _macro(found, node)
+    body = node.parent if node.parent is not None and node.parent.type == "declaration_list" else None
+    if body is not None and body.parent is not None and body.parent.type == "impl_item":
+        found.filled |= owners(body.parent)
+    elif body is not None and body.parent is not None and body.parent.type == "trait_item":
+        found.filled.add(plain(body.parent.child_by_field_name("name")))
 
 
 def _macro(found: Outline, node: Node) -> None:
@@ -155,7 +199,10 @@ def _macro(found: Outline, node: Node) -> None:
     for before, token in pairwise(tokens):
         if before in ("fn", "impl"):
             found.made_by_macros.add("$" if token.startswith("$") else token)
+        elif before in ("struct", "enum", "union", "type"):
+            found.types_of_macros.add(token if token.isidentifier() else "$")
     given = node.type == "macro_invocation" and tokens[0] not in STANDARD_MACROS
+    found.given.update(tokens if given else ())
     hands_on = any(b == "!" and a.isidentifier() for a, b in pairwise(tokens[2:])) and bool(
         _ITEMS & {*tokens}
     )
@@ -170,19 +217,21 @@ def _item(found: Outline, node: Node, outer: _Around | None, attributes: list[se
     if kind == "macro":
         _macro(found, node)
     elif kind == "fn":
-        found.functions.append(function_of(node, name, outer.owner if outer else None))
+        found.functions.append(function_of(node, name, outer.head if outer else OwnerHead()))
     elif kind == "alias" and not (outer and outer.owner is not None and outer.owner.type == "impl_item"):
         found.aliases.setdefault(name, set()).update(names_in(node.child_by_field_name("type")))
     if kind in _OF_TYPES:
         found.own.add(name)
+        _field(found, name, "", bounds(node, generics(node)))
         found.derives.setdefault(name, set()).update(*(t for t in attributes if "derive" in t))
     if kind == "enum":
         variants = {plain(n.child_by_field_name("name")): n for n in walk(node) if n.type == "enum_variant"}
         found.variants.setdefault(name, set()).update(variants)
+        found.common[name] = variants.keys() & found.common.get(name, variants.keys())
         for variant, part in variants.items():
-            found.fields[name, variant] = frozenset(names_in(part.child_by_field_name("body")))
+            _field(found, name, variant, names_in(part.child_by_field_name("body")))
     elif kind in ("const", "static"):
-        found.fields["", name] = frozenset(names_in(node.child_by_field_name("type")))
+        _field(found, "", name, names_in(node.child_by_field_name("type")))
     elif kind == "struct":
         _fields(found, node, name)
     if not (outer and outer.hidden) and not _conditional(attributes):
@@ -191,15 +240,19 @@ def _item(found: Outline, node: Node, outer: _Around | None, attributes: list[se
             found.top.add(name)
 
 
+def _field(found: Outline, owner: str, name: str, names: set[str]) -> None:
+    found.fields[owner, name] = found.fields.get((owner, name), frozenset()) | names
+
+
 def _fields(found: Outline, node: Node, name: str) -> None:
     body = node.child_by_field_name("body")
     number = 0
     for part in body.named_children if body is not None else ():
         if part.type == "field_declaration":
-            inside = frozenset(names_in(part.child_by_field_name("type")))
-            found.fields[name, plain(part.child_by_field_name("name"))] = inside
+            inside = names_in(part.child_by_field_name("type"))
+            _field(found, name, plain(part.child_by_field_name("name")), inside)
         elif part.type != "visibility_modifier" and "comment" not in part.type:
-            found.fields[name, str(number)] = frozenset(names_in(part))
+            _field(found, name, str(number), names_in(part))
             number += 1
     if body is None or not any(_holds_data(part) for part in body.named_children):
         found.empty.add(name)
@@ -221,12 +274,8 @@ def _holds_data(node: Node) -> bool:
 
 
 def _impl(found: Outline, node: Node) -> None:
-    target = node.child_by_field_name("type")
-    opaque = target is not None and any(
-        n.type in ("qualified_type", "macro_invocation") for n in walk(target)
-    )
-    targets = frozenset(names_in(target) - generics(node))
-    made = Impl(trait_of(node), targets, opaque)
+    targets = owners(node)
+    made = Impl(trait_of(node), targets, OPAQUE in targets)
     made.types.update(associated(node))
     if made.trait:
         found.impls.append(made)

@@ -60,6 +60,9 @@ def taking_over(case: RustAnswer) -> str:
     standard = {"assert", "assert_eq", "assert_ne", "vec", "format", "panic", "matches"}
     if trusted.uses_own_macros and found.macros & standard:
         return f"the answer redefines the macro {min(found.macros & standard)}"
+    hooks = {"set_hook", "take_hook"} & {*found.alone}
+    if hooks and not any(hooks & {*scan(text).alone} for text in (case.check.tests, case.task.reference)):
+        return f"{min(hooks)}, which could hide panics of the tests"
     if case.task.reference:
         tests = touch(case.check.tests, case.task.reference, case.check.crate)
         return stand_in(outline(case.answer), tests, whole=not found.file_modules)

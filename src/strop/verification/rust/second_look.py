@@ -4,8 +4,11 @@ A type may keep too little of its data, or write an equality that always holds: 
 tests that compare two of them pass. So may their texts be. So each test that compares objects of the answer, or two
 values that it got by it, is run again in fresh processes with one literal of the test altered. Where the reference's
 objects then compare otherwise, by each of `AMOUNTS` alterations of that literal, those of the answer must too, by one
-of them at least. An answer cannot tell the runs apart: the program is the same, and only the harness knows what is
-altered.
+of them at least, and again when that run is repeated. An answer cannot tell the runs apart: the program is the same,
+and only the harness knows what is altered.
+
+For answers that draw by lot how their objects compare, `AGAIN` runs between the others alter nothing and must pass.
+Such an answer passes in one case of 30 at most. One that ends its process in a run has not compared otherwise there.
 
 Not covered: tasks without a reference; comparisons outside of assertions; literals beyond `ROUNDS` of a test, drawn by
 lot for each task; objects made without literals of the test.
@@ -17,11 +20,15 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 TOO_EQUAL = "its objects compare alike whatever the test makes them of; the reference's do not"
+NOT_AGAIN = "its tests passed once, and not again"
+UNSEEN = "its tests left too little time to look at them again"
 ROUNDS = 4
 """Most literals of a test that are altered for an answer."""
 _TRIED = 12
 """Most literals of a test that are altered for the reference."""
 AMOUNTS = 3
+AGAIN = 5
+"""Runs of an answer that alter nothing."""
 _FARTHEST = 9
 
 
@@ -32,7 +39,7 @@ class Altered(NamedTuple):
     amounts: tuple[int, ...]
 
 
-class Ran(NamedTuple):
+class RanTest(NamedTuple):
     """What the harness reported of a test."""
 
     passed: bool
@@ -42,13 +49,14 @@ class Ran(NamedTuple):
     """Numbers of the literals that the test came by."""
 
 
-Run = Callable[[Mapping[str, tuple[int, int]]], dict[str, Ran]]
+Run = Callable[[Mapping[str, tuple[int, int]]], dict[str, RanTest]]
 """Runs tests in a fresh process, each with the number and amount of an alteration; those that came to an end."""
 Rounds = Mapping[str, tuple[Altered, ...]]
 """What to alter, by test."""
+draw = secrets.SystemRandom()
 
 
-def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, Ran]:
+def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
     """A harness's report by test. `tokens`: what the tests were given, in order."""
     found = {}
     for (name, token), line in zip(
@@ -56,13 +64,13 @@ def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, Ran]:
     ):
         word, compared, met = (*line.split(" "), "", "")[:3]
         numbers = tuple(int(n) for n in met.split(",") if n.isdigit())
-        found[name] = Ran(word == token, compared.strip("-"), numbers)
+        found[name] = RanTest(word == token, compared.strip("-"), numbers)
     return found
 
 
-def sensitive(usual: Mapping[str, Ran], run: Run, seconds: float) -> Rounds:
+def sensitive(usual: Mapping[str, RanTest], run: Run, seconds: float) -> Rounds:
     """Literals by which the reference's objects compare otherwise. No run begins after `seconds`."""
-    until, draw = time.monotonic() + seconds, secrets.SystemRandom()
+    until = time.monotonic() + seconds
     again = run(dict.fromkeys(usual, (0, 0)))
     waiting = {
         test: draw.sample(ran.met, min(_TRIED, len(ran.met)))
@@ -87,24 +95,48 @@ def sensitive(usual: Mapping[str, Ran], run: Run, seconds: float) -> Rounds:
     return found
 
 
-def lies(usual: Mapping[str, Ran], run: Run, rounds: Rounds, seconds: float) -> str:
-    """A test that compares objects alike whatever is altered, or nothing. No run begins after `seconds`."""
-    until = time.monotonic() + seconds
-    for number in range(ROUNDS):
-        asked = {
-            test: altered[number]
-            for test, altered in rounds.items()
-            if number < len(altered) and usual[test].compared
-        }
-        for step in range(AMOUNTS):
-            if time.monotonic() > until:
-                return ""
-            now = _altered(run, asked, step)
-            asked = {t: a for t, a in asked.items() if t in now and now[t].compared == usual[t].compared}
-        if asked:
-            return min(asked)
-    return ""
+class SecondLook:
+    """Runs an answer again whose tests passed as `usual` says; `fault` is why it fails, or nothing.
+
+    `rounds` are the reference's, by the same names. No run begins after `until`, as `time.monotonic` tells it: an
+    answer that leaves no time for the runs without alteration and the first round fails.
+    """
+
+    def __init__(self, usual: Mapping[str, RanTest], run: Run, rounds: Rounds, until: float) -> None:
+        self._usual, self._run, self._until = usual, run, until
+        self._rounds = {test: altered for test, altered in rounds.items() if usual[test].compared}
+        self._left = AGAIN if any(self._rounds.values()) else 0
+        self.fault = self._looked()
+
+    def _looked(self) -> str:
+        for number in range(ROUNDS):
+            asked = {test: altered[number] for test, altered in self._rounds.items() if number < len(altered)}
+            for step in range(AMOUNTS):
+                if asked and time.monotonic() > self._until:
+                    return "" if number and not self._left else UNSEEN
+                if self._lapses(draw.randrange(2)):
+                    return NOT_AGAIN
+                differing = self._differing(asked, step)
+                confirmed = self._differing(differing, step)
+                asked = {test: altered for test, altered in asked.items() if test not in confirmed}
+            if asked:
+                return TOO_EQUAL
+        return NOT_AGAIN if self._lapses(self._left) else ""
+
+    def _differing(self, asked: Mapping[str, Altered], step: int) -> dict[str, Altered]:
+        """Those that compare otherwise in a run with this alteration."""
+        now = _altered(self._run, asked, step)
+        return {t: a for t, a in asked.items() if t in now and now[t].compared != self._usual[t].compared}
+
+    def _lapses(self, count: int) -> bool:
+        """Whether one of so many runs without alteration, as far as they are left, does not pass."""
+        for _ in range(min(count, self._left)):
+            self._left -= 1
+            now = self._run(dict.fromkeys(self._rounds, (0, 0)))
+            if not all(test in now and now[test].passed for test in self._rounds):
+                return True
+        return False
 
 
-def _altered(run: Run, asked: Mapping[str, Altered], step: int) -> dict[str, Ran]:
+def _altered(run: Run, asked: Mapping[str, Altered], step: int) -> dict[str, RanTest]:
     return run({test: (a.number, a.amounts[step]) for test, a in asked.items()}) if asked else {}

@@ -10,7 +10,9 @@ run profile. `CargoRunner` runs libtest and believes its exit status, as cargo d
 import re
 import secrets
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from strop.core.errors import WorkerDied
@@ -24,7 +26,7 @@ from strop.verification.rust.constructors import count_constructors
 from strop.verification.rust.crates import NONE, Offer
 from strop.verification.rust.harness import LIST, put_harness
 from strop.verification.rust.layout import Shared
-from strop.verification.rust.second_look import TOO_EQUAL, Ran, lies, read_report, sensitive
+from strop.verification.rust.second_look import RanTest, SecondLook, read_report, sensitive
 
 if TYPE_CHECKING:
     from strop.sandbox import CommandResult, Work
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 PROGRAM = "./t"
 _LIBTEST_LINE = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.M)
 _TOKENS = 32
+_LEAST = 0.1
+"""Wall seconds of a run for which none is left."""
 
 
 class Runner(Protocol):
@@ -58,7 +62,7 @@ class CargoRunner:
         """One process a case."""
         for case in cases:
             prefix = layout.prefix(case)
-            result = _run(work, [PROGRAM, prefix], self.limits, self.compiler)
+            result = _run(work, [PROGRAM, prefix], self.compiler.within(self.limits), self.compiler)
             _note(case, result)
             case.test = result.status == 0 and not result.expired
             text = (result.stdout + result.stderr).decode(errors="replace")
@@ -83,18 +87,23 @@ class StrictRunner:
         offered: Offer = NONE,
         testers: Testers | None = None,
     ) -> None:
-        self.compiler, self.limits, self.own_tests_hold = compiler, limits, own_tests_hold
+        self.compiler, self._limits, self.own_tests_hold = compiler, limits, own_tests_hold
         self.offered = offered
         """Third-party crates of the program."""
         self.testers = testers
         """Runs the tests of cases with `calls`."""
+
+    @property
+    def limits(self) -> Limits:
+        """Of a run that begins now. Raises OutOfTime."""
+        return self.compiler.within(self._limits)
 
     def externs(self, work: "Work") -> dict[str, str]:
         """The harness, compiled once a process and toolchain, under the name that rustc links."""
         return put_harness(work, self.compiler)
 
     def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
-        """One process a case. Raises WorkerDied when the program does not even list its tests."""
+        """One process a case. Raises WorkerDied when the program does not even list its tests; OutOfTime."""
         if self.offered.names and self._starts_early(work):
             for case in cases:
                 case.refused = "code that runs before main"
@@ -110,11 +119,12 @@ class StrictRunner:
             prefix = layout.prefix(case)
             names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
             if case.calls is None:
+                until = time.monotonic() + self.limits.wall_seconds
                 ran = self._run_case(work, layout, case, names)
                 passed = {name for name, one in ran.items() if one.passed}
                 self._conclude(case, names, passed, layout.trusted_prefix(case), prefix)
                 if case.test and case.rounds is not None:
-                    self._look_again(work, layout, case, names, ran)
+                    self._look_again(work, layout, case, names, ran, until)
             else:
                 self._run_apart(work, layout, case, names)
 
@@ -127,7 +137,7 @@ class StrictRunner:
 
     def _run_case(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
-    ) -> dict[str, Ran]:
+    ) -> dict[str, RanTest]:
         """Tests in the answer's program."""
         result, ran = self._process(work, layout, case, {name: (0, 0) for name, _ in names})
         _note(case, result)
@@ -135,8 +145,13 @@ class StrictRunner:
         return ran
 
     def _process(
-        self, work: "Work", layout: Shared, case: RustAnswer, tests: dict[str, tuple[int, int] | None]
-    ) -> "tuple[CommandResult, dict[str, Ran]]":
+        self,
+        work: "Work",
+        layout: Shared,
+        case: RustAnswer,
+        tests: dict[str, tuple[int, int] | None],
+        limits: Limits | None = None,
+    ) -> "tuple[CommandResult, dict[str, RanTest]]":
         """Runs those of the tests that have an alteration; see `second_look.Run`."""
         tokens = {name: secrets.token_hex(_TOKENS // 2) for name in tests}
         lines = [
@@ -145,8 +160,12 @@ class StrictRunner:
         allowed = case.trusted.allowed if case.trusted else frozenset()
         denied = {*case.scan.own_equality, *case.doubtful} - allowed
         known = {layout.trusted_path(case), *self.offered.names} - {"", layout.crate}
+        catches = case.trusted is None or case.trusted.catches
         argv = [PROGRAM, layout.prefix(case), ",".join(sorted(denied)), ",".join(sorted(known))]
-        result = _run(work, argv, self.limits, self.compiler, "\n".join(lines).encode(), case.worldly)
+        argv.append("catches" if catches else "")
+        result = _run(
+            work, argv, limits or self.limits, self.compiler, "\n".join(lines).encode(), case.worldly
+        )
         return result, read_report(result.stdout, tokens)
 
     def _look_again(
@@ -155,12 +174,19 @@ class StrictRunner:
         layout: Shared,
         case: RustAnswer,
         names: list[tuple[str, bool]],
-        usual: dict[str, Ran],
+        usual: dict[str, RanTest],
+        until: float,
     ) -> None:
-        """With altered literals: of a reference, to learn what its tests show; of an answer, to see whether it does."""
+        """With altered literals: of a reference, to learn what its tests show; of an answer, to see whether it does.
 
-        def run(altered: Mapping[str, tuple[int, int]]) -> dict[str, Ran]:
-            result, ran = self._process(work, layout, case, {name: altered.get(name) for name, _ in names})
+        An answer's runs end with the time of its tests, `until`.
+        """
+
+        def run(altered: Mapping[str, tuple[int, int]]) -> dict[str, RanTest]:
+            left = self.limits.wall_seconds if case.learning else max(_LEAST, until - time.monotonic())
+            limits = replace(self.limits, wall_seconds=left)
+            asked = {name: altered.get(name) for name, _ in names}
+            result, ran = self._process(work, layout, case, asked, limits)
             case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
             return {name: ran[name] for name in altered if name in ran}
 
@@ -172,9 +198,9 @@ class StrictRunner:
             rounds = {
                 prefix + name: altered for name, altered in case.rounds.items() if prefix + name in usual
             }
-            if lies(usual, run, rounds, self.limits.wall_seconds):
-                case.refused = TOO_EQUAL
-                case.fail("test", TOO_EQUAL)
+            if fault := SecondLook(usual, run, rounds, until).fault:
+                case.refused = fault
+                case.fail("test", fault)
 
     def _run_apart(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
@@ -186,15 +212,18 @@ class StrictRunner:
         assert self.testers is not None
         server = layout.trusted_prefix(case) + SERVER
         own = [row for row in names if row[0] != server]
+        began = time.monotonic()
         ran = self._run_case(work, layout, case, names) if own else {}
         passed_own = {name for name, one in ran.items() if one.passed}
         said_own = case.output
         argv = [PROGRAM, "--serve", server]
+        left = self.limits.wall_seconds - (time.monotonic() - began if own else 0)
+        limits = replace(self.limits, wall_seconds=max(_LEAST, left))
 
         def answer(channel: socket.socket) -> "CommandResult":
-            return _run(work, argv, self.limits, self.compiler, channel)
+            return _run(work, argv, limits, self.compiler, channel)
 
-        tests, tokens, served, tested = self.testers.run(case, self.limits, answer)
+        tests, tokens, served, tested = self.testers.run(case, limits, answer)
         before = case.outcome
         _note(case, tested)
         _note(case, served)

@@ -2,8 +2,8 @@
 
 Threat model. An answer is hostile source text. All compilers and tests run in the jail, with an empty environment and
 read access to the toolchain and the work directory only: `include_str!`, `env!`, `#[path]` and build-time loops reach
-nothing else, and a compiler that loops, crashes or floods hurts no other answer: its batch is divided until it is
-alone.
+nothing else, and a compiler that loops, crashes or floods hurts no other answer: each of its batch is judged alone. So
+is each of a batch that takes longer than one answer may; an answer that does is *timed out*.
 
 `verdict="cargo"` gives what cargo's exit statuses say. They can be forged: `process::exit(0)` in a test, tests that are
 ignored or compiled away, tests of the answer's own that claim nothing.
@@ -30,23 +30,26 @@ with the unsafe code that their macros write; answers that recognise the tests' 
 only.
 """
 
+import contextlib
 import hashlib
 import logging
+import math
 import random
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from strop.core.errors import SandboxError, WorkerDied
+from strop.core.errors import BatchFailed, SandboxError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.rust.apart import Testers
 from strop.verification.rust.audit import differences
-from strop.verification.rust.batch import Batch, Trouble, judge_alone
+from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone
 from strop.verification.rust.cargo import Cargo
 from strop.verification.rust.case import RustAnswer
-from strop.verification.rust.compiler import Compiler
+from strop.verification.rust.compiler import COMPILE, Compiler, OutOfTime
 from strop.verification.rust.crates import NONE, Offer, offer
 from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import take_in
@@ -65,6 +68,8 @@ _log = logging.getLogger(__name__)
 TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
 """What the tests of one answer may use, when no limits are given."""
 
+STEPS = 4
+"""Most compilations of one answer."""
 _MOST_TASKS = 1000
 """Tasks whose references are remembered."""
 
@@ -96,6 +101,7 @@ class RustToolchain:
             raise ValueError(f"verdict must be 'strict' or 'cargo', not {verdict!r}")
         self.strict = verdict == "strict"
         self.limits = limits or TESTS
+        self.wall_seconds = STEPS * COMPILE.wall_seconds + self.limits.wall_seconds
         self.audit = audit
         self._jail, self._allow_unsafe, self._vendor = jail, allow_unsafe, vendor
         self._box: Box | None = None
@@ -105,7 +111,9 @@ class RustToolchain:
         self._static = True  # whether the text of an answer's own tests decides
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job, in order. Raises WorkerDied, and VerificationError where no Rust toolchain is found."""
+        """One verdict a job, in order. Raises WorkerDied; BatchFailed where one of several holds the others up;
+        VerificationError where no Rust toolchain is found.
+        """
         cases: dict[int, RustAnswer] = {}
         verdicts: list[Verdict | None] = [None] * len(jobs)
         for number, (task, answer) in enumerate(jobs):
@@ -113,16 +121,24 @@ class RustToolchain:
                 cases[number] = take_in(number, task, answer, strict=self.strict)
             else:
                 verdicts[number] = Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty")
+        every = list(cases.values())
         try:
-            self._learn(list(cases.values()))
-            self._judge_all(list(cases.values()))
+            self._learn(every)
+            self._built().until = time.monotonic() + self.wall_seconds
+            self._judge_all(every, divide=False)
             if self.strict:
-                weigh([c for c in cases.values() if not c.check.tests], self._judge_mutants)
+                weigh([case for case in every if not case.check.tests], self._judge_mutants)
             else:
-                self._audit(list(cases.values()))
+                with contextlib.suppress(OutOfTime):
+                    self._audit(every)
         except SandboxError as error:
             self.close()
             raise WorkerDied(str(error)) from error
+        except OutOfTime as late:
+            if len(jobs) > 1:
+                raise BatchFailed(f"{len(jobs)} answers took longer than one may") from late
+            every[0].reset()
+            every[0].outcome, every[0].detail = Outcome.TIMED_OUT, f"no verdict in {self.wall_seconds:g} s"
         return [verdict or cases[number].verdict() for number, verdict in enumerate(verdicts)]
 
     def close(self) -> None:
@@ -145,12 +161,14 @@ class RustToolchain:
         }
         for number, made in enumerate(references.values()):
             made.number, made.learning, made.rounds = number, True, {}
+        self._built().until = math.inf
         self._judge_all(list(references.values()))
         self._rounds |= {key: made.rounds or None for key, made in references.items()}
         for case in typed:
             case.rounds = self._rounds.get(_task_key(case))
 
-    def _judge_all(self, cases: list[RustAnswer]) -> None:
+    def _judge_all(self, cases: list[RustAnswer], *, divide: bool = True) -> None:
+        """`divide`: whether the cases of a crate in which a compiler finds no end are judged alone here."""
         together: list[RustAnswer] = []
         alone: list[RustAnswer] = []
         for case in cases:
@@ -165,7 +183,7 @@ class RustToolchain:
             (together if shared else alone).append(case)
         alone = self._without_unclosed(alone)
         for group in groups(together):
-            self._judge_group(group)
+            self._judge_group(group, divide)
         for case in together:
             if case.again:
                 case.reset()
@@ -182,20 +200,20 @@ class RustToolchain:
                 kept += reject_unclosed(group, self._built(), work)
         return kept
 
-    def _judge_group(self, group: list[RustAnswer]) -> None:
-        """A shared crate; divided where a compiler did not come to its end."""
+    def _judge_group(self, group: list[RustAnswer], divide: bool) -> None:
+        """A shared crate. Raises BatchFailed where a compiler did not come to its end, unless it may be divided."""
         if len(group) == 1:
             return self._judge_alone(group[0])
         self._prepare(group)
         try:
             with self._boxed().work() as work:
-                Batch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
-        except Trouble:
+                CrateBatch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
+        except Trouble as trouble:
+            if not divide:
+                raise BatchFailed(f"compiling {len(group)} answers {trouble}") from trouble
             for case in group:
                 case.reset()
-            half = len(group) // 2
-            self._judge_group(group[:half])
-            self._judge_group(group[half:])
+                self._judge_alone(case)
 
     def _judge_alone(self, case: RustAnswer) -> None:
         """The answer as the root of a crate of its own, or a package for cargo."""
@@ -233,8 +251,11 @@ class RustToolchain:
     def _offer(self, case: RustAnswer) -> Offer:
         if not case.crates:
             return NONE
+        began = time.monotonic()
         with self._boxed().work() as work:
-            return offer(work, self._built(), self._vendor, case.check.crates)
+            found = offer(work, self._built(), self._vendor, case.check.crates)
+        self._built().until += time.monotonic() - began  # building the crates is no answer's doing
+        return found
 
     def _judge_mutants(self, texts: Sequence[tuple[RustAnswer, str]], static: bool) -> list[Verdict]:
         made = [
@@ -245,6 +266,7 @@ class RustToolchain:
         try:
             for start in range(0, len(made), self.batch):
                 self._judge_all(made[start : start + self.batch])
+            self._built().within(self.limits)  # a copy that was cut short shows nothing
         finally:
             self._static = True
         return [case.verdict() for case in made]

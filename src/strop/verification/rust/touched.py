@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from strop.code.trees import parse, walk
 from strop.verification.rust.equality import plain
-from strop.verification.rust.heads import OPAQUE, FunctionHead
+from strop.verification.rust.heads import OPAQUE, OPAQUES, FunctionHead
 from strop.verification.rust.names import leaves, methods_called
 from strop.verification.rust.outline import Outline, known_outline
 from strop.verification.rust.trusted import PRELUDE
@@ -20,8 +20,8 @@ _COMPARISONS = {"PartialEq", "Eq", "PartialOrd", "Ord", "Deref", "DerefMut", "In
 _OPERATORS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Rem": "%", "Neg": "-", "Not": "!", "BitAnd": "&",
               "BitOr": "|", "BitXor": "^", "Shl": "<<", "Shr": ">>", "AddAssign": "+=", "SubAssign": "-=",
               "MulAssign": "*=", "DivAssign": "/="}  # fmt: skip
-_RESULTS = {"Output", "Item", "Target", "Err", "Error"}
-"""Associated types that a test gets values of."""
+_WALKED = {"IntoIter"}
+"""Associated types whose values a test gets no more of than items."""
 _ALSO = {
     "into": "from",
     "try_into": "try_from",
@@ -32,6 +32,7 @@ _ALSO = {
 """Methods that come with another one."""
 _BY_DERIVE = {"default": "Default", "clone": "Clone", "eq": "PartialEq", "ne": "PartialEq", "cmp": "Ord",
               "partial_cmp": "PartialOrd", "hash": "Hash"}  # fmt: skip
+_POINTERS = {"Box", "Rc", "Arc"}
 _LEAPS = {"return", "break", "continue"}
 _NAMED_BY_US = frozenset(PRELUDE)
 """Names that the tests import by name."""
@@ -54,7 +55,7 @@ class Touch:
     applied: frozenset[str]
     """Those that a bracket follows."""
     types: frozenset[str]
-    """Types of the reference that the tests name, or that stand in the heads of functions that they name."""
+    """Types of the reference that the tests name or come by: in heads of functions, fields, constants, impl blocks."""
     macros: frozenset[str]
     """Macros of the reference that they call."""
     opaque: bool
@@ -87,6 +88,7 @@ def touch(tests: str, reference: str, crate: str = "") -> Touch:
     for function in known.functions:
         if function.name in names:
             types |= known.spelled_out(function.head) & (known.own | set(known.aliases))
+    types = _reached(known, types, names)
     return Touch(
         reference=known,
         names=frozenset(names),
@@ -100,6 +102,21 @@ def touch(tests: str, reference: str, crate: str = "") -> Touch:
         macros=frozenset(n for n in called if "macro" in known.kinds.get(n, ()))
         | {b for a, b in pairwise(reversed(tokens)) if a == "!" and "macro" in known.kinds.get(b, ())},
     )
+
+
+def _reached(known: Outline, types: set[str], names: set[str]) -> set[str]:
+    """With the types of the fields and constants that tests name, and of what traits give for types among these."""
+    own = known.own | set(known.aliases)
+    found, before = set(types), -1
+    while len(found) > before:
+        before = len(found)
+        for (owner, name), inside in known.fields.items():
+            if name in names and (not owner or owner in found):
+                found |= known.spelled_out(inside) & own
+        for made in known.impls:
+            if known.spelled_out(made.targets) & found:
+                found |= {n for inside in made.types.values() for n in known.spelled_out(inside)} & own
+    return found
 
 
 def stand_in(answer: Outline, tests: Touch, *, whole: bool) -> str:
@@ -133,19 +150,26 @@ def _kinds(answer: Outline, tests: Touch, *, whole: bool) -> str:
             return f"{name} is another kind of item than in the task: {min(found - wanted)}"
         if name in answer.empty - known.empty:
             return f"{name} holds no data"
-        lacking = (known.variants.get(name, set()) & tests.names) - answer.variants.get(name, set())
+        lacking = (known.variants.get(name, set()) & tests.names) - answer.common.get(name, set())
         if lacking and found:
             return f"{name} has no variant {min(lacking)}"
-    return ""
+    made = _types_of_macros(answer) - _types_of_macros(known)
+    return f"{min(made & tests.types)} is defined by a macro" if made & tests.types else ""
+
+
+def _types_of_macros(text: Outline) -> set[str]:
+    """Types that its macros may define."""
+    return text.types_of_macros | (text.given if "$" in text.types_of_macros else set())
 
 
 def _strangers(answer: Outline, known: Outline, names: frozenset[str], wanted: frozenset[str]) -> set[str]:
     """Types that the answer makes, among names, where the reference has none of its own by that name."""
-    own = answer.spelled_out(names) & (answer.own | ({OPAQUE} if OPAQUE in names else set()))
-    if own and answer.in_macros & {"struct", "enum", "union"}:
-        own |= answer.spelled_out(names) & answer.in_macros
+    unsaid = {OPAQUE, OPAQUES}
+    own = answer.spelled_out(names) & (answer.own | (unsaid & names))
+    if own:
+        own |= answer.spelled_out(names) & _types_of_macros(answer)
     allowed = known.spelled_out(wanted)
-    return own - (allowed & (known.own | {OPAQUE}))
+    return own - (allowed & (known.own | unsaid))
 
 
 def _heads(answer: Outline, tests: Touch) -> str:
@@ -153,7 +177,8 @@ def _heads(answer: Outline, tests: Touch) -> str:
     for function in answer.functions:
         if function.name not in tests.names or not _is_touched(answer, tests, function):
             continue
-        same = [f for f in known.functions if f.name == function.name]
+        named = [f for f in known.functions if f.name == function.name]
+        same = [f for f in named if f.owners == function.owners] or named
         wanted = frozenset(n for f in same for n in f.head | f.owners)
         bad = _strangers(answer, known, function.head, wanted) - (function.owners & tests.types)
         if same and bad:
@@ -162,12 +187,13 @@ def _heads(answer: Outline, tests: Touch) -> str:
         wanted = known.fields.get((owner, name), frozenset())
         taken_apart = name.isdigit() and owner in tests.applied
         seen = (owner, name) in known.fields and (not owner or owner in tests.types)
-        seen = seen and (name in tests.names or taken_apart)
+        seen = seen and (name in tests.names or taken_apart or not name)
         if seen and (bad := _strangers(answer, known, inside, wanted)):
-            return f"{name} is of a type of the answer's making where the task has none: {_shown(bad)}"
+            what = name or owner
+            return f"{what} is of a type of the answer's making where the task has none: {_shown(bad)}"
     for made in answer.impls:
         if _targets(answer, made.targets) & tests.types:
-            for name in _RESULTS & made.types.keys():
+            for name in made.types.keys() - _WALKED:
                 wanted = frozenset(n for k in known.impls for n in k.types.get(name, ()))
                 bad = _strangers(answer, known, made.types[name], wanted) - tests.types
                 if bad:
@@ -176,13 +202,14 @@ def _heads(answer: Outline, tests: Touch) -> str:
 
 
 def _shown(names: set[str]) -> str:
-    return "one that is not named" if min(names) == OPAQUE else min(names)
+    return "one that is not named" if min(names) in (OPAQUE, OPAQUES) else min(names)
 
 
 def _is_touched(answer: Outline, tests: Touch, function: FunctionHead) -> bool:
     if not function.owners:
         return function.name in answer.kinds
-    return bool(_targets(answer, function.owners) & tests.types)
+    in_trait = function.owners == {function.trait}
+    return in_trait or OPAQUE in function.owners or bool(_targets(answer, function.owners) & tests.types)
 
 
 def _targets(answer: Outline, names: frozenset[str]) -> set[str]:
@@ -207,7 +234,12 @@ def _operators(answer: Outline, tests: Touch) -> str:
 
 
 def _operators_of_macros(answer: Outline, tests: Touch) -> str:
-    if not tests.types or "impl" not in answer.in_macros - tests.reference.in_macros:
+    if not tests.types:
+        return ""
+    filled = answer.filled - tests.reference.filled
+    if OPAQUE in filled or _targets(answer, frozenset(filled)) & tests.types:
+        return f"a macro writes into the body of {_shown(filled)}, which the tests use"
+    if "impl" not in answer.in_macros - tests.reference.in_macros:
         return ""
     if named := answer.in_macros & (_COMPARISONS | _OPERATORS.keys()):
         return f"a macro that implements {min(named)}, where the tests use types of the answer"
@@ -221,15 +253,22 @@ def _methods(answer: Outline, tests: Touch) -> str:
     derived = {d for n in tests.types for d in known.derives.get(n, ())}
     for function in answer.functions:
         name = function.name
+        foreign = name in tests.methods and _for_foreign(answer, function)
+        if foreign and not any(f.name == name and _for_foreign(known, f) for f in known.functions):
+            return f"a trait of the answer has a method {name} for a type that is not the answer's"
         if not function.owners or name not in tests.methods or name in wanted or _ALSO.get(name) in wanted:
             continue
         if function.trait and _BY_DERIVE.get(name) == function.trait and function.trait in derived:
             continue
-        if _targets(answer, function.owners) & tests.types or (
-            tests.opaque and function.trait and name != "next"
-        ):
+        if _is_touched(answer, tests, function) or (tests.opaque and function.trait and name != "next"):
             return f"the answer has a method {name}, which the tests mean to be another's"
     return ""
+
+
+def _for_foreign(text: Outline, function: FunctionHead) -> bool:
+    """Whether a method belongs to an impl block of its trait for another's type, or for all types."""
+    own = function.owners & (text.own | text.aliases.keys() | text.in_macros | {OPAQUE})
+    return function.trait in text.own and not own and not function.owners & _POINTERS
 
 
 def _names(answer: Outline, tests: Touch) -> str:

@@ -56,6 +56,7 @@ STANDARD_METHODS = frozenset(
 )
 """Methods of the standard library that tests put around expected values; no trait of the answer may take them over."""
 _BY_COMPARISON = {"==", "!=", "<", "<=", ">", ">="}
+_CATCHES = {"catch_unwind", "thread"}
 _PROBES = {"is_some", "is_none", "is_ok", "is_err"}
 
 
@@ -76,6 +77,8 @@ class Trusted:
     """Whether it calls macros that are neither its own nor the standard library's."""
     allowed: frozenset[str]
     """Types of the reference whose equality is written by hand, and methods of its traits."""
+    catches: bool
+    """Whether they, or the reference, may catch a panic of the test's code; also where there is no reference."""
 
 
 @lru_cache(maxsize=512)
@@ -95,6 +98,8 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
         called=frozenset(methods_called(parse(tests))),
         uses_own_macros=bool(macros - scan(tests).macros),
         allowed=frozenset(allowed),
+        catches=not reference
+        or bool(_CATCHES & {text_of(n) for t in (tests, reference) for n in leaves(parse(t))}),
     )
 
 

@@ -135,7 +135,7 @@ def run_pytest(
         while not report.over and not output.flood and pump.step():
             pass
         end = reap(zygote, kill=report.fault != "gone")
-        let_finish(report, ours)
+        let_finish(report, ours, pump)
         reap(runner, kill=True)
         pump.drain(child.output)
     findings = report.findings

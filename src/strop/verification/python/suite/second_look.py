@@ -7,16 +7,17 @@ say something else and fail the test, an answer that still passes it is *failed*
 the answer cannot tell the runs apart, and one of the runs alters nothing and must pass: that is for an answer that
 draws by lot, for its whole process, whether it lies.
 
-What the reference does with altered calls is found by trying; tests that it fails in another way, or not each time, or
-whose calls the answer gets in another order, say nothing. Not covered: tasks without a reference; a lie in one of many
-words of a test, where no run alters that one; objects made by calls without plain values. An answer that draws by lot
-passes in one case of 28 at most, in one of nine if it also draws whether it sleeps past the time of such a run.
+What the reference does with altered calls is found by trying, in the time that answers leave (`Lesson`); tests that it
+fails in another way, or not each time, or whose calls the answer gets in another order, say nothing. Not covered: tasks
+without a reference; a lie in one of many words of a test, where no run alters that one; objects made by calls without
+plain values. An answer that draws by lot passes in one case of 28 at most, in one of nine if it also draws whether it
+sleeps past the time of such a run.
 """
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
 
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
@@ -50,15 +51,16 @@ class Alteration:
         return [self.number, self.call, self.amount]
 
 
-Run = Callable[[Mapping[str, Alteration]], SuiteReport]
-"""Runs the reference with a call altered in each of these tests, in a fresh process."""
+_Altered = dict[str, Alteration]
+Run = Callable[[Mapping[str, Alteration], Limits], SuiteReport]
+"""Runs the reference with a call altered in each of these tests, in a fresh process, within limits."""
 
 
 @dataclass(frozen=True)
 class Round:
     """One run: what is altered, by test or in `COLLECTION`, and the tests that must fail for it."""
 
-    alterations: dict[str, Alteration]
+    alterations: _Altered
     tests: frozenset[str]
 
     def lies(self, report: SuiteReport) -> list[str]:
@@ -81,24 +83,69 @@ def looks(rounds: list[Round]) -> list[tuple[Round, bool]]:
     return [first, (Round({}, every), False), *others]
 
 
-def sensitive(run: Run, limits: Limits) -> list[Round] | None:
-    """Rounds in which the reference's objects say something else, and tests fail for it. None: the machine is too busy.
+class Lesson:
+    """Finds rounds in which the reference's objects say something else, and tests fail for it: some with each answer.
 
-    `run` judges the reference in a fresh process. No round begins after the wall limit. A test for which none is found
-    is tried again with values altered the other way: an order may hold in one and not in the other. Raises what `run`
-    raises.
+    It takes two wall limits in all at the most. A test for which no round is found is tried again with values altered
+    the other way: an order may hold in one and not in the other.
     """
-    until = time.monotonic() + limits.wall_seconds
-    usual = run({})
-    if not usual.findings.passed:
-        return None if usual.findings.late(limits) else []
-    tries = {name: _drawn(_to_alter(usual, name)) for name in usual.tests if name in usual.said}
-    early = _drawn(_shuffled(range(len(usual.calls.get(COLLECTION, ())))))
-    found = _rounds(usual, run, tries, early, until)
-    seen = frozenset[str]().union(*(one.tests for one in found))
-    blind = {name: _turned(left) for name, left in tries.items() if name not in seen}
-    found += _rounds(usual, run, blind, [] if found else _turned(early), until)
-    return found[:ROUNDS]
+
+    def __init__(self) -> None:
+        self.rounds: list[Round] = []
+        self.over = False
+        """Whether nothing more is looked for."""
+        self._seconds = 0.0
+        self._course = self._tries()
+        self._asked = next(self._course)
+
+    def go_on(self, run: Run, limits: Limits, until: float, *, rounds: int = ROUNDS) -> None:
+        """Judges the reference again and again until `time.monotonic()` passes `until`, or so many rounds are found.
+
+        A run that the time does not suffice for is made again the next time. Raises what `run` raises.
+        """
+        while (
+            not self.over and len(self.rounds) < rounds and (left := until - (began := time.monotonic())) > 0
+        ):
+            try:
+                report = run(self._asked, replace(limits, wall_seconds=left))
+                if not report.findings.late(limits):
+                    self._asked = self._course.send(report)
+            except StopIteration:
+                self.over = True
+            finally:
+                self._seconds += time.monotonic() - began
+            self.over = self.over or self._seconds >= 2 * limits.wall_seconds
+
+    def _tries(self) -> "Generator[_Altered, SuiteReport]":
+        """Gives what is to be altered, and takes what the reference does then."""
+        usual = yield {}
+        if not usual.findings.passed:
+            return
+        tries = {name: _drawn(_to_alter(usual, name)) for name in usual.tests if name in usual.said}
+        early = _drawn(_shuffled(range(len(usual.calls.get(COLLECTION, ())))))
+        yield from self._each(usual, tries, early)
+        seen = frozenset[str]().union(*(one.tests for one in self.rounds))
+        blind = {name: _turned(left) for name, left in tries.items() if name not in seen}
+        yield from self._each(usual, blind, [] if self.rounds else _turned(early))
+
+    def _each(
+        self, usual: SuiteReport, tries: "Mapping[str, _Tries]", early: "_Tries"
+    ) -> "Generator[_Altered, SuiteReport]":
+        """One call of each test altered at a time, or one of those before the first test; at most ROUNDS are kept."""
+        waiting, first = {name: list(left) for name, left in tries.items()}, list(early)
+        while len(self.rounds) < ROUNDS and any((*waiting.values(), first)):
+            if first and (len(self.rounds) % 2 or not any(waiting.values())):
+                chosen = {COLLECTION: first.pop(0)}
+            else:
+                chosen = {name: left.pop(0) for name, left in waiting.items() if left}
+            asked = {
+                name: Alteration(number, usual.calls[name][number], amount)
+                for name, (number, amount) in chosen.items()
+            }
+            shown = _sensitive(usual, (yield asked), asked)
+            if shown.tests:
+                sure = _sensitive(usual, (yield shown.alterations), shown.alterations)
+                self.rounds += [sure] if sure.tests else []
 
 
 _Tries = list[tuple[int, int]]
@@ -111,27 +158,6 @@ def _drawn(numbers: list[int]) -> _Tries:
 
 def _turned(tries: _Tries) -> _Tries:
     return [(number, -amount) for number, amount in tries]
-
-
-def _rounds(
-    usual: SuiteReport, run: Run, tries: Mapping[str, _Tries], early: _Tries, until: float
-) -> list[Round]:
-    """At most ROUNDS, one call of each test altered at a time, or one of those before the first test."""
-    waiting, first = {name: list(left) for name, left in tries.items()}, list(early)
-    found: list[Round] = []
-    while len(found) < ROUNDS and any((*waiting.values(), first)) and time.monotonic() < until:
-        if first and (len(found) % 2 or not any(waiting.values())):
-            chosen = {COLLECTION: first.pop(0)}
-        else:
-            chosen = {name: left.pop(0) for name, left in waiting.items() if left}
-        asked = {
-            name: Alteration(number, usual.calls[name][number], amount)
-            for name, (number, amount) in chosen.items()
-        }
-        shown = _sensitive(usual, run, asked)
-        if shown.tests and (sure := _sensitive(usual, run, shown.alterations)).tests:
-            found.append(sure)
-    return found
 
 
 def _to_alter(usual: SuiteReport, test: str) -> list[int]:
@@ -150,9 +176,8 @@ def _shuffled(numbers: "range | list[int]") -> list[int]:
     return secrets.SystemRandom().sample(numbers, len(numbers))
 
 
-def _sensitive(usual: SuiteReport, run: Run, asked: Mapping[str, Alteration]) -> Round:
+def _sensitive(usual: SuiteReport, now: SuiteReport, asked: Mapping[str, Alteration]) -> Round:
     """The round of those alterations after which tests fail because objects said something else."""
-    now = run(asked)
     tests = {
         name for name in now.altered if _failed(now, name) and now.said.get(name) != usual.said.get(name)
     }

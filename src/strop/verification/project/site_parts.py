@@ -1,0 +1,80 @@
+"""What is known of a clean expression: where its names come from, which loops stand around it, what asks its value."""
+
+import ast
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False)
+class Root:
+    """What binds names: an assignment, a loop, a `with`, parameters, the module."""
+
+    made_of: tuple["Mention", ...] = ()
+    """What its value may share objects with."""
+    probe: "SiteProbe | None" = None
+    """Its value, which says whether it can be read more than once."""
+    around: ast.AST | None = None
+    """The innermost loop in which it is bound once a round."""
+    made_in: ast.AST | None = None
+    """The innermost loop around what it is made of."""
+    loads: int = 0
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A part of a root's value: by position or key."""
+
+    root: Root
+    path: tuple[object, ...] = ()
+
+    def meets(self, other: "Mention") -> bool:
+        """Whether one is a part of the other, or the same."""
+        return self.root is other.root and all(a == b for a, b in zip(self.path, other.path, strict=False))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A clean name of a function."""
+
+    mention: Mention
+    value: ast.expr | None = None
+    """What to write in its place; None = the name itself."""
+    loops: tuple["SiteLoop", ...] = ()
+    parameter: str = ""
+
+
+@dataclass(eq=False)
+class SiteProbe:
+    """An expression to evaluate in the module of the file."""
+
+    owner: str
+    text: str
+    parameters: bool
+    number: int = -1
+
+
+@dataclass(eq=False)
+class SiteLoop:
+    """A `for` over clean values."""
+
+    node: ast.For
+    iterable: ast.expr
+    around: tuple["SiteLoop", ...]
+    """Those around it, the outermost first."""
+    root: Root
+    length: SiteProbe
+    items: SiteProbe
+
+
+@dataclass(eq=False)
+class Site:
+    """A clean expression."""
+
+    node: ast.expr
+    probe: SiteProbe
+    mentions: frozenset[Mention]
+    loops: tuple[SiteLoop, ...]
+    around: ast.AST | None
+    escapes: bool
+    """Whether its value is handed to code that is not clean."""
+    owner: ast.AST
+    inside: list["Site"] = field(default_factory=list)

@@ -1,0 +1,125 @@
+"""What the text of a test says: which function a test is, what is a literal, what is compared with what."""
+
+import ast
+import sys
+
+_MARKS = ("pytest.mark.", "mark.")
+_PAIRS = frozenset(
+    f"assert{kind}Equal" for kind in ("", "List", "Tuple", "Dict", "Set", "Sequence", "Count", "MultiLine", "Almost")
+) | {"assertEquals"}  # fmt: skip
+_LITERAL_CHARS = 4000
+
+
+def test_function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
+    """The one of that name, own or inherited within the file, that yields nothing.
+
+    Above it stand only decorators of pytest and the standard library, unittest.mock's say.
+    """
+    body: list[ast.stmt] = tree.body
+    for name in names[:-1]:
+        body = _with_bases(
+            tree, next((one for one in body if isinstance(one, ast.ClassDef) and one.name == name), None)
+        )
+    found = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == names[-1]]
+    if not found or not all(_known_mark(tree, mark) for mark in found[0].decorator_list):
+        return None
+    yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(found[0]))
+    return None if yields else found[0]
+
+
+def _with_bases(tree: ast.Module, owner: ast.ClassDef | None) -> list[ast.stmt]:
+    """The statements of a class and then of the classes of the same file that it inherits from.
+
+    Nothing where a name of them is bound twice in one class: which one counts is not known.
+    """
+    classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
+    body: list[ast.stmt] = []
+    todo, seen = [owner], set[str]()
+    while todo:
+        one = todo.pop(0)
+        if one is None or one.name in seen:
+            continue
+        seen.add(one.name)
+        names = [inner.name for inner in one.body if isinstance(inner, ast.FunctionDef)]
+        body += [inner for inner in one.body if names.count(getattr(inner, "name", "")) < 2]
+        todo += [classes.get(base.id) for base in one.bases if isinstance(base, ast.Name)]
+    return body
+
+
+def _known_mark(tree: ast.Module, mark: ast.expr) -> bool:
+    if ast.unparse(mark).startswith(_MARKS):
+        return True
+    node = mark.func if isinstance(mark, ast.Call) else mark
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return False
+    for one in tree.body:
+        if isinstance(one, ast.Import | ast.ImportFrom):
+            for alias in one.names:
+                if (alias.asname or alias.name).partition(".")[0] == node.id:
+                    home = one.module if isinstance(one, ast.ImportFrom) else alias.name
+                    return (home or "").partition(".")[0] in {"pytest", *sys.stdlib_module_names}
+    return node.id in ("staticmethod", "classmethod")
+
+
+def module_literals(tree: ast.Module) -> dict[str, ast.expr]:
+    """Names of the module that are bound once, to a literal, and of which no attribute is used."""
+    once: dict[str, ast.expr] = {}
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+            if isinstance(target, ast.Name) and is_literal(statement.value):
+                once[target.id] = statement.value
+    bound: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound[node.id] = bound.get(node.id, 0) + 1
+        elif isinstance(node, ast.arg):
+            bound[node.arg] = bound.get(node.arg, 0) + 1
+        elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name):
+            if isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                once.pop(node.value.id, None)
+        elif isinstance(node, ast.Global):
+            for name in node.names:
+                once.pop(name, None)
+    return {name: value for name, value in once.items() if bound.get(name) == 1}
+
+
+def compared_only(tree: ast.AST) -> set[str]:
+    """Names that are read in comparisons alone."""
+    loads: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            loads[node.id] = loads.get(node.id, 0) + 1
+    for node in ast.walk(tree):
+        for side in pair_of(node) or ():
+            if isinstance(side, ast.Name):
+                loads[side.id] -= 1
+    return {name for name, count in loads.items() if count == 0}
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether it can be read as a plain value, and is not too long."""
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return len(ast.unparse(node)) <= _LITERAL_CHARS
+
+
+def pair_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """Both sides of a comparison for equality."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
+        return node.left, node.comparators[0]
+    if isinstance(node, ast.Call) and called(node) in _PAIRS and len(node.args) >= 2:
+        return (
+            None if any(isinstance(one, ast.Starred) for one in node.args) else (node.args[0], node.args[1])
+        )
+    return None
+
+
+def called(node: object) -> str:
+    """The last name of what a call calls, or an empty text."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
