@@ -66,7 +66,7 @@ def test_children_get_ctrl_c_however_the_run_was_started() -> None:
         f"import tests.conftest, subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}])",
     ]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[1], env={**os.environ},
+        command, capture_output=True, text=True, timeout=300, cwd=Path(__file__).parents[1], env={**os.environ},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )  # fmt: skip
     assert done.stdout.strip() == "True", done.stderr

@@ -1,23 +1,70 @@
 """Strop trains code language models on compilers and tests.
 
-`strop.log_reward` and `strop.logging_to` log calls of your own functions; see docs/logging.md.
+The names below are the public ones (docs/api.md). Each is imported when it is first used, so that `import strop` loads
+neither torch nor transformers.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from strop.api import evaluate as evaluate
+    from strop.api import play as play
+    from strop.api import recipe as recipe
+    from strop.api import train as train
+    from strop.api import verify as verify
+    from strop.core.errors import StropError as StropError
+    from strop.core.errors import UserError as UserError
+    from strop.core.play import Do as Do
+    from strop.core.play import Done as Done
+    from strop.core.play import Opening as Opening
+    from strop.core.play import Ran as Ran
+    from strop.core.play import Run as Run
+    from strop.core.play import Say as Say
+    from strop.core.play import Verify as Verify
+    from strop.core.protocols import Environment as Environment
+    from strop.core.protocols import Policy as Policy
+    from strop.core.protocols import batched as batched
+    from strop.core.rollout import Completion as Completion
+    from strop.core.rollout import Message as Message
+    from strop.core.rollout import Rollout as Rollout
+    from strop.core.task import Task as Task
+    from strop.core.verdict import Verdict as Verdict
+    from strop.policies.open import open_policy as open_policy
+    from strop.policies.scripted import ScriptedPolicy as ScriptedPolicy
     from strop.reports.call_log import logging_to as logging_to
     from strop.reports.sinks.calls import log_reward as log_reward
+    from strop.tasks.sources import load_tasks as load_tasks
+    from strop.verification import open_verifier as open_verifier
 
 __version__ = "0.1.0"
 
-_LATER = {"log_reward": "strop.reports.sinks.calls", "logging_to": "strop.reports.call_log"}
+_LATER = {
+    "strop.api": ("evaluate", "play", "recipe", "train", "verify"),
+    "strop.core.errors": ("StropError", "UserError"),
+    "strop.core.play": ("Do", "Done", "Opening", "Ran", "Run", "Say", "Verify"),
+    "strop.core.protocols": ("Environment", "Policy", "batched"),
+    "strop.core.rollout": ("Completion", "Message", "Rollout"),
+    "strop.core.task": ("Task",),
+    "strop.core.verdict": ("Verdict",),
+    "strop.policies.open": ("open_policy",),
+    "strop.policies.scripted": ("ScriptedPolicy",),
+    "strop.reports.call_log": ("logging_to",),
+    "strop.reports.sinks.calls": ("log_reward",),
+    "strop.tasks.sources": ("load_tasks",),
+    "strop.verification": ("open_verifier",),
+}
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """What is imported when it is asked for, so that `import strop` stays light."""
-    if name not in _LATER:
+    """What is imported when it is asked for."""
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'strop' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_LATER[name]), name)
+    return getattr(import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted([*_MODULE_OF, "__version__"])

@@ -60,7 +60,7 @@ def test_an_interrupt_or_a_termination_leaves_no_file(start, tmp_path, sent, cod
     running = start("build", "bugs", "python-functions", "-o", "bugs.jsonl", "--workers", "1")
     wait_until(lambda: list(tmp_path.iterdir()), running)  # a temporary file
     running.send_signal(sent)
-    said = running.communicate(timeout=60)[1]
+    said = running.communicate(timeout=300)[1]
     assert running.returncode == code and word in said and "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
 

@@ -46,7 +46,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.asked.append(body)
         self.server.called.set()
         if self.server.hold is not None:
-            self.server.hold.wait(60)
+            self.server.hold.wait(600)
         if len(self.server.asked) > self.server.most:
             return self.reply(400, {"error": {"message": "out of paper", "type": "x"}})
         text = GOOD["add" if "def add" in body["prompt"] else "double"]
@@ -211,9 +211,9 @@ def test_what_was_found_before_ctrl_c_is_shown_and_written(start, serve, tmp_pat
         "-n", "1", "--no-greedy",
         "-o", "out.json", "evaluation.bootstrap=200",
     )  # fmt: skip
-    assert server.called.wait(60)
+    assert server.called.wait(300)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     server.hold.set()
     assert process.returncode == 130 and "Traceback" not in err
     assert "| scripted:good.jsonl" in out

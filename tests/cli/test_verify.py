@@ -6,6 +6,10 @@ import pytest
 from tests.processes import alive, family
 from tests.waiting import DEADLINE, wait_until
 
+from strop.core.checks import PytestCheck
+from strop.core.task import Task
+from strop.tasks import write_tasks
+
 
 def write_answers(path, *rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -52,6 +56,30 @@ def test_many_answers_are_all_written_in_order(strop, tmp_path, tasks_file, add,
     assert [v["outcome"] for v in lines(tmp_path / "v.jsonl")] == [
         "passed" if i % 3 else "failed" for i in range(700)
     ]
+
+
+def test_a_pass_with_less_than_the_trust_asked_for_is_failed(strop, tmp_path, add):
+    check = PytestCheck(
+        files={"test_f.py": "from solution import f\ndef test_f(): assert f(2) == 4\n"},
+        tests=["test_f.py::test_f"],
+    )
+    write_tasks([add, Task(id="suite", statement="s", check=check)], tmp_path / "two.jsonl")
+    good = answer("add", add.reference), answer("suite", "def f(x): return 2 * x")
+    answers = write_answers(tmp_path / "answers.jsonl", *good)
+    told = {
+        "value": ["passed", "failed"],
+        "typed": ["passed", "passed"],
+        "same-process": ["passed", "passed"],
+    }
+    for trust, outcomes in told.items():
+        done = strop(
+            "verify", "two.jsonl", answers, "-o", f"{trust}.jsonl", "--trust", trust, "--workers", "1"
+        )
+        assert done.returncode == 0, done.stderr
+        assert [v["outcome"] for v in lines(tmp_path / f"{trust}.jsonl")] == outcomes
+    assert lines(tmp_path / "value.jsonl")[1]["detail"] == "passed with trust typed; value is asked for"
+    done = strop("verify", "two.jsonl", answers, "-o", "none.jsonl", "--trust", "some")
+    assert done.returncode == 2 and "'some'" in done.stderr and "same-process" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -119,12 +120,13 @@ def test_no_transport_is_allowed(clone: Path, tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-def test_all_layouts_are_read(clone: Path, tmp_path: Path) -> None:
+def test_all_layouts_are_read(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     head = git(clone, "rev-parse", "HEAD")
     git(tmp_path, "clone", "-q", "--bare", str(clone), "bare")
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{clone}", "shallow")
     git(clone, "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
     git(tmp_path, "clone", "-q", "--shared", str(clone), "shared")
+    monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", f"/nowhere:{clone}/.git/objects")
     for name, commits in {"bare": 2, "shallow": 1, "linked": 2, "shared": 2, "clone": 2}.items():
         repository = Repository(tmp_path / name)
         assert [repository.commits(9)[0].id, len(repository.commits(9))] == [head, commits], name
@@ -194,6 +196,14 @@ def ours(clone: Path, path: str, text: str) -> None:
     (clone / ".git" / path).write_text(text)
 
 
+def borrows(clone: Path, text: str, more: str = "") -> Path:
+    """Names where git looks for further objects; `more`: where it looks from a folder of its own."""
+    (clone / ".git/more/info").mkdir(parents=True)
+    (clone / ".git/more/info/alternates").write_text(more)
+    ours(clone, "objects/info/alternates", text)
+    return clone / ".git/objects/info/alternates"
+
+
 def cyclic(clone: Path) -> None:
     (clone / ".git/refs/heads/up").symlink_to(clone / ".git")
 
@@ -230,6 +240,24 @@ OUTSIDE = {
     "HEAD as an option": lambda c, p: ours(c, "HEAD", "ref: --output=mark\n"),
     "linked HEAD": lambda c, p: ((c / ".git/HEAD").unlink(), (c / ".git/HEAD").symlink_to(p / ".git/HEAD")),
     "no HEAD": lambda c, p: ((c / ".git/HEAD").unlink(), os.mkfifo(c / ".git/HEAD")),
+    "alternates of the host": lambda c, p: borrows(c, "/dev/zero\n/proc/self/fd\n"),
+    "alternates in a private repository": lambda c, p: borrows(c, f"{p}/.git/objects\n"),
+    "alternates up and down": lambda c, p: borrows(c, "../../../private/.git/objects"),
+    "alternates after a comment": lambda c, p: borrows(c, f"#\n{p}/.git/objects\r\n"),
+    "quoted alternates": lambda c, p: borrows(c, f'"{p}/.git/objects"\n'),
+    "alternates by a way round": lambda c, p: borrows(c, "../more\n", f"{p}/.git/objects\n"),
+    "linked alternates": lambda c, p: (
+        (c / "list").write_text(f"{p}/.git/objects\n"),
+        (c / ".git/objects/info/alternates").symlink_to(c / "list"),
+    ),
+    "alternates from a pipe": lambda c, p: os.mkfifo(c / ".git/objects/info/alternates"),
+    "alternates without end": lambda c, p: os.truncate(borrows(c, f"{p}/.git/objects\n"), 2**27),
+    "linked packs": lambda c, p: linked(c, ".git/objects/pack", p / ".git/objects/pack"),
+    "a linked object": lambda c, p: (
+        (c / ".git/objects/ff").mkdir(exist_ok=True),
+        (c / ".git/objects/ff/x").symlink_to(next((p / ".git/objects").glob("??/*"))),
+    ),
+    "a pipe among its objects": lambda c, p: os.mkfifo(c / ".git/objects/pack/pack-0.idx"),
 }
 """Repositories that are refused: they lead outside, or nowhere."""
 
@@ -255,11 +283,8 @@ READ = {
     ),
     "a bare one within": lambda c, p: embedded(c),
     "pipes among its refs": lambda c, p: fifo(c),
-    "alternates of nowhere": lambda c, p: ours(
-        c, "objects/info/alternates", "/dev/zero\n/proc/self/fd\n../objects\n"
-    ),
-    "alternates with ids that nobody knows": lambda c, p: ours(
-        c, "objects/info/alternates", f"{p}/.git/objects\n"
+    "alternates of itself": lambda c, p: ours(
+        c, "objects/info/alternates", "# none\n\n.\n../objects\nmissing\n"
     ),
     "a shallow file of options": lambda c, p: ours(c, "shallow", "--upload-pack=touch mark\n"),
     "a promise": lambda c, p: ours(c, "objects/pack/pack-0.promisor", ""),
@@ -289,6 +314,36 @@ def test_a_hostile_repository_gives_its_own_content_alone(clone: Path, private: 
     assert repository.texts(newest.id, ["a.py"]) == {"a.py": "A = 2\n"}
     assert read_project(clone)["a.py"] == b"A = 2\n"
     assert not mark.exists() and not list(clone.rglob("mark"))
+
+
+def test_a_clone_that_shares_objects_is_read_once_it_is_whole(clone: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--shared", str(clone), "shared")
+    shared = tmp_path / "shared"
+    with pytest.raises(UserError, match="git repack -a -d"):
+        Repository(shared).commits(5)
+    git(shared, "repack", "-a", "-d", "-q")
+    (shared / ".git/objects/info/alternates").unlink()
+    shutil.rmtree(clone)
+    assert [found.message for found in Repository(shared).commits(5)] == ["second", "first"]
+
+
+def test_objects_borrowed_within_the_repository_are_read(clone: Path) -> None:
+    (clone / ".git/objects").rename(clone / ".git/more")
+    (clone / ".git/objects/pack").mkdir(parents=True)
+    ours(clone, "objects/info/alternates", "../more\n")
+    assert len(Repository(clone).commits(5)) == 2
+
+
+def test_git_has_bounded_memory(clone: Path) -> None:
+    limits = ForeignGit(clone)("-c", "alias.limits=!cat /proc/self/limits", "limits")
+    row = next(line for line in limits.splitlines() if line.startswith("Max address space"))
+    assert row.split()[3:5] == [str(2**32)] * 2
+    name = git(clone, "rev-parse", "HEAD:a.py")
+    path = clone / f".git/objects/{name[:2]}/{name[2:]}"
+    path.chmod(0o644)
+    path.write_bytes(zlib.compress(b"tree 5000000000\0" + bytes(99)))
+    with pytest.raises(GitError, match="memory"):
+        ForeignGit(clone)("cat-file", "-p", name)
 
 
 def test_a_replaced_commit_is_not_what_its_id_says(clone: Path) -> None:

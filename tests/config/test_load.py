@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.config.load import load_recipe
+from strop.config.algorithms import CispoLoss, DapoLoss, DrGrpoLoss, GspoLoss
+from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
 from strop.core.errors import ConfigError
 
@@ -29,8 +30,9 @@ def test_nothing_given_is_the_defaults() -> None:
 def test_later_layers_win_and_leave_the_rest(tmp_path: Path) -> None:
     first = write(tmp_path, "grpo: {beta: 0.1, group_size: 4}\nsampling: {stop: [a, b, c]}\n", "1.yaml")
     second = write(tmp_path, "grpo: {beta: 0.2}\nsampling: {stop: [d]}\n", "2.yaml")
-    recipe = load_recipe([first, second], ["grpo.epsilon_high=0.3"])
-    assert (recipe.grpo.beta, recipe.grpo.group_size, recipe.grpo.epsilon_high) == (0.2, 4, 0.3)
+    recipe = load_recipe([first, second], ["grpo.loss.epsilon_high=0.3"])
+    assert (recipe.grpo.beta, recipe.grpo.group_size) == (0.2, 4)
+    assert recipe.grpo.loss == DapoLoss(epsilon_high=0.3)
     assert recipe.sampling.stop == ["d"]
     assert load_recipe([first, second], ["grpo.beta=0.3", "grpo.beta=0.4"]).grpo.beta == 0.4
 
@@ -73,6 +75,15 @@ def test_interpolation_sees_files_overrides_and_defaults(tmp_path: Path) -> None
     assert (recipe.run.name, recipe.optim.steps) == ("g8-s7", 8)
 
 
+def test_a_changed_type_starts_its_section_afresh(tmp_path: Path) -> None:
+    path = write(tmp_path, "grpo: {preset: gspo, loss: {epsilon_high: 0.1}}")
+    assert load_recipe([path]).grpo.loss == GspoLoss(epsilon_low=2e-5, epsilon_high=0.1)
+    changed = load_recipe([path], ["grpo.loss.max_weight=3", "grpo.loss.type=cispo"]).grpo
+    assert changed.loss == CispoLoss(max_weight=3) and changed.beta == 0.02
+    again = write(tmp_path, dump_recipe(load_recipe([path], ["grpo.loss.type=dr-grpo"])), "again.yaml")
+    assert load_recipe([again]).grpo.loss == DrGrpoLoss()
+
+
 def test_a_changed_engine_starts_the_policy_afresh(tmp_path: Path) -> None:
     path = write(tmp_path, "policy: {engine: transformers, batch_rows: 4}")
     recipe = load_recipe([path], ["policy.max_num_seqs=9", "policy.engine=vllm"])
@@ -83,11 +94,12 @@ def test_a_changed_engine_starts_the_policy_afresh(tmp_path: Path) -> None:
 
 def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
     path = write(
-        tmp_path, "model:\n  name: x\ngrpo:\n  clip_high: 0.3\n  loss: dapoo\noptim:\n  steps: many\n"
+        tmp_path, "model:\n  name: x\ngrpo:\n  clip_high: 0.3\n  loss: {type: dapoo}\noptim:\n  steps: many\n"
     )
     assert faults_of([path], "grpo.betaa=1") == [
-        f"{path}:5 grpo.loss: 'dapoo' is none of grpo, dr_grpo, dapo, bnpo, cispo, luspo; did you mean dapo?",
-        f"{path}:4 grpo.clip_high: unknown key; did you mean grpo.epsilon_high?",
+        f"{path}:5 grpo.loss.type: 'dapoo' is none of grpo, dapo, dr-grpo, bnpo, gspo, luspo, cispo, reinforce, "
+        "sequence-weighted; did you mean dapo?",
+        f"{path}:4 grpo.clip_high: unknown key; did you mean grpo.loss.epsilon_high?",
         "command line: grpo.betaa=1: unknown key; did you mean grpo.beta?",
         f"{path}:7 optim.steps: expected a whole number, got 'many'",
     ]
@@ -122,13 +134,29 @@ def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
         ("rewards=[{name: a}, {name: a}]", "'a' is listed twice"),
         ("sampling.max_tokens=0", "must be greater than or equal to 1, got 0"),
         ("sampling.temperature=0", "must be greater than 0, got 0"),
-        ("grpo.group_size=1", "must be greater than or equal to 2, got 1"),
-        ("grpo.epsilon_high=0.1", "0.1 is below epsilon_low (0.2)"),
-        ("grpo.loss=luspo", "loss luspo needs importance_level: sequence"),
+        ("grpo.group_size=0", "must be greater than or equal to 1, got 0"),
+        ("grpo.loss.epsilon_high=0.1", "0.1 is below epsilon_low (0.2)"),
+        ("grpo.loss.max_weight=3", "unknown key for type dapo; there are epsilon_low, epsilon_high, type"),
+        (
+            "grpo.loss={type: cispo, max_wieght: 3}",
+            "unknown key for type cispo; did you mean grpo.loss.max_weight?",
+        ),
+        ("grpo.loss=dr_grpo", "expected a mapping, got 'dr_grpo'; write {type: dr-grpo}"),
+        ("grpo.epsilon_high=0.3", "unknown key; did you mean grpo.loss.epsilon_high?"),
+        ("grpo.scale_rewards=none", "unknown key; did you mean grpo.advantage.scale?"),
+        ("grpo.advantage.type=running-baseline", "grpo.refill: replaces groups of equal rewards"),
+        ("grpo.group_size=1", "take 2 or more, or advantage.type running-baseline"),
+        ("grpo.correction={type: token-masked, min_weight: 6}", "max_weight: 5 is not above min_weight (6)"),
+        (
+            "grpo.advantage={type: per-turn, scale: batch}",
+            "turns are scaled within their group or not at all",
+        ),
+        ("grpo.max_staleness=1", "needs a grpo.correction"),
+        ("grpo.older=correct", "correct needs a grpo.correction"),
         ("optim.betas=[0.9, 1.0]", "[0.9, 1.0] must both lie in [0, 1)"),
         ("optim.betas=[0.9]", "optim.betas"),
         ("optim.warmup_steps=999", "999 is more than steps (200)"),
-        ("optim.micro_batch=7", "7 does not divide the 256 rows of a step"),
+        ("optim.micro_batch=7", "did you mean optim.micro_batch_tokens"),
         ("evaluation.k=[16]", "pass@16 needs 1 <= k <= samples (8)"),
         ("evaluation={samples: 0, greedy: false}", "leave nothing to evaluate"),
         ("sandbox.wall_seconds=1", "1 is below cpu_seconds (5)"),
@@ -213,3 +241,29 @@ def test_control_characters_do_not_come_back_raw() -> None:
 def test_anchors_and_explicit_tags_work(tmp_path: Path) -> None:
     recipe = load_recipe([write(tmp_path, "seed: &s 3\noptim: {steps: *s, learning_rate: !!float 0.1}\n")])
     assert (recipe.seed, recipe.optim.steps) == (3, 3)
+
+
+def test_a_list_of_task_sets_names_its_faults_and_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.yaml"
+    path.write_text("tasks:\n  - name: a\n    weight: 2\n  - name: b\n    stop: ['x']\n")
+    recipe = load_recipe([path])
+    again = tmp_path / "again.yaml"
+    again.write_text(dump_recipe(recipe))
+    assert load_recipe([again]) == recipe and [one.name for one in recipe.tasks] == ["a", "b"]
+    for words, said in (
+        (["tasks.limit=5"], "tasks.limit=5: the recipe has a list of task sets"),
+        (["tasks=[{name: a, wieght: 2}]"], "did you mean tasks.0.weight?"),
+        (["tasks=[{name: a}, {name: a}]"], "two sets are named 'a'"),
+        (["tasks=[{name: a, weight: 0}]"], "every set has weight 0 at step 1"),
+        (
+            ["tasks=[{name: a, schedule: [{step: 5, weight: 1}, {step: 5, weight: 0}]}]"],
+            "step 5 does not come after",
+        ),
+        (["tasks=[{source: x}]"], "tasks.0.name: needs a value"),
+        (["tasks=[]"], "the list is empty"),
+        (["tasks.style=chta"], "did you mean chat?"),
+    ):
+        files = [path] if words == ["tasks.limit=5"] else []
+        with pytest.raises(ConfigError) as fault:
+            load_recipe(files, words)
+        assert said in str(fault.value), fault.value

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
+from strop.config.algorithms import DapoLoss, GroupAdvantage, GrpoLoss, GspoLoss
 from strop.config.layers import PRESETS, preset_names, section_names
 from strop.config.load import load_recipe
 from strop.config.messages import ALIASES, section_at
-from strop.config.model import POLICIES
 from strop.config.schema import Recipe
 from strop.config.section import Section
+from strop.config.unions import DEFAULT_KINDS, UNIONS
 
 
 def subclasses(base: type[Section]) -> Iterator[type[Section]]:
@@ -34,20 +35,28 @@ def test_every_recipe_can_be_left_empty_and_none_can_be_changed() -> None:
         recipe.seed = 3  # type: ignore[misc]
 
 
-def test_each_engine_has_its_class() -> None:
-    for engine, section in POLICIES.items():
-        assert section.model_fields["engine"].default == engine
+@pytest.mark.parametrize("path", UNIONS, ids=".".join)
+def test_each_kind_has_its_class_and_can_be_chosen_alone(path: tuple[str, ...]) -> None:
+    union, place = UNIONS[path], ".".join(path)
+    for kind, section in union.classes.items():
+        assert section.model_fields[union.key].default == kind
+        needed = {"scripted": ["policy.answers=a"], "running-baseline": ["grpo.refill=false"]}.get(kind, [])
+        recipe = load_recipe([], [f"{place}.{union.key}={kind}", *needed])
+        found: object = recipe
+        for part in path:
+            found = getattr(found, part)
+        assert type(found) is section
 
 
 def test_aliases_lead_to_keys_that_exist() -> None:
     for old, new in ALIASES.items():
-        section, key = new.split(".")
-        assert key in section_at((section,), "transformers").model_fields, old
+        *parts, key = new.split(".")
+        assert key in section_at(tuple(parts), DEFAULT_KINDS).model_fields, old
 
 
 def test_section_names_are_those_of_the_schema() -> None:
     for name in section_names():
-        assert section_at((name,), "transformers") is not None
+        assert section_at((name,), DEFAULT_KINDS) is not None
 
 
 def every_preset() -> list[tuple[str, str]]:
@@ -71,12 +80,13 @@ def test_shipped_presets() -> None:
     ]
     assert preset_names("grpo") == ["classic", "clip-higher", "dr-grpo", "gspo"]
     classic = load_recipe([], ["grpo=classic"]).grpo
-    assert (classic.loss, classic.beta, classic.epsilon_low, classic.epsilon_high) == ("grpo", 0.04, 0.2, 0.2)
+    assert (classic.loss, classic.beta) == (GrpoLoss(epsilon_low=0.2, epsilon_high=0.2), 0.04)
     higher = load_recipe([], ["grpo=clip-higher"]).grpo
-    assert (higher.loss, higher.beta, higher.epsilon_high, higher.mask_truncated) == ("dapo", 0.0, 0.28, True)
-    assert load_recipe([], ["grpo=dr-grpo"]).grpo.scale_rewards == "none"
+    assert (higher.loss, higher.beta) == (DapoLoss(epsilon_low=0.2, epsilon_high=0.28), 0.0)
+    assert higher.mask_truncated
+    assert load_recipe([], ["grpo=dr-grpo"]).grpo.advantage == GroupAdvantage(scale="none")
     gspo = load_recipe([], ["grpo=gspo"]).grpo
-    assert (gspo.importance_level, gspo.epsilon_low, gspo.epsilon_high) == ("sequence", 2e-5, 4e-4)
+    assert gspo.loss == GspoLoss(epsilon_low=2e-5, epsilon_high=4e-4, average="answers")
 
 
 def test_a_preset_gives_way_to_keys_beside_it_wherever_they_stand() -> None:

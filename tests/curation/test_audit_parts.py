@@ -88,7 +88,7 @@ def test_a_moved_clock_is_the_same_program_at_another_time(tmp_path):
 
         done = subprocess.run(
             [sys.executable, "-c", (moved_clock(code, move) or "") + "print(now)"],
-            capture_output=True, text=True, check=True, timeout=60,
+            capture_output=True, text=True, check=True, timeout=300,
         )  # fmt: skip
         space["now"] = eval(done.stdout)
         seen.append(space["now"])

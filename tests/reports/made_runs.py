@@ -55,7 +55,7 @@ def make_run(
     settings = [
         f"run.name={folder.name}", f"run.dir='{folder}'", f"tasks.source={language}-functions", f"seed={seed}",
         f"optim.steps={planned or max(1, steps)}", f"grpo.tasks_per_step={groups}", f"grpo.group_size={size}",
-        "optim.micro_batch=1", *overrides,
+        *overrides,
     ]  # fmt: skip
     recipe = load_recipe([], settings)
     with RunFolder.create(folder, recipe=dump_recipe(recipe), versions=VERSIONS) as run:

@@ -42,7 +42,7 @@ def on_terminal(words: Sequence[str], columns: int, lines: int = 24, **variables
     text = drain(ours, process)
     assert process.stderr is not None
     errors = process.stderr.read().decode()
-    assert process.wait(60) == 0 and errors == "", errors
+    assert process.wait(300) == 0 and errors == "", errors
     os.close(ours)
     return text
 

@@ -77,7 +77,7 @@ def test_a_pipe_gets_plain_lines() -> None:
         [sys.executable, "-c", VIEW.replace("PLAIN", "None")],
         capture_output=True,
         env=environment(),
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0 and done.stderr == b""

@@ -21,7 +21,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wait_for_count(page: Any, text: str) -> None:
-    page.locator(".count", has_text=text).wait_for(timeout=60_000)
+    page.locator(".count", has_text=text).wait_for(timeout=300_000)
 
 
 def test_a_newer_step_is_offered_and_the_place_stays(source: Path, tmp_path: Path, open_page: Open) -> None:
@@ -33,7 +33,7 @@ def test_a_newer_step_is_offered_and_the_place_stays(source: Path, tmp_path: Pat
             page.keyboard.press(key)
         chosen = page.locator(".is-here a").get_attribute("href")
         writer.say("step")
-        page.get_by_role("link", name="step 3 is there").wait_for(timeout=60_000)
+        page.get_by_role("link", name="step 3 is there").wait_for(timeout=300_000)
         assert page.locator(".is-here a").get_attribute("href") == chosen
         assert page.locator(".place-list a[aria-current]").inner_text().startswith("2")
         page.get_by_role("link", name="step 3 is there").click()

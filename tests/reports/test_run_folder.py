@@ -42,7 +42,7 @@ def rollout(task_id, index, text="    return 1\u2028é\x1b[31m", outcome=Outcome
 
 def in_subprocess(code, *args):
     return subprocess.run(
-        [sys.executable, "-c", code, *map(str, args)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, *map(str, args)], capture_output=True, text=True, timeout=300
     )
 
 

@@ -47,7 +47,7 @@ def test_running_while_another_process_writes_and_stopped_after_it_was_killed(ru
         assert state_of(run).text == "running: step 2 of 5 is done"
     finally:
         writer.kill()
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=300)
     assert state_of(run).kind == "stopped"
 
 

@@ -191,7 +191,7 @@ def test_runs_in_every_state_open_in_a_browser_and_say_what_they_are(tmp_path):
         )
         for number, said in enumerate(runs):
             tab.goto((tmp_path / f"{number}.html").as_uri())
-            tab.get_by_text(said).first.wait_for(timeout=60_000)
+            tab.get_by_text(said).first.wait_for(timeout=300_000)
         browser.close()
     assert faults == []
 

@@ -151,9 +151,13 @@ def test_a_deleted_folder_is_said_and_its_return_is_seen(source: Path, tmp_path:
 def test_nothing_is_read_while_nobody_asks(source: Path, tmp_path: Path) -> None:
     with viewed(make_run(tmp_path / "run", steps=2, groups=1, size=2)) as server:
         server.complete()
-        before = _cpu_ticks(server.process.pid)
-        time.sleep(2)
-        assert _cpu_ticks(server.process.pid) - before <= 10  # the server's own clock; a tick is 10 ms
+
+        def quiet() -> bool:
+            before = _cpu_ticks(server.process.pid)
+            time.sleep(2)
+            return _cpu_ticks(server.process.pid) - before <= 10  # the server's own clock; a tick is 10 ms
+
+        assert any(quiet() for _ in range(4)), "it is never at rest"  # it may still be at its last answer
 
 
 def _cpu_ticks(pid: int) -> int:

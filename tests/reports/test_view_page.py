@@ -24,7 +24,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def state(page: Any, words: str) -> None:
     """Waits until the line about the run's state says so."""
-    page.locator(".status", has_text=words).wait_for(timeout=60 * SECONDS)
+    page.locator(".status", has_text=words).wait_for(timeout=300 * SECONDS)
 
 
 def test_a_growing_run_is_shown_without_reload(source: Path, tmp_path: Path, open_page: OpenPage) -> None:
@@ -34,14 +34,14 @@ def test_a_growing_run_is_shown_without_reload(source: Path, tmp_path: Path, ope
         state(page, "running")
         writer.say("step", "step")
         state(page, "step 2 of 6")
-        page.locator("a[href*='step=2']").first.wait_for(state="attached", timeout=60 * SECONDS)
+        page.locator("a[href*='step=2']").first.wait_for(state="attached", timeout=300 * SECONDS)
         page.goto(f"{server.url}#view=rollouts&run=0&step=1")
         page.locator("main").get_by_text("Step 1", exact=True).wait_for()
         page.keyboard.press("/")
         page.keyboard.type("return")
         writer.say("step", "step")
         state(page, "step 4 of 6")
-        page.locator("a[href*='step=4']").first.wait_for(state="attached", timeout=60 * SECONDS)
+        page.locator("a[href*='step=4']").first.wait_for(state="attached", timeout=300 * SECONDS)
         assert page.evaluate("document.activeElement.value") == "return"
         assert "step=1" in page.evaluate("location.hash")
         writer.say("step", "step", "finish")
@@ -75,7 +75,7 @@ def test_charts_are_drawn_and_follow(source: Path, tmp_path: Path, open_page: Op
         writer.say("step", "step", "step")
         page = open_page(server.url, "#view=overview")
         drawn = page.locator("main svg .mark-symbol path")
-        page.locator("main [data-drawn]").wait_for(timeout=60 * SECONDS)
+        page.locator("main [data-drawn]").wait_for(timeout=300 * SECONDS)
         before = until(drawn.count, lambda count: count >= 3)
         writer.say("step")
         until(drawn.count, lambda count: count > before)
@@ -111,7 +111,7 @@ def test_a_deleted_folder_and_a_server_that_ended_are_said(tmp_path: Path, brows
         shutil.rmtree(folder)
         state(page, "is gone")
         server.process.send_signal(signal.SIGINT)
-        server.process.wait(60)
+        server.process.wait(300)
         state(page, "does not answer")
         page.close()
         assert faults == []

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 ROOT = Path(__file__).parent.parent.parent
-DEADLINE = 60.0
+DEADLINE = 300.0
 
 
 class Viewed(httpx.Client):

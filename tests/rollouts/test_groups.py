@@ -3,15 +3,18 @@
 import pytest
 
 from strop.config.schema import Recipe
-from strop.config.training import GrpoConfig, OptimConfig
+from strop.config.training import GrpoConfig
 from strop.core.errors import UserError
+from strop.core.play import PlayLimits
 from strop.core.rollout import SamplingParams
 from strop.core.task import Task
-from strop.environments.single_turn import single_turn
+from strop.environments.frame import framed
+from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
+from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import TaskStream, fill_step, play_groups
-from strop.rollouts.player import Player
+from strop.rollouts.mixture import MixedStream, TaskShare
 from strop.verification.pool.pool import VerifierPool
 
 
@@ -27,7 +30,7 @@ def doubling(name: str) -> Task:
     )
 
 
-def player(verifier: VerifierPool) -> Player:
+def player(verifier: VerifierPool) -> Dispatcher:
     """Right for names that begin with "mixed" at even seeds, always wrong otherwise."""
 
     def answer(prompt: list[int], seed: int, index: int) -> str:
@@ -35,7 +38,7 @@ def player(verifier: VerifierPool) -> Player:
         return "\n    return n * 2" if "def mixed" in text and index % 2 == 0 else "\n    return n"
 
     policy = ScriptedPolicy(answer)
-    return Player(policy, verifier, single_turn("continue"))
+    return Dispatcher(policy, verifier, framed(SingleTurn, "continue"))
 
 
 def test_groups_have_signal_where_answers_differ(verifier: VerifierPool) -> None:
@@ -51,11 +54,15 @@ def test_groups_have_signal_where_answers_differ(verifier: VerifierPool) -> None
 
 def test_refill_replaces_what_teaches_nothing(verifier: VerifierPool) -> None:
     tasks = [doubling(f"wrong_{i}") for i in range(6)] + [doubling(f"mixed_{i}") for i in range(2)]
-    stream = TaskStream(tasks, seed=0)
+    stream = MixedStream({"": TaskShare(tasks, lambda step: 1.0)}, seed=0)
     grpo = GrpoConfig(tasks_per_step=2, group_size=4, max_refill_rounds=5)
-    recipe = Recipe(seed=1, grpo=grpo, optim=OptimConfig(micro_batch=8))
+    recipe = Recipe(seed=1, grpo=grpo)
+    who, rubric = player(verifier), WeightedRubric.from_names([("passed", 1.0)])
     learnt, played = fill_step(
-        player(verifier), WeightedRubric.from_names([("passed", 1.0)]), stream, recipe, step=0
+        lambda some, params, round: play_groups(who, rubric, some, 4, params, seed=1, step=0, round=round),
+        stream,
+        recipe,
+        1,
     )
     assert [g.has_signal for g in learnt] == [True, True]
     assert 2 <= len(played) <= 8
@@ -63,7 +70,9 @@ def test_refill_replaces_what_teaches_nothing(verifier: VerifierPool) -> None:
 
 def test_a_prompt_over_the_limit_names_the_task(verifier: VerifierPool) -> None:
     task = doubling("mixed_a")
-    short = Player(player(verifier).policy, verifier, single_turn("continue"), max_prompt_tokens=3)
+    short = Dispatcher(
+        player(verifier).policy, verifier, framed(SingleTurn, "continue"), limits=PlayLimits(prompt=3)
+    )
     with pytest.raises(UserError, match=f"{task.id}.*max_prompt_tokens=3"):
         list(short.play([task], 1, SamplingParams(), seed=0))
 

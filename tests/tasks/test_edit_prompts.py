@@ -12,7 +12,8 @@ from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS, HOLE, EditError, apply_answer
-from strop.environments.single_turn import single_turn
+from strop.environments.frame import framed
+from strop.environments.single_turn import SingleTurn
 from strop.rewards.edits import EDITS
 from strop.tasks.answers import answer_in
 from strop.tasks.edit_prompts import reference
@@ -173,16 +174,16 @@ def test_all_of_the_text_is_the_answer() -> None:
 
 
 def rollout(given: Task, style: str, template: str | None = None) -> Rollout:
-    environment = single_turn(style, template)(given)
+    environment = framed(SingleTurn, style, template)(given)
     text = solution(given, render(given, style, template))
     completion = Completion(token_ids=[1], logprobs=[0.0], text=text, finish_reason="eos")
     return Rollout(
         task_id=given.id,
         index=0,
         seed=0,
-        prompt=environment.text,
+        prompt=environment.begin().shown(),
         turns=[Turn(prompt_ids=[0], completion=completion)],
-        answer=environment.answer(completion),
+        answer=environment.step(completion).answer,
     )
 
 

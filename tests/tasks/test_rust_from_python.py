@@ -65,7 +65,7 @@ def test_literals_have_their_types(pairs):
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             ["rustc", "--edition", "2021", "--crate-type", "lib", "--emit", "metadata", "-o", f"{folder}/x", "-"],
-            input="\n".join(lines), text=True, capture_output=True, timeout=60,
+            input="\n".join(lines), text=True, capture_output=True, timeout=300,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
 

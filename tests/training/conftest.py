@@ -82,7 +82,7 @@ def recipe(tmp_path: Path, model: Path, name: str, **changes: Any) -> list[str]:
         "grpo.group_size": 4,
         "grpo.mask_truncated": "false",  # these answers never end by themselves
         "grpo.tasks_per_step": 4,
-        "optim.micro_batch": 8,
+        "optim.micro_batch_tokens": 64,
         "optim.learning_rate": 0.003,
         "optim.steps": 6,
         "optim.shared_prefix": "true",

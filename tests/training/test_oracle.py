@@ -1,19 +1,25 @@
-"""One batch through the trainer and through examples/minimal_grpo.py: the same loss and gradients."""
+"""One batch through the learner and through examples/minimal_grpo.py: the same loss and gradients."""
 
 import copy
 import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from transformers import TrainerCallback
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
-from strop.policies.loading import load_model, load_tokenizer
-from strop.training.setup import grpo_arguments
-from strop.training.trainer import StropTrainer
+from strop.config.schema import Recipe
+from strop.core.rollout import Completion, Group, Rollout, Turn
+from strop.core.sample import Batch
+from strop.policies.loading import load_model
+from strop.training.batch import Advantages, batch_of
+from strop.training.learner import Learner
+from strop.training.ranks import Ranks
 
 PROMPTS = [[5, 17, 90], [400, 3, 8, 21, 77]]
 GROUP = 4
@@ -41,20 +47,48 @@ def batch() -> dict[str, Any]:
     }
 
 
-class Capture(TrainerCallback):
-    """Keeps the gradients of the first step and the logged loss."""
+def batch_for(recipe: Recipe) -> Batch:
+    """The same as the learner takes it."""
+    data = batch()
+    rollouts = [
+        Rollout(
+            task_id=str(row // GROUP),
+            index=row % GROUP,
+            seed=0,
+            prompt="",
+            turns=[
+                Turn(
+                    prompt_ids=data["prompt_ids"][row],
+                    completion=Completion(
+                        token_ids=ids, logprobs=[0.0] * len(ids), text="", finish_reason="eos"
+                    ),
+                )
+            ],
+            reward=data["strop_reward"][row],
+        )
+        for row, ids in enumerate(data["completion_ids"])
+    ]
+    groups = [Group(task_id=str(n), step=1, rollouts=rollouts[n * GROUP : (n + 1) * GROUP]) for n in (0, 1)]
+    return batch_of(Advantages(recipe.grpo.advantage).of(groups), recipe.grpo)
 
-    def __init__(self) -> None:
-        self.gradients: dict[str, torch.Tensor] = {}
-        self.loss = float("nan")
 
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
-        if not self.gradients:
-            self.gradients = {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
+Seen = list[tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]]
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        if "loss" in logs and self.loss != self.loss:
-            self.loss = float(logs["loss"])
+
+@contextmanager
+def watching(model: Any) -> Iterator[Seen]:
+    """(gradients, weights) before each step of the optimiser."""
+    seen: Seen = []
+
+    def note(*_: Any) -> None:
+        named = list(model.named_parameters())
+        seen.append(({n: p.grad.clone() for n, p in named}, {n: p.detach().clone() for n, p in named}))
+
+    handle = register_optimizer_step_pre_hook(note)
+    try:
+        yield seen
+    finally:
+        handle.remove()
 
 
 def perturbed(model: Any) -> Any:
@@ -69,54 +103,42 @@ def perturbed(model: Any) -> Any:
 
 FORMS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "classic": (
-        ["grpo.loss=grpo", "grpo.beta=0.04", "grpo.epsilon_high=0.2", "grpo.scale_rewards=group"],
+        ["grpo.loss.type=grpo", "grpo.beta=0.04", "grpo.advantage.scale=group"],
         {"beta": 0.04, "clip_high": 0.2, "mean_over": "answers"},
     ),
     "clip-higher": (
-        ["grpo.loss=dapo", "grpo.beta=0", "grpo.epsilon_high=0.28"],
+        ["grpo.loss.type=dapo", "grpo.beta=0", "grpo.loss.epsilon_high=0.28"],
         {"beta": 0.0, "clip_high": 0.28, "mean_over": "tokens"},
     ),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("shared_prefix", [True, False])
-@pytest.mark.parametrize("micro_batch", [8, 4])
-def test_trainer_equals_the_equations(
-    tiny_model: Path, tmp_path: Path, form: str, shared_prefix: bool, micro_batch: int
+@pytest.mark.parametrize("shared_prefix", [False, True])
+@pytest.mark.parametrize("limit", [1000, 14, 1])
+def test_learner_equals_the_equations(
+    tiny_model: Path, tmp_path: Path, form: str, shared_prefix: bool, limit: int
 ) -> None:
     oracle = minimal_grpo()
     overrides, options = FORMS[form]
+    model = load_model(str(tiny_model), device="cpu")
+    reference = perturbed(model)
+    reference.save_pretrained(tmp_path)
     recipe = load_recipe(
         [],
         [
-            *overrides, "model.compute_dtype=float32", "model.gradient_checkpointing=false", "grpo.group_size=4",
-            "grpo.tasks_per_step=2", f"optim.micro_batch={micro_batch}", "optim.steps=1", "optim.max_grad_norm=1e9",
-            "sampling.max_tokens=6",
+            *overrides, "model.compute_dtype=float32", "model.dtype=float32", "model.gradient_checkpointing=false",
+            "grpo.group_size=4", "grpo.tasks_per_step=2", f"optim.micro_batch_tokens={limit}", "optim.steps=1",
+            "optim.max_grad_norm=1e9", "sampling.max_tokens=6", f"optim.shared_prefix={shared_prefix}",
+            f"model.name={tmp_path}",
         ],
     )  # fmt: skip
     (stage,) = stages_of(recipe)
-    model = load_model(str(tiny_model), device="cpu")
-    reference = perturbed(model)
     ours = copy.deepcopy(model)
-    capture = Capture()
-    from datasets import Dataset
-
-    trainer = StropTrainer(
-        model=model,
-        args=grpo_arguments(stage, tmp_path),
-        train_dataset=Dataset.from_list([{"prompt": ""}] * 8),
-        processing_class=load_tokenizer(str(tiny_model)),
-        feed=lambda step: batch(),
-        on_advantages=lambda step, advantages: None,
-        state=dict,
-        stage=stage,
-        shared_prefix=shared_prefix,
-        callbacks=[capture],
-    )
-    if recipe.grpo.beta:
-        trainer.ref_model.load_state_dict(reference.state_dict())
-    trainer.train()
+    learner = Learner(model, recipe, Ranks(), pad_id=0)
+    with watching(model) as seen:
+        metrics = learner.update(batch_for(recipe), stage, 0)
+    ((gradients, _),) = seen
 
     data = batch()
     prompts, prompt_mask = oracle.pad(data["prompt_ids"], left=True)
@@ -132,58 +154,31 @@ def test_trainer_equals_the_equations(
         **options,
     )
     expected.backward()
-    assert capture.loss == pytest.approx(expected.item(), abs=1e-5)
-    assert capture.gradients
+    assert metrics["loss"] == pytest.approx(expected.item(), abs=1e-5)
     for name, parameter in ours.named_parameters():
-        torch.testing.assert_close(capture.gradients[name], parameter.grad, atol=1e-5, rtol=1e-5)
-    assert max(g.abs().max() for g in capture.gradients.values()) > 1e-3
+        torch.testing.assert_close(gradients[name], parameter.grad, atol=1e-5, rtol=1e-5)
+    assert max(g.abs().max() for g in gradients.values()) > 1e-3
 
 
-def test_minibatches_are_updates_of_their_own(tiny_model: Path, tmp_path: Path) -> None:
+def test_minibatches_are_updates_of_their_own(tiny_model: Path) -> None:
     """Two updates: the first is the oracle's on the first group, the second on the other group and moved weights."""
     oracle = minimal_grpo()
     recipe = load_recipe(
         [],
         [
             *FORMS["clip-higher"][0], "model.compute_dtype=float32", "model.gradient_checkpointing=false",
-            "grpo.group_size=4", "grpo.tasks_per_step=2", "grpo.minibatches=2", "optim.micro_batch=2", "optim.steps=1",
-            "optim.max_grad_norm=1e9", "sampling.max_tokens=6", "optim.learning_rate=0.01",
+            "grpo.group_size=4", "grpo.tasks_per_step=2", "grpo.minibatches=2", "optim.micro_batch_tokens=14",
+            "optim.steps=1", "optim.max_grad_norm=1e9", "sampling.max_tokens=6", "optim.learning_rate=0.01",
         ],
     )  # fmt: skip
     (stage,) = stages_of(recipe)
     assert stage.last_update == 2
     model = load_model(str(tiny_model), device="cpu")
     ours = copy.deepcopy(model)
-    seen: list[tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]] = []
-    played: list[int] = []
-
-    class Watch(TrainerCallback):
-        def on_pre_optimizer_step(
-            self, args: Any, state: Any, control: Any, model: Any = None, **_: Any
-        ) -> None:
-            named = list(model.named_parameters())
-            seen.append(({n: p.grad.clone() for n, p in named}, {n: p.detach().clone() for n, p in named}))
-
-    def feed(step: int) -> dict[str, Any]:
-        played.append(step)
-        return batch()
-
-    from datasets import Dataset
-
-    trainer = StropTrainer(
-        model=model,
-        args=grpo_arguments(stage, tmp_path),
-        train_dataset=Dataset.from_list([{"prompt": ""}] * 4),
-        processing_class=load_tokenizer(str(tiny_model)),
-        feed=feed,
-        on_advantages=lambda step, advantages: None,
-        state=dict,
-        stage=stage,
-        shared_prefix=False,
-        callbacks=[Watch()],
-    )
-    trainer.train()
-    assert played == [0] and len(seen) == 2
+    learner = Learner(model, recipe, Ranks(), pad_id=0)
+    with watching(model) as seen:
+        learner.update(batch_for(recipe), stage, 0)
+    assert len(seen) == 2
 
     data = batch()
     prompts, prompt_mask = oracle.pad(data["prompt_ids"], left=True)
@@ -196,15 +191,13 @@ def test_minibatches_are_updates_of_their_own(tiny_model: Path, tmp_path: Path) 
         rows = slice(number * GROUP, (number + 1) * GROUP)
         ours.load_state_dict(weights, strict=False)
         ours.zero_grad()
-        loss = oracle.loss(
+        oracle.loss(
             oracle.token_logps(ours, prompts[rows], completions[rows], mask[rows]),
             completion_mask[rows].float(),
             advantages[rows],
             old_logps_BT=sampled[rows],
             **FORMS["clip-higher"][1],
-        )
-        # The mean over a minibatch's tokens, as a share of half of the step's tokens.
-        (loss * completion_mask[rows].sum() / (completion_mask.sum() / 2)).backward()
+        ).backward()
         for name, parameter in ours.named_parameters():
             torch.testing.assert_close(gradients[name], parameter.grad, atol=1e-5, rtol=1e-4)
     assert max(g.abs().max() for g in seen[1][0].values()) > 1e-3

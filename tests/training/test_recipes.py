@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.warm import strop
 
+from strop.config.algorithms import DapoLoss
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
 
@@ -44,7 +45,8 @@ def test_two_steps(
     monkeypatch.chdir(ROOT)
     done = strop(
         "train", str(recipe), f"model.name={tiny_model}", f"run.dir={tmp_path}/run", "policy.engine=transformers",
-        "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch=4", "sampling.max_tokens=8",
+        "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch_tokens=64",
+        "sampling.max_tokens=8",
         "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]", "optim.warmup_steps=0", "sft.steps=1",
         *made_small(recipe, bugs),
     )  # fmt: skip
@@ -74,7 +76,7 @@ def test_the_published_mixture_of_repair(name: str) -> None:
         "partial_reasoning", "strict_reasoning", "sr_diff_format", "sr_diff_similarity"
     ]  # fmt: skip
     grpo, optim = ours.grpo, ours.optim
-    assert (grpo.group_size, grpo.beta, grpo.scale_rewards) == (4, 0.02, "none")
+    assert (grpo.group_size, grpo.beta, grpo.advantage.scale) == (4, 0.02, "none")
     assert (optim.learning_rate, optim.max_grad_norm, optim.warmup_steps / optim.steps) == (5e-6, 0.1, 0.1)
     assert (ours.tasks.max_prompt_tokens, ours.sampling.max_tokens) == (512, 256)
     assert (ours.model.lora.rank, ours.model.lora.alpha) == (32, 64)
@@ -96,7 +98,7 @@ def test_the_published_schedule() -> None:
     assert [s.recipe.grpo.tasks_per_step // s.recipe.grpo.minibatches for s in stages] == [16, 64]
     for recipe in (stage.recipe for stage in stages):
         grpo = recipe.grpo
-        assert (grpo.epsilon_low, grpo.epsilon_high, grpo.beta, grpo.loss) == (0.2, 0.28, 0.0, "dapo")
+        assert (grpo.loss, grpo.beta) == (DapoLoss(epsilon_low=0.2, epsilon_high=0.28), 0.0)
         assert grpo.mask_truncated and not grpo.refill and grpo.group_size == 8
         assert (recipe.sampling.temperature, recipe.tasks.max_tests) == (0.6, 15)
         assert (recipe.optim.learning_rate, recipe.optim.max_grad_norm) == (1e-6, 1.0)

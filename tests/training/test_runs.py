@@ -86,6 +86,27 @@ def test_killed_anywhere_and_resumed_gives_the_same_bits(
     assert again.returncode == 0 and "already finished" in again.stdout, again
 
 
+@pytest.mark.train(20)
+def test_the_model_as_it_came_can_be_evaluated_last(
+    recipe_words: Callable[..., list[str]], six_steps: Path, tmp_path: Path
+) -> None:
+    done = strop("train", *recipe_words("late", evaluation__before="last"))
+    assert done.returncode == 0, done.stderr
+    assert "before training" in done.stdout.partition("after training")[2]
+
+    def counts(run: Path, name: str) -> object:
+        return json.loads((run / "evaluation" / f"{name}.record.json").read_text())["counts"]
+
+    for name in ("before", "after"):
+        assert counts(tmp_path / "late", name) == counts(six_steps, name)
+    assert weights(tmp_path / "late") == weights(six_steps)
+    summary = json.loads((tmp_path / "late" / "summary.json").read_text())
+    assert (
+        summary["evaluation"]["paired"]
+        == json.loads((six_steps / "summary.json").read_text())["evaluation"]["paired"]
+    )
+
+
 @pytest.mark.train(25)
 def test_half_written_checkpoint_is_left_out(six_steps: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"

@@ -5,9 +5,10 @@ from pathlib import Path
 import torch
 
 from strop.config.load import load_recipe
-from strop.policies.loading import HubTokenizer, load_model, load_tokenizer
+from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import load_tasks
-from strop.tasks.recipe import split_tasks
+from strop.tasks.mixture import task_sets
 from strop.training.sft import _loss, examples_of
 
 
@@ -21,8 +22,9 @@ def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:
     ]
     tokenizer = HubTokenizer(load_tokenizer(str(tiny_model), None))
     recipe = load_recipe([], [*options, "sft.source=rust-functions"])
-    train, held_out = split_tasks(recipe)
-    examples = examples_of(recipe, train, tokenizer)
+    sets = task_sets(recipe)
+    train, held_out = sets[0].train, sets[0].held_out
+    examples = examples_of(sets, tokenizer)
     side = [task for task in load_tasks("rust-functions", held_out_fraction=0.3) if task.split == "train"]
     assert len(train) < len(examples) <= len(side)
     prompts = {tuple(prompt) for prompt, _ in examples}

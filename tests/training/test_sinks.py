@@ -34,7 +34,7 @@ def calls(run: Path) -> list[dict[str, Any]]:
 
 def git(remote: Path, *words: str) -> str:
     argv = ["git", f"--git-dir={remote}", *words]
-    return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=300).stdout
 
 
 def start_and_kill(words: list[str], run: Path, step: int) -> None:

@@ -98,17 +98,16 @@ def test_dry_run_prints_the_stages(recipe_words: Callable[..., list[str]]) -> No
     ("stages", "said"),
     [
         ("[{until: 3, model: {name: x}}, {}]", "stages.0.model: cannot change between stages"),
-        ("[{until: 3, grpo: {loss: grpo}}, {}]", "stages.0.grpo.loss: cannot change between stages"),
+        (
+            "[{until: 3, grpo: {loss: {type: grpo}}}, {}]",
+            "stages.0.grpo.loss.type: cannot change between stages",
+        ),
         ("[{until: 3, sampling: {max_token: 4}}, {}]", "did you mean stages.0.sampling.max_tokens"),
         ("[{until: 3}, {until: 2}]", "stages.1.until: 2 is not after"),
         ("[{until: 3}, {until: 4}]", "the run ends at optim.steps (6)"),
         ("[{sampling: {max_tokens: 4}}, {}]", "stages.0.until: needs the stage's last step"),
-        (
-            "[{until: 3}, {grpo: {tasks_per_step: 3}}]",
-            "stages.1.optim.micro_batch: 8 does not divide the 12 rows",
-        ),
         ("[{until: 3}, {grpo: {minibatches: 3}}]", "stages.1.grpo: minibatches"),
-        ("[{until: 3}, {grpo: {epsilon_high: 0.1}}]", "epsilon_high"),
+        ("[{until: 3}, {grpo: {loss: {epsilon_high: 0.1}}}]", "stages.1.grpo.loss.epsilon_high"),
     ],
 )
 def test_faults_of_stages_are_said_with_their_place(stages: str, said: str) -> None:
@@ -139,7 +138,7 @@ def test_every_update_belongs_to_one_step_of_one_stage(
         [],
         [
             f"optim.steps={steps}", f"run.save_every={every}", f"optim.warmup_steps={min(warmup, steps)}",
-            "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch=4", f"stages=[{', '.join(written)}]",
+            "grpo.tasks_per_step=2", "grpo.group_size=4", f"stages=[{', '.join(written)}]",
         ],
     )  # fmt: skip
     stages = stages_of(recipe)

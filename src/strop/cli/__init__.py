@@ -91,8 +91,10 @@ def _terminated(number: int, frame: object) -> None:
 def tell(error: StropError) -> int:
     """Prints an error on stderr, one line per fault, and returns the exit code."""
     faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
-    for fault in faults:
-        print(f"error: {printable(fault)}", file=sys.stderr)
+    rank = os.environ.get("RANK", "0")  # several processes may share a terminal
+    place = "" if rank == "0" else f"rank {rank}: "
+    for fault in faults if not getattr(error, "said", False) else ():
+        print(f"{place}error: {printable(fault)}", file=sys.stderr)
     return 2 if isinstance(error, UserError) else 1
 
 

@@ -135,11 +135,19 @@ def _trials(
     if wanted.generate:
         if language not in (None, *LANGUAGES):
             raise UserError(f"--generate has no grammar for {language!r}; known: {', '.join(LANGUAGES)}")
-        drawn = list(generate(wanted.generate, wanted.seed, build(canaries.secret), canaries.facts, language))
+        drawn = list(
+            generate(
+                wanted.generate,
+                wanted.seed,
+                build(canaries.secret, canaries.folder),
+                canaries.facts,
+                language,
+            )
+        )
         made.update({payload.name: payload for _, payload in drawn})
         return [one for one, _ in drawn]
     if answers is None:
-        tasks, facts = build(canaries.secret), canaries.facts
+        tasks, facts = build(canaries.secret, canaries.folder), canaries.facts
         return [trial(one, tasks, facts) for one in chosen]
     given = [t for t in load_answers(answers) if language in (None, t.language) and name in (None, t.name)]
     if not given:

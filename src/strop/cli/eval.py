@@ -114,6 +114,8 @@ def evaluate(
     named = read_models(words, answering.engine, answering.base_url)
     recipes = recipes_of(named, asked.overrides(), overrides)
     first = next(iter(recipes.values()))
+    if isinstance(first.tasks, list):
+        raise UserError("strop eval takes one task set; name it with --tasks")
     tasks, window = chosen_tasks(first, asked.split, asked.limit)
     check(tasks, first.evaluation.samples, first.evaluation.k, first.evaluation.greedy)
     check_there(recipes)
@@ -125,7 +127,7 @@ def evaluate(
     for name, recipe in recipes.items():
         if trained := other_prompts(recipe, recipe.model.name):
             note(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
-    head = {"tasks": first.tasks.source, "style": first.tasks.style, "seed": first.seed}
+    head = {"tasks": first.task_set.source, "style": first.task_set.style, "seed": first.seed}
     report = _Report({**head, **({"window": window} if window else {})}, tasks, output, chart)
     try:
         _all(recipes, tasks, seen, report)
@@ -235,11 +237,12 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
     """Loads a model, evaluates it and lets it go again. Its verifier holds no verdicts of another's: they look fast."""
     from contextlib import ExitStack
 
-    from strop.environments.single_turn import played_by
-    from strop.evaluation.evaluate import evaluate_player
+    from strop.environments.kinds import played_by
+    from strop.evaluation.evaluate import evaluate_with
     from strop.policies.open import open_policy
     from strop.reports.terminal.progress import Progress
-    from strop.rollouts.player import Player
+    from strop.rollouts.encoding import opening_ids
+    from strop.rollouts.opening import dispatcher_of
     from strop.verification import open_configured
 
     config = recipe.evaluation
@@ -248,16 +251,17 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
         stack.callback(verifier.close)
         environment = played_by(recipe)
         policy = open_policy(
-            recipe, prompts=lambda tokenizer: {t.id: environment(t).prompt(tokenizer) for t in tasks}
+            recipe,
+            prompts=lambda tokenizer: {t.id: opening_ids(environment(t).begin(), tokenizer) for t in tasks},
         )
         stack.callback(getattr(policy, "close", lambda: None))
-        player = Player(policy, verifier, environment, max_prompt_tokens=recipe.tasks.max_prompt_tokens)
+        player = dispatcher_of(recipe, policy, verifier, environment)
         player.check_prompts(tasks)
         answers = len(tasks) * (config.samples + config.greedy)
         progress = stack.enter_context(Progress(f"evaluating {name}", answers))
-        return evaluate_player(
+        return evaluate_with(
             recipe,
-            player,
+            player.play,
             tasks,
             contamination=seen,
             on_rollout=lambda rollout: progress.step(bool(rollout.verdict and rollout.verdict.passed)),

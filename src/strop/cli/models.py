@@ -5,13 +5,14 @@
     vllm:NAME
     openai:NAME@URL         that model on an OpenAI-compatible server; without @URL on the server of --base-url
     scripted:FILE           answers from a file
+    ENGINE:NAME             an engine of another package, by its entry point in strop.policies
 
 Imported when a command runs, never for its help.
 """
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from strop.config.model import POLICIES, OpenAIPolicyConfig, ScriptedPolicyConfi
 from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, UserError
 
-_ENGINE = re.compile(rf"({'|'.join(POLICIES)}):(.+)", re.DOTALL)
 _SERVER = re.compile(r"(.+?)@(https?://.+)", re.DOTALL)
 _WEIGHTS = ("config.json", "adapter_config.json")
 
@@ -41,7 +41,7 @@ class Model:
 
 def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """(models, overrides): an override is KEY=VALUE whose KEY is neither an engine nor a path."""
-    overrides = [w for w in words if "=" in w and not _ENGINE.match(w) and "/" not in w.partition("=")[0]]
+    overrides = [w for w in words if "=" in w and not _with_engine(w) and "/" not in w.partition("=")[0]]
     return [w for w in words if w not in overrides], overrides
 
 
@@ -115,10 +115,10 @@ def model_folder(name: str) -> str:
 
 
 def _read(word: str, engine: str, base_url: str | None) -> Model:
-    named = _ENGINE.fullmatch(word)
+    named = _with_engine(word)
     name = word
     if named:
-        engine, name = named.groups()
+        engine, name = named
     if engine != "openai":
         return Model(word, engine, name)
     served = _SERVER.fullmatch(name)
@@ -145,9 +145,20 @@ def _is_for(override: str, engine: str, engines: set[str]) -> bool:
     """Whether an override is meant for this engine: all except those that only another of these engines knows."""
     section, _, key = override.partition("=")[0].partition(".")
     field = key.partition(".")[0]
-    if section != "policy" or not field or field in POLICIES[engine].model_fields:
+    if section != "policy" or not field or field in _fields(engine):
         return True
-    return not any(field in POLICIES[other].model_fields for other in engines)
+    return not any(field in _fields(other) for other in engines)
+
+
+def _fields(engine: str) -> Collection[str]:
+    section = POLICIES.get(engine)
+    return section.model_fields if section else ()
+
+
+def _with_engine(word: str) -> tuple[str, str] | None:
+    """(engine, name) of a word that names its engine."""
+    engine, colon, name = word.partition(":")
+    return (engine, name) if colon and name and engine in POLICIES else None
 
 
 def _folder_fault(name: str) -> str:

@@ -209,7 +209,7 @@ def _asker(recipe: "Recipe", style: str, plan: "RepairPlan", stack: ExitStack) -
         policy = open_policy(recipe)
         stack.callback(getattr(policy, "close", lambda: None))
     return Asker(
-        policy, seed=plan.seed, style=style, max_prompt_tokens=recipe.tasks.max_prompt_tokens,
+        policy, seed=plan.seed, style=style, max_prompt_tokens=recipe.task_set.max_prompt_tokens,
         policy_of=policy_of,
     )  # fmt: skip
 

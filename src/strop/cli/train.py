@@ -1,5 +1,6 @@
 """`strop train`: GRPO from a recipe, with an evaluation before and after; also resumes a stopped run."""
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -55,15 +56,21 @@ def _check(recipe: "Recipe") -> None:
     from strop.config.run_stages import stages_of
     from strop.reports.run_folder import RunFolder
     from strop.rewards.rubric import WeightedRubric
-    from strop.tasks.recipe import split_tasks
+    from strop.tasks.mixture import task_sets
     from strop.training.sinks import check_sinks
 
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     check_sinks(recipe)
-    WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
-    train, held_out = split_tasks(recipe)
+    sets = task_sets(recipe, print)
+    for one in sets:
+        WeightedRubric.from_names([(reward.name, reward.weight) for reward in one.recipe.rewards])
+        if one.name:
+            print(f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out")
+    train, held_out = (
+        sum(map(len, side)) for side in zip(*((s.train, s.held_out) for s in sets), strict=True)
+    )
     print(
-        f"ok: {len(train)} training tasks, {len(held_out)} held out; {recipe.optim.steps} steps of "
+        f"ok: {train} training tasks, {held_out} held out; {recipe.optim.steps} steps of "
         f"{recipe.grpo.tasks_per_step} x {recipe.grpo.group_size} rollouts; run folder {recipe.run.folder}"
     )
     for stage in stages_of(recipe) if recipe.stages else ():
@@ -83,7 +90,13 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
         RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
         settings = recipe
     check_sinks(settings)
-    with LiveView(settings.optim.steps, plain=plain or None, title=str(folder)) as view:
+    main = os.environ.get("RANK", "0") == "0"
+    with (
+        open(os.devnull, "w") as nowhere,
+        LiveView(
+            settings.optim.steps, plain=plain or None, file=None if main else nowhere, title=str(folder)
+        ) as view,
+    ):
         view.note("loading ...")
         from strop.training.run import resume, train
 
@@ -92,7 +105,8 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
             summary = resume(folder, **said) if recipe is None else train(recipe, **said)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"resume with: strop train --resume {folder}") from None
-    _report(folder, summary)
+    if main:
+        _report(folder, summary)
 
 
 def _report(folder: Path, summary: dict[str, object]) -> None:

@@ -35,6 +35,10 @@ class VerifierOptions:
     rust_verdict: Annotated[str, Option(help="strict: no forged passes; cargo: cargo's exit statuses")] = (
         "strict"
     )
+    trust: Annotated[
+        Literal["value", "typed", "same-process"] | None,
+        Option(help="least trust of a pass, as `sandbox.trust` in a recipe; one with less is failed"),
+    ] = None
     url: Annotated[
         list[str] | None,
         Option(help="a `strop serve-verifier` to use instead of this machine; repeatable"),
@@ -50,13 +54,14 @@ class VerifierOptions:
             raise UserError(f"--rust-verdict {self.rust_verdict!r} is neither strict nor cargo")
         rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
         if self.url:
-            return open_remote(self.url, settings=fingerprint(limits, rust))
+            return open_remote(self.url, settings=fingerprint(limits, rust, self.trust))
         return open_verifier(
             limits=limits,
             rust_verdict=rust,
             workers=self.workers,
             jail=self.jail,
             allow_unsafe=self.allow_unsafe,
+            trust=self.trust or "same-process",
         )
 
 

@@ -4,10 +4,12 @@ A repository's own configuration can name programs: transports of a promisor rem
 text conversions, external diffs, signature checkers, hooks. None of it is read. Git works on a folder that is created
 here: a configuration of two lines, HEAD and refs copied as checked text, and the repository's object store as an
 alternate, from which git only reads objects. No transport is allowed, so a missing object is an error. What git writes
-is bounded.
+and its memory are bounded.
 
 Nothing outside the folder is read as a repository, unless what lies there names the folder itself, as that of a linked
-work tree or a submodule does. Alternates of the object store are read: an object outside is found only by its hash.
+work tree or a submodule does. A repository that borrows objects from outside is refused, with the command that makes it
+whole: whoever knows an object's hash could have it read from any repository of the user's. A store that the user
+names in GIT_ALTERNATE_OBJECT_DIRECTORIES may be borrowed from, as `git clone --shared` does.
 """
 
 import os
@@ -24,9 +26,20 @@ _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SMALL = 64 * 2**20
 """Bytes of refs or of an index that are read at most."""
 _MOST_REFS = 1_000_000
-_BOUNDED = ("sh", "-c", 'ulimit -f 4194304 && exec "$@"', "sh")
-"""Ends git when it has written 2 GiB (some shells: 4 GiB): small trees can name themselves without end."""
-_SETTINGS = ("protocol.allow=never", "core.bigFileThreshold=64m", "core.useReplaceRefs=false")
+_MOST_FILES = 1_000_000
+"""Files of an object store that are looked at."""
+_BOUNDED = ("sh", "-c", 'ulimit -f 4194304 && ulimit -v 4194304 && exec "$@"', "sh")
+"""Ends git when it has written 2 GiB (some shells: 4 GiB): small trees can name themselves without end.
+
+It gets 4 GiB of address space: an object says how large it is, and git asks for that much at once.
+"""
+_SETTINGS = (
+    "protocol.allow=never",
+    "core.bigFileThreshold=64m",
+    "core.packedGitLimit=1g",
+    "core.packedGitWindowSize=64m",
+    "core.useReplaceRefs=false",
+)
 
 
 class ForeignGit:
@@ -38,6 +51,9 @@ class ForeignGit:
     def __init__(self, folder: Path) -> None:
         self._own = _git_folder(folder)
         self._shared = _common_folder(self._own)
+        lent = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "").split(os.pathsep)
+        self._lenders = (self._shared, folder.resolve(), *(Path(path).resolve() for path in lent if path))
+        """Folders in which its objects may lie."""
 
     def __call__(self, *arguments: str, seconds: float = 60) -> str:
         """What git prints, stripped. Raises GitError, also when `seconds` have passed."""
@@ -52,6 +68,7 @@ class ForeignGit:
         """The folder that git works on; removed with this object."""
         made = tempfile.TemporaryDirectory(prefix="strop-git-")
         top = Path(made.name)
+        _whole(self._shared / "objects", self._lenders)
         head, refs = _head(self._own), dict(_refs(self._shared))
         long = any(len(name) == 64 for name in [head, *refs.values()])
         for name in ("refs", "objects/info"):
@@ -112,6 +129,40 @@ def _inside(shared: Path, name: str) -> Path:
     if (shared / name).is_symlink():
         raise GitError(f"its {name} lead to another folder")
     return shared / name
+
+
+def _whole(objects: Path, within: tuple[Path, ...]) -> None:
+    """Raises GitError for an object store that takes objects from outside these folders, or waits for a reader."""
+    waiting, known, files = [objects], {objects}, 0
+    while waiting:
+        for top, folders, names in os.walk(store := waiting.pop()):
+            files += len(names)
+            if files > _MOST_FILES:
+                raise GitError(f"more than {_MOST_FILES} files of objects; pack them: git gc")
+            for path in (Path(top, name) for name in (*folders, *names)):
+                if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                    raise GitError(f"{path.relative_to(store)} of its objects is no plain file or folder")
+        for borrowed in _alternates(store):
+            if not any(borrowed.is_relative_to(folder) for folder in within):
+                raise GitError(
+                    f"it borrows objects from {borrowed}; make it whole (git repack -a -d && rm "
+                    f".git/objects/info/alternates), or set GIT_ALTERNATE_OBJECT_DIRECTORIES={borrowed}"
+                )
+            if borrowed not in known and borrowed.is_dir():
+                known.add(borrowed)
+                waiting.append(borrowed)
+
+
+def _alternates(objects: Path) -> Iterator[Path]:
+    """Where git looks for further objects. Raises GitError for what it may read in another way."""
+    listed = objects / "info/alternates"
+    if listed.is_file() and listed.stat().st_size > _SMALL:
+        raise GitError("its list of alternates is too long")
+    for line in _bytes(listed).split(b"\n"):
+        if line.startswith(b'"') or b"\0" in line:
+            raise GitError("its list of alternates holds a quoted path")
+        if line and not line.startswith(b"#"):
+            yield (objects / os.fsdecode(line)).resolve()
 
 
 def _head(own: Path) -> str:

@@ -11,7 +11,9 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from strop.config.schema import Recipe
-from strop.config.yaml12 import Origin, Path, YamlFault, is_unicode, plain_scalar, read_yaml
+from strop.config.section import Path
+from strop.config.unions import named_kinds
+from strop.config.yaml12 import Origin, YamlFault, is_unicode, plain_scalar, read_yaml
 
 _FIRST = {"tasks": "source", "run": "name", "sampling": "max_tokens", "optim": "learning_rate"}
 PRESETS = FilePath(__file__).parent / "presets"
@@ -43,15 +45,15 @@ def read_file(path: FilePath, faults: list[str]) -> list[RecipeLayer]:
 
 
 def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[RecipeLayer]:
-    """The layers of KEY=VALUE overrides: presets first, then a change of engine, then the others as they come."""
+    """The layers of KEY=VALUE overrides: presets first, then changes of engine or `type`, then the others."""
     ranked: list[tuple[int, list[RecipeLayer]]] = []
     for override in overrides:
         layer = _read_override(override, faults)
         if layer is None:
             continue
         (name, value), *_ = layer.data.items()
-        sets_engine = name == "policy" and isinstance(value, dict) and "engine" in value
-        rank = 0 if isinstance(value, str) and name in section_names() else 1 if sets_engine else 2
+        is_preset = isinstance(value, str) and name in section_names()
+        rank = 0 if is_preset else 1 if named_kinds(layer.data) else 2
         ranked.append((rank, _expand(layer, faults)))
     return [layer for _, group in sorted(ranked, key=lambda item: item[0]) for layer in group]
 

@@ -2,7 +2,8 @@
 
 Layers are merged left to right: defaults, then each file (the presets it names before its own keys), then the command
 line. Lists are replaced as a whole. A layer that changes `policy.engine` resets the policy section, because the keys of
-one engine mean nothing to another. `${section.key}` refers to the merged recipe, including defaults.
+one engine mean nothing to another; so does a change of `type` in `grpo.loss` and the like (`config.unions`).
+`${section.key}` refers to the merged recipe, including defaults.
 """
 
 import json
@@ -17,9 +18,10 @@ from pydantic import ValidationError
 
 from strop.config.layers import RecipeLayer, UnreadableRecipe, read_file, read_overrides, shorten
 from strop.config.messages import fault_lines, line
-from strop.config.model import POLICIES
 from strop.config.schema import Recipe
-from strop.config.yaml12 import Dumper, Origin, Path
+from strop.config.section import Path
+from strop.config.unions import DEFAULT_KINDS, UNIONS, Kinds, kinds_of, named_kinds, without_tags
+from strop.config.yaml12 import Dumper, Origin
 from strop.core.errors import ConfigError
 
 _DEEPEST = 16
@@ -42,10 +44,10 @@ def load_recipe(files: Sequence[FilePath | str] = (), overrides: Sequence[str] =
     layers += read_overrides(overrides, faults)
     if not readable:  # what an unread file would have said is unknown, so further faults might not be real
         raise ConfigError(faults)
-    merged, origins = _merge(layers)
-    engine = str(merged.get("policy", {}).get("engine", "transformers"))
-    data = _resolve(_over_defaults(merged, engine), (), origins, faults)
-    recipe = _validate(data, origins, engine, faults)
+    merged, origins = _merge(layers, faults)
+    kinds = kinds_of(merged)
+    data = _resolve(_over_defaults(merged, kinds), (), origins, faults)
+    recipe = _validate(data, origins, kinds, faults)
     if faults or recipe is None:
         raise ConfigError(list(dict.fromkeys(faults)))
     return recipe
@@ -58,16 +60,20 @@ def dump_recipe(recipe: Recipe) -> str:
     return text
 
 
-def _merge(layers: Sequence[RecipeLayer]) -> tuple[dict[str, Any], dict[Path, Origin]]:
+def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, Any], dict[Path, Origin]]:
     """All layers in one, interpolations still in place, and the origin of each surviving value."""
     merged: dict[str, Any] = {}
     origins: dict[Path, Origin] = {}
     for layer in layers:
-        policy, old = layer.data.get("policy"), merged.get("policy")
-        engine = policy.get("engine") if isinstance(policy, dict) else None
-        if engine and isinstance(old, dict) and engine != old.get("engine", "transformers"):
-            merged["policy"] = {}
-            origins = {path: origin for path, origin in origins.items() if path[:1] != ("policy",)}
+        if isinstance(merged.get("tasks"), list) and isinstance(layer.data.get("tasks"), dict):
+            what = "the recipe has a list of task sets, which is replaced as a whole; write tasks=[{name: ...}, ...]"
+            faults.append(line(("tasks", *layer.data["tasks"]), what, layer.origins))
+            del layer.data["tasks"]
+        before = kinds_of(merged)
+        for path, kind in named_kinds(layer.data).items():
+            if kind != before[path] and isinstance(_at(merged, path), dict):
+                _at(merged, path[:-1])[path[-1]] = {}
+                origins = {old: o for old, o in origins.items() if old[: len(path)] != path}
         merged = _merge_two(merged, layer.data)
         for path in layer.origins:
             if not isinstance(_at(layer.data, path), dict):
@@ -94,11 +100,13 @@ def _without_clashes(below: dict[str, Any], above: dict[str, Any]) -> dict[str, 
     return kept
 
 
-def _over_defaults(merged: dict[str, Any], engine: str) -> DictConfig:
+def _over_defaults(merged: dict[str, Any], kinds: Kinds) -> DictConfig:
     defaults = Recipe().model_dump(mode="json", by_alias=True)
-    policy = POLICIES.get(engine)
-    fields = policy.model_fields if policy else {}
-    defaults["policy"] = {name: field.default for name, field in fields.items()}
+    for path, kind in kinds.items():
+        section = UNIONS[path].classes.get(kind)
+        if kind != DEFAULT_KINDS[path]:
+            fields = section.model_fields if section else {}
+            _at(defaults, path[:-1])[path[-1]] = {name: field.default for name, field in fields.items()}
     config: DictConfig = OmegaConf.create(_merge_two(defaults, merged))
     return config
 
@@ -127,7 +135,7 @@ def _resolve(
     return found if isinstance(node, DictConfig) else list(found.values())
 
 
-def _validate(data: Any, origins: dict[Path, Origin], engine: str, faults: list[str]) -> Recipe | None:
+def _validate(data: Any, origins: dict[Path, Origin], kinds: Kinds, faults: list[str]) -> Recipe | None:
     """Strictly, as JSON, so that text is never taken for a number; a number in a text field becomes its own text."""
     for attempt in range(2):
         try:
@@ -137,12 +145,12 @@ def _validate(data: Any, origins: dict[Path, Origin], engine: str, faults: list[
         if attempt or not [e for e in errors if _give_text_back(data, e["loc"], e["type"], origins)]:
             break
     for detail in errors:
-        faults += fault_lines(detail, origins, engine)
+        faults += fault_lines(detail, origins, kinds)
     return None
 
 
 def _give_text_back(data: Any, loc: Path, kind: str, origins: dict[Path, Origin]) -> bool:
-    path = (loc[0], *loc[2:]) if loc[:1] == ("policy",) and len(loc) > 2 else loc
+    path = without_tags(loc)
     origin = origins.get(path)
     if kind != "string_type" or origin is None or origin.text is None:
         return False

@@ -7,35 +7,41 @@ from typing import Any, get_args
 from pydantic_core import ErrorDetails
 
 from strop.config.layers import shorten
-from strop.config.model import POLICIES
+from strop.config.mixture import TaskSetConfig
 from strop.config.schema import Recipe
-from strop.config.section import Section
-from strop.config.yaml12 import Origin, Path
+from strop.config.section import Path, Section
+from strop.config.tasks import TasksConfig
+from strop.config.unions import UNIONS, Kinds, without_tags
+from strop.config.yaml12 import Origin
 
 ALIASES = {
     "adam_betas": "optim.betas",
     "base_model": "model.name",
-    "batch_size": "optim.micro_batch",
-    "clip": "grpo.epsilon_low",
-    "clip_high": "grpo.epsilon_high",
-    "clip_low": "grpo.epsilon_low",
-    "clip_ratio_high": "grpo.epsilon_high",
-    "clip_ratio_low": "grpo.epsilon_low",
-    "epsilon": "grpo.epsilon_low",
+    "batch_size": "optim.micro_batch_tokens",
+    "clip": "grpo.loss.epsilon_low",
+    "clip_high": "grpo.loss.epsilon_high",
+    "clip_low": "grpo.loss.epsilon_low",
+    "clip_ratio_high": "grpo.loss.epsilon_high",
+    "clip_ratio_low": "grpo.loss.epsilon_low",
+    "epsilon": "grpo.loss.epsilon_low",
+    "importance_level": "grpo.loss.type",
+    "importance_sampling_level": "grpo.loss.type",
     "kl_coef": "grpo.beta",
     "kl_weight": "grpo.beta",
-    "loss_type": "grpo.loss",
+    "loss_type": "grpo.loss.type",
     "lr": "optim.learning_rate",
     "lr_scheduler_type": "optim.schedule",
     "max_completion_length": "sampling.max_tokens",
     "max_new_tokens": "sampling.max_tokens",
     "max_prompt_length": "tasks.max_prompt_tokens",
     "max_steps": "optim.steps",
+    "micro_batch": "optim.micro_batch_tokens",
     "model_name": "model.name",
     "num_generations": "grpo.group_size",
     "num_iterations": "grpo.iterations",
     "output_dir": "run.dir",
-    "per_device_train_batch_size": "optim.micro_batch",
+    "per_device_train_batch_size": "optim.micro_batch_tokens",
+    "scale_rewards": "grpo.advantage.scale",
     "timeout": "sandbox.wall_seconds",
 }
 """Names from other projects and ours for the same thing."""
@@ -58,16 +64,17 @@ _WANTED = {
 }
 
 
-def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], engine: str) -> Iterator[str]:
-    """The lines for one pydantic error; `engine` is the recipe's, to know which policy keys there are."""
-    loc = error["loc"]
-    path = (loc[0], *loc[2:]) if len(loc) > 1 and loc[0] == "policy" and loc[1] in POLICIES else loc
+def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], kinds: Kinds) -> Iterator[str]:
+    """The lines for one pydantic error; `kinds` are the recipe's, to know which keys there are."""
+    path = without_tags(error["loc"])
+    if error["type"] == "union_tag_invalid":
+        path = (*path, UNIONS[path].key)
     if error["type"] == "complaints":
         for field, what in error["ctx"]["complaints"]:
             parts = (int(part) if part.isdecimal() else part for part in field.split("."))
             yield line((*path, *parts), what, origins)
     else:
-        yield line(path, cause(error, path, engine), origins)
+        yield line(path, cause(error, path, kinds), origins)
 
 
 def line(path: Path, what: str, origins: dict[Path, Origin]) -> str:
@@ -82,18 +89,18 @@ def line(path: Path, what: str, origins: dict[Path, Origin]) -> str:
     return f"{place} {name}: {what}" if name else f"{place}: {what}"
 
 
-def suggest(path: Path, engine: str) -> str | None:
+def suggest(path: Path, kinds: Kinds) -> str | None:
     """The key that was probably meant by an unknown one, dotted."""
     key, parent = str(path[-1]), path[:-1]
     prefix = "".join(f"{part}." for part in parent)
-    section = section_at(parent, engine)
+    section = section_at(parent, kinds)
     siblings = _names(section) if section else []
     close = get_close_matches(key, siblings, 1, cutoff=0.7)
     if close:
         return prefix + close[0]
     if key in ALIASES and f"{prefix}{key}" != ALIASES[key]:
         return ALIASES[key]
-    elsewhere = list(_all_keys(engine))
+    elsewhere = list(_all_keys(kinds))
     leaves = {name.rpartition(".")[2]: name for name in reversed(elsewhere)}
     close = get_close_matches(key, leaves, 1, cutoff=0.8)
     if close:
@@ -102,16 +109,19 @@ def suggest(path: Path, engine: str) -> str | None:
     return prefix + close[0] if close else None
 
 
-def section_at(path: Path, engine: str) -> type[Section] | None:
+def section_at(path: Path, kinds: Kinds) -> type[Section] | None:
     """The section class at a path, or None where there is none."""
     section: type[Section] | None = Recipe
-    for part in path:
+    for depth, part in enumerate(path, 1):
         if isinstance(part, int):
             continue
         if section is None or part not in section.model_fields:
             return None
-        if section is Recipe and part == "policy":
-            section = POLICIES.get(engine)
+        if (union := UNIONS.get(path[:depth])) is not None:
+            section = union.classes.get(kinds[path[:depth]])
+            continue
+        if section is Recipe and part == "tasks":
+            section = TaskSetConfig if len(path) > 1 and isinstance(path[1], int) else TasksConfig
             continue
         annotation: Any = section.model_fields[part].annotation
         candidates = [annotation, *get_args(annotation)]
@@ -119,10 +129,14 @@ def section_at(path: Path, engine: str) -> type[Section] | None:
     return section
 
 
-def _all_keys(engine: str) -> Iterator[str]:
+def _all_keys(kinds: Kinds) -> Iterator[str]:
     for name in Recipe.model_fields:
-        section = section_at((name,), engine)
+        section = section_at((name,), kinds)
         yield from [f"{name}.{key}" for key in _names(section)] if section else [name]
+    for path in UNIONS:
+        section = section_at(path, kinds)
+        if len(path) > 1 and section:
+            yield from (".".join(map(str, (*path, key))) for key in _names(section))
 
 
 def _names(section: type[Section]) -> list[str]:
@@ -130,25 +144,28 @@ def _names(section: type[Section]) -> list[str]:
     return [field.alias or name for name, field in section.model_fields.items()]
 
 
-def cause(error: ErrorDetails, path: Path, engine: str) -> str:
+def cause(error: ErrorDetails, path: Path, kinds: Kinds) -> str:
     """What one pydantic error says: what is wrong with the value, and what to do."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     shown = shorten(_show(value))
     if value == "???":
         return "??? marks a value that is still missing; set it"
     if kind == "extra_forbidden":
-        guess = suggest(path, engine)
-        extra = f" for engine {engine}" if path[0] == "policy" else ""
+        guess = suggest(path, kinds)
+        union = UNIONS.get(path[:-1])
+        extra = f" for {union.key} {kinds[path[:-1]]}" if union else ""
         if path[0] == "stages" and (guess or "").rpartition(".")[0] != ".".join(map(str, path[:-1])):
-            return f"cannot change between stages; {_known(path, engine)}"
-        return f"unknown key{extra}" + (f"; did you mean {guess}?" if guess else f"; {_known(path, engine)}")
+            return f"cannot change between stages; {_known(path, kinds)}"
+        return f"unknown key{extra}" + (f"; did you mean {guess}?" if guess else f"; {_known(path, kinds)}")
     if kind in _WANTED:
-        return f"expected {_WANTED[kind]}, got {shown}{_remedy(kind, value)}"
+        remedy = _form(path, value) if path in UNIONS else _remedy(kind, value)
+        return f"expected {_WANTED[kind]}, got {shown}{remedy}"
     if kind in ("literal_error", "union_tag_invalid"):
         if kind == "union_tag_invalid":
-            value, allowed = engine, list(POLICIES)
+            union = UNIONS.get(path[:-1]) or UNIONS["policy",]  # the policy of a curation step
+            value, allowed = context["tag"], list(union.classes)
         else:
-            allowed = [v for v in str(context["expected"]).replace("' or '", "', '").strip("'").split("', '")]
+            allowed = str(context["expected"]).replace("' or '", "', '").strip("'").split("', '")
         close = get_close_matches(str(value), allowed, 1)
         hint = f"; did you mean {close[0]}?" if close else ""
         return f"{shorten(_show(value))} is none of {', '.join(allowed)}{hint}"
@@ -159,8 +176,15 @@ def cause(error: ErrorDetails, path: Path, engine: str) -> str:
     return f"{error['msg'].replace('Input should', 'must').replace('String should', 'must')}, got {shown}"
 
 
-def _known(path: Path, engine: str) -> str:
-    section = section_at(path[:-1], engine)
+def _form(path: Path, value: Any) -> str:
+    """How to write the section of a union for which only a word was given."""
+    union = UNIONS[path]
+    close = get_close_matches(str(value).replace("_", "-"), union.classes, 1)
+    return f"; write {{{union.key}: {close[0] if close else union.default}}}"
+
+
+def _known(path: Path, kinds: Kinds) -> str:
+    section = section_at(path[:-1], kinds)
     return f"there are {', '.join(_names(section))}" if section else "remove it"
 
 

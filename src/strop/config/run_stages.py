@@ -4,10 +4,11 @@ A step is one batch of rollouts, an update one step of the optimiser. Stages may
 its stage maps a checkpoint, which is named after its update, to a step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from strop.config.schema import Recipe
 
@@ -95,9 +96,12 @@ def update_of(checkpoint: Path | None) -> int:
 
 
 def _changes(recipe: Recipe, number: int) -> str:
-    if not recipe.stages:
-        return ""
-    found = recipe.stages[number].changes()
-    return ", ".join(
-        f"{section}.{key}={value}" for section, values in found.items() for key, value in values.items()
-    )
+    return ", ".join(_said(recipe.stages[number].changes(), "")) if recipe.stages else ""
+
+
+def _said(changes: dict[str, Any], prefix: str) -> Iterator[str]:
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            yield from _said(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}={value}"

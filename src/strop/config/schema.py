@@ -8,15 +8,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Discriminator, Field, Tag, ValidationError
 
+from strop.config.mixture import TaskSetConfig, mixture_faults, reward_faults
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
+from strop.config.play import PlayConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import RewardConfig, SandboxConfig, TasksConfig, WindowConfig
 from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig, SftConfig
+from strop.config.unions import without_tags
 
 
 class CommitConfig(Section):
@@ -109,8 +112,9 @@ class ExtraEvaluation(Section):
 class EvaluationConfig(Section):
     """Evaluation on held-out tasks: before, during and after training."""
 
-    before: bool = True
-    """Evaluate the model as it comes."""
+    before: bool | Literal["last"] = True
+    """Evaluate the model as it comes; last: after training, so that the first step comes at once. A model that was
+    warmed up is then not evaluated in between."""
     after: bool = True
     """Evaluate the trained model, and compare by paired bootstrap when `before` was done."""
     samples: int = Field(default=8, ge=0)
@@ -152,6 +156,16 @@ class LimitsConfig(Section):
     """Share of verdicts with outcome *error* (ours, not the model's) above which the run stops with the cause."""
 
 
+def _several(value: Any) -> str:
+    return "several" if isinstance(value, list) else "one"
+
+
+TaskSets = Annotated[
+    Annotated[TasksConfig, Tag("one")] | Annotated[list[TaskSetConfig], Tag("several")],
+    Discriminator(_several),
+]
+
+
 class Recipe(Section):
     """One experiment."""
 
@@ -163,12 +177,14 @@ class Recipe(Section):
     """The model to train."""
     policy: PolicyConfig = TransformersPolicyConfig()
     """The engine that samples."""
-    tasks: TasksConfig = TasksConfig()
-    """What is asked."""
+    tasks: TaskSets = TasksConfig()
+    """What is asked: one task set, or a list of them, each with a name, to train on all in one run."""
     rewards: list[RewardConfig] = Field(default=[RewardConfig(name="passed")], min_length=1)
     """Named, weighted rewards; their weighted sum is a rollout's reward."""
     sampling: SamplingConfig = SamplingConfig()
     """How training rollouts are sampled."""
+    play: PlayConfig = PlayConfig()
+    """How tasks of many turns are played."""
     grpo: GrpoConfig = GrpoConfig()
     """The policy-gradient update."""
     optim: OptimConfig = OptimConfig()
@@ -187,20 +203,38 @@ class Recipe(Section):
     def complaints(self) -> Iterator[Complaint]:
         """Sections fit together, in every stage."""
         yield from _update_faults(self)
-        for name in _repeated(reward.name for reward in self.rewards):
-            yield "rewards", f"{name!r} is listed twice; add up its weights"
-        if all(reward.weight == 0 for reward in self.rewards):
-            yield "rewards", "every weight is 0, so nothing would be learnt; give one a weight"
+        yield from reward_faults(self.rewards, "rewards")
+        if isinstance(self.tasks, list):
+            yield from mixture_faults(self.tasks, self.optim.steps)
+            for number, extra in enumerate(self.evaluation.extra):
+                if extra.style is None:
+                    yield f"evaluation.extra.{number}.style", "needs a value, as there are several task sets"
+            if self.sft.source is not None:
+                yield (
+                    "sft.source",
+                    "must be null with several task sets: each teaches with its own references",
+                )
         yield from until_faults(self.stages, self.optim.steps)
         for number in range(len(self.stages)):
             yield from _faults_of_stage(self, number)
+
+    @property
+    def task_set(self) -> TasksConfig:
+        """Its task set. `tasks.mixture.each` takes a recipe with several apart."""
+        assert isinstance(self.tasks, TasksConfig), "a recipe with several task sets"
+        return self.tasks
 
     def at_stage(self, number: int) -> "Recipe":
         """The recipe as stage `number`, from 0, changes it, without `stages`. Raises ValidationError."""
         data = self.model_dump(by_alias=True)
         for section, values in self.stages[number].changes().items():
-            data[section] |= values
+            data[section] = _laid_over(data[section], values)
         return Recipe.model_validate({**data, "stages": []})
+
+
+def _laid_over(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    nested = {key: _laid_over(data[key], new) for key, new in changes.items() if isinstance(new, dict)}
+    return data | changes | nested
 
 
 def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:
@@ -208,21 +242,13 @@ def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:
         recipe.at_stage(number)
     except ValidationError as error:
         for fault in error.errors(include_url=False):
-            place = ".".join(str(part) for part in fault["loc"])
+            place = ".".join(str(part) for part in without_tags(fault["loc"]))
             for field, what in fault.get("ctx", {}).get("complaints", [("", fault["msg"])]):
                 yield ".".join(filter(None, ("stages", str(number), place, field))), what
 
 
 def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """The rows of a step can be shared out, and an answer fits into the engine."""
-    grpo, micro_batch = recipe.grpo, recipe.optim.micro_batch
-    rows = grpo.rows_per_step // grpo.minibatches
-    if rows % micro_batch:
-        what, shares = ("a minibatch", " / grpo.minibatches") if grpo.minibatches > 1 else ("a step", "")
-        yield (
-            "optim.micro_batch",
-            f"{micro_batch} does not divide the {rows} rows of {what} (grpo.tasks_per_step x grpo.group_size{shares})",
-        )
+    """An answer fits into the engine."""
     longest = getattr(recipe.policy, "max_model_len", None)
     if longest is not None and longest <= recipe.sampling.max_tokens:
         yield (

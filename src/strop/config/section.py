@@ -7,6 +7,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+Path = tuple[str | int, ...]
+"""Keys and list indices from the root to a value."""
 Complaint = tuple[str, str]
 """(field, what is wrong with it and what to do); the field is relative to the section, dotted where deeper."""
 

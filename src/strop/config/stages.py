@@ -22,16 +22,23 @@ class StageSampling(Section):
     """In place of sampling.max_tokens, in tokens. Evaluations keep the recipe's own."""
 
 
+class StageLoss(Section):
+    """What a stage may change of `grpo.loss`, where it has a clip range."""
+
+    epsilon_low: float | None = Field(default=None, ge=0, lt=1)
+    """In place of grpo.loss.epsilon_low."""
+    epsilon_high: float | None = Field(default=None, ge=0)
+    """In place of grpo.loss.epsilon_high."""
+
+
 class StageGrpo(Section):
     """What a stage may change of `grpo`: not the form of the loss."""
 
-    epsilon_low: float | None = Field(default=None, ge=0, lt=1)
-    """In place of grpo.epsilon_low."""
-    epsilon_high: float | None = Field(default=None, ge=0)
-    """In place of grpo.epsilon_high."""
+    loss: StageLoss = StageLoss()
+    """Its clip range."""
     mask_truncated: bool | None = None
     """In place of grpo.mask_truncated."""
-    group_size: int | None = Field(default=None, ge=2)
+    group_size: int | None = Field(default=None, ge=1)
     """In place of grpo.group_size."""
     tasks_per_step: int | None = Field(default=None, ge=1)
     """In place of grpo.tasks_per_step."""
@@ -52,8 +59,8 @@ class StageOptim(Section):
     """Replaces optim.learning_rate; the schedule still spans the whole run, with this peak."""
     max_grad_norm: float | None = Field(default=None, gt=0)
     """In place of optim.max_grad_norm."""
-    micro_batch: int | None = Field(default=None, ge=1)
-    """In place of optim.micro_batch."""
+    micro_batch_tokens: int | None = Field(default=None, ge=1)
+    """In place of optim.micro_batch_tokens."""
 
 
 class StageConfig(Section):
@@ -69,13 +76,14 @@ class StageConfig(Section):
     """How this stage updates."""
 
     def changes(self) -> dict[str, dict[str, Any]]:
-        """{section: {key: value}} of what the stage sets."""
-        sections: dict[str, Section] = {"sampling": self.sampling, "grpo": self.grpo, "optim": self.optim}
-        found = {
-            name: {key: value for key, value in section.model_dump().items() if value is not None}
-            for name, section in sections.items()
-        }
-        return {name: values for name, values in found.items() if values}
+        """{section: {key: value}} of what the stage sets; a value may be a mapping of that kind again."""
+        return _set(self.model_dump(include={"sampling", "grpo", "optim"}))
+
+
+def _set(data: dict[str, Any]) -> dict[str, Any]:
+    """Without null and what is empty."""
+    kept = {key: _set(value) if isinstance(value, dict) else value for key, value in data.items()}
+    return {key: value for key, value in kept.items() if value is not None and value != {}}
 
 
 def until_faults(stages: Sequence[StageConfig], steps: int) -> Iterator[Complaint]:

@@ -34,6 +34,8 @@ class TasksConfig(Section):
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
     """continue: the model continues the function (small base models); chat: it answers with a fenced block;
     chat-prefilled: the same with the block and the signature begun (small chat models)."""
+    environment: str = "single-turn"
+    """How a task is played: single-turn, or the entry point of another package in strop.environments (docs/api.md)."""
     answer: Literal["function", "function-and-tests"] = "function"
     """Form of Rust answers; function-and-tests also asks for a `#[cfg(test)]` module, as the published recipe
     does, and warm-start examples include one."""
@@ -82,7 +84,7 @@ class RewardConfig(Section):
     """One named, weighted part of the reward."""
 
     name: str = Field(min_length=1)
-    """Built-in reward, or "file.py:function" for one of your own."""
+    """Built-in reward, "file.py:function" for one of your own, or another package's entry point in strop.rewards."""
     weight: float = 1.0
     """Factor in the sum that is the rollout's reward; 0 only logs the score, a negative weight punishes."""
 

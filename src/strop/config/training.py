@@ -5,6 +5,16 @@ from typing import Literal
 
 from pydantic import Field
 
+from strop.config.algorithms import (
+    AdvantageConfig,
+    CorrectionConfig,
+    DapoLoss,
+    GroupAdvantage,
+    LossConfig,
+    NoCorrection,
+    PerTurnAdvantage,
+    RunningBaselineAdvantage,
+)
 from strop.config.section import Complaint, Section
 
 Schedule = Literal["constant", "linear", "cosine"]
@@ -31,25 +41,18 @@ class SamplingConfig(Section):
 class GrpoConfig(Section):
     """Group relative policy optimisation (DeepSeekMath, arXiv 2402.03300) and its later forms."""
 
-    loss: Literal["grpo", "dr_grpo", "dapo", "bnpo", "cispo", "luspo"] = "dapo"
-    """How token losses are averaged. grpo: per answer, then over answers (arXiv 2402.03300); dapo: over all tokens of
-    the step (2503.14476); bnpo: over the tokens of one forward; dr_grpo: divided by max_tokens (2503.20783); cispo:
-    clips the weights, not the objective (2506.13585); luspo: per answer, times its length (2602.05261)."""
-    importance_level: Literal["token", "sequence"] = "token"
-    """Ratio of new to old policy per token, or per sequence as in GSPO (arXiv 2507.18071)."""
-    epsilon_low: float = Field(default=0.2, ge=0, lt=1)
-    """Ratios below 1 - epsilon_low get no gradient for a negative advantage (PPO, arXiv 1707.06347)."""
-    epsilon_high: float = Field(default=0.28, ge=0)
-    """Ratios above 1 + epsilon_high get no gradient for a positive advantage; above epsilon_low it is "clip-higher"
-    (DAPO, arXiv 2503.14476)."""
+    loss: LossConfig = DapoLoss()
+    """The policy-gradient loss, and how its tokens are averaged."""
+    advantage: AdvantageConfig = GroupAdvantage()
+    """What a rollout's reward is held against."""
+    correction: CorrectionConfig = NoCorrection()
+    """Weights that make up for a sampler whose numbers or weights are not quite the trainer's."""
     beta: float = Field(default=0.0, ge=0)
     """Weight of the k3 estimate of the KL to the starting model, per token; 0 needs no reference model."""
-    scale_rewards: Literal["group", "batch", "none"] = "group"
-    """Divide advantages by the standard deviation of the group (2402.03300), of the batch, or not (2503.20783)."""
     mask_truncated: bool = True
     """Truncated answers stay in the baseline and leave the loss ("overlong filtering", DAPO, DeepCoder)."""
-    group_size: int = Field(default=8, ge=2)
-    """Rollouts of one task that share a baseline (G)."""
+    group_size: int = Field(default=8, ge=1)
+    """Rollouts of one task that share a baseline (G); 1 only with advantage running-baseline."""
     tasks_per_step: int = Field(default=32, ge=1)
     """Groups in one step."""
     iterations: int = Field(default=1, ge=1)
@@ -62,20 +65,48 @@ class GrpoConfig(Section):
     max_refill_rounds: int = Field(default=3, ge=0)
     """Rounds of refilling before the step continues with the groups it has."""
 
+    max_staleness: int = Field(default=0, ge=0)
+    """Steps that the weights may be ahead of those that sampled a group. 0: a step samples, then updates. From 1 on the
+    next step is sampled beside the update, one step stale; more is for engines that take new weights late."""
+    older: Literal["drop", "correct"] = "drop"
+    """Groups older than max_staleness leave the loss as a whole, or stay in it under `correction`."""
+
     def complaints(self) -> Iterator[Complaint]:
-        """The clip range holds together, and LUSPO is a sequence-level loss."""
-        if self.epsilon_high < self.epsilon_low:
-            yield (
-                "epsilon_high",
-                f"{self.epsilon_high:g} is below epsilon_low ({self.epsilon_low:g}); widen it or lower that",
-            )
+        """Minibatches are whole groups, baselines have their groups, and stale samples are corrected."""
         if self.tasks_per_step % self.minibatches:
             yield (
                 "minibatches",
                 f"{self.minibatches} do not divide the {self.tasks_per_step} groups of a step (grpo.tasks_per_step)",
             )
-        if self.loss == "luspo" and self.importance_level != "sequence":
-            yield "importance_level", "loss luspo needs importance_level: sequence"
+        if self.refill and not self.compares:
+            yield (
+                "refill",
+                f"replaces groups of equal rewards, but advantage {self.advantage.type} learns from them",
+            )
+        if self.group_size < 2 and self.advantage.type != "running-baseline":
+            yield (
+                "group_size",
+                f"1 leaves nothing to compare with (advantage {self.advantage.type}); take 2 or more, or "
+                "advantage.type running-baseline",
+            )
+        corrects = self.correction.type != "none"
+        if self.loss.type == "sequence-weighted" and corrects:
+            yield "correction", "must be none with loss sequence-weighted, which corrects by itself"
+        if self.loss.type != "sequence-weighted" and not corrects:
+            if self.max_staleness:
+                yield (
+                    "max_staleness",
+                    "needs a grpo.correction, such as {type: token-truncated}, for stale samples",
+                )
+            if self.older == "correct":
+                yield "older", "correct needs a grpo.correction, such as {type: token-truncated}"
+
+    @property
+    def compares(self) -> bool:
+        """Whether a group whose rewards are all equal has no advantages."""
+        if isinstance(self.advantage, PerTurnAdvantage):
+            return self.advantage.discount == 1
+        return not isinstance(self.advantage, RunningBaselineAdvantage)
 
     @property
     def updates_per_step(self) -> int:
@@ -105,8 +136,9 @@ class OptimConfig(Section):
     """Gradients are scaled down to this norm."""
     steps: int = Field(default=200, ge=1)
     """Training steps: batches of rollouts."""
-    micro_batch: int = Field(default=8, ge=1)
-    """Rows in one forward and backward pass, per process; limits memory, does not change the result."""
+    micro_batch_tokens: int = Field(default=8192, ge=1)
+    """Tokens in one forward and backward pass, per process, prompts included (a shared one once); limits memory, does
+    not change the result. A longer answer goes alone."""
 
     shared_prefix: bool = False
     """Compute a group's prompt once in the update, let its answers share it, and never hold all logits at once: the

@@ -12,8 +12,7 @@ from typing import Any
 
 import yaml
 
-Path = tuple[str | int, ...]
-"""Keys and list indices from the root to a value."""
+from strop.config.section import Path
 
 _NULL = re.compile(r"^(?:~|null|Null|NULL|)$")
 _BOOL = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")

@@ -12,6 +12,9 @@ class StropError(Exception):
 class UserError(StropError):
     """Bad input. The message names the cause, the offending value and the remedy in one line."""
 
+    said = False
+    """Whether another process of the same run prints it."""
+
 
 class ConfigError(UserError):
     """One or more faults in a recipe or an override; `faults` holds one line each."""
@@ -35,6 +38,10 @@ class TaskFault(VerificationError):
 
 class WorkerDied(VerificationError):
     """One of our processes ended or stopped responding during a job; the job may be retried once."""
+
+
+class BatchFailed(WorkerDied):
+    """One of several jobs kept the others from their verdicts; each is judged alone."""
 
 
 class TooManyErrors(StropError):

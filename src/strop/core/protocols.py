@@ -1,9 +1,11 @@
 """The interfaces between folders: implementations can be exchanged without changing the code that uses them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeGuard, runtime_checkable
 
+from strop.core.play import Effect, Next, Opening, Result
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -21,10 +23,26 @@ class Tokenizer(Protocol):
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to the start of the assistant's reply."""
 
+    def encode_turn(self, messages: Sequence[Message], *, ended: bool) -> list[int]:
+        """Token ids that follow what the assistant sampled: the end of its turn, these messages, the start of its next.
+
+        ended  whether its turn ends with the end-of-turn token already
+        """
+
+
+@dataclass(frozen=True)
+class Request:
+    """One completion that is wanted: what it depends on, and nothing else does."""
+
+    prompt: Sequence[int]
+    """Token ids. Requests in flight at the same time that have the same prompt may share its computation."""
+    seed: int
+    params: SamplingParams
+
 
 @runtime_checkable
 class Policy(Protocol):
-    """Who answers: samples completions for prompts given as token ids."""
+    """Who answers: samples completions for prompts given as token ids. One thread at a time."""
 
     name: str
     version: int
@@ -33,13 +51,16 @@ class Policy(Protocol):
     def tokenizer(self) -> Tokenizer:
         """Text to tokens and back, as this policy sees them."""
 
-    def sample(
-        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
-    ) -> Iterator[tuple[int, Completion]]:
-        """Yields (row, completion) as each row finishes, in any order, every row once.
+    def submit(self, request: Request) -> Future[Completion]:
+        """Takes a request and returns at once; `work` moves it on. Cancelling the future takes it out again.
 
-        `seeds` has one seed a row; a row's tokens depend on its prompt, its seed and the weights, and on nothing else
-        that is random. Equal neighbouring prompts are a group and may share their prefill.
+        A completion's tokens depend on the request and the weights, and on nothing else that is random. The future
+        raises what kept the policy from answering: a UserError ends everything, another StropError this play.
+        """
+
+    def work(self, seconds: float) -> None:
+        """Moves all requests on by one step where the policy computes itself; waits for an answer, at most that long,
+        where another process does. Returns at once when there is none.
         """
 
 
@@ -61,7 +82,8 @@ class Toolchain(Protocol):
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job, in order. Raises WorkerDied when a process of ours broke (the pool tries once more),
-        VerificationError when the first job's task is at fault and nothing was judged.
+        BatchFailed where one of several holds the others up (each goes alone), VerificationError when the first job's
+        task is at fault and nothing was judged.
         """
 
     def close(self) -> None:
@@ -71,25 +93,50 @@ class Toolchain(Protocol):
 class Environment(Protocol):
     """How a task is played. Single use: one environment is one rollout, there is no reset."""
 
-    @property
-    def text(self) -> str:
-        """The first prompt as text, for readers."""
+    def begin(self) -> Opening:
+        """The first prompt."""
 
-    @property
-    def stop(self) -> tuple[str, ...]:
-        """Stop strings that suit the prompt, used where the recipe names none."""
+    def step(self, completion: Completion) -> Next:
+        """What follows a completion."""
 
-    def prompt(self, tokenizer: Tokenizer) -> list[int]:
-        """Tokens of the first prompt."""
+    def result(self, effect: Effect, result: Result) -> Next:
+        """What follows an effect that `step` or `result` asked for."""
 
-    def answer(self, completion: Completion) -> str:
-        """The text to verify, taken from what the policy said."""
 
-    def observe(
-        self, completion: Completion, verdict: Verdict | None, tokenizer: Tokenizer
-    ) -> list[int] | None:
-        """Tokens to append for the next turn, or None when the play is over."""
+@runtime_checkable
+class Holding(Protocol):
+    """What an environment has besides where it holds something, such as a folder or a server. Both run in threads."""
+
+    def setup(self) -> None:
+        """Called once, before `begin`. What it raises ends the play as "infra"."""
+
+    def close(self) -> None:
+        """Called once, after `setup` came to its end, however that and the play ended."""
 
 
 Reward = Callable[[Task, Rollout, Verdict], float | None]
 """A pure function of (task, rollout, verdict); None means "not scored". The score's name is the reward's name."""
+
+
+class JudgedRollout(NamedTuple):
+    """A rollout with what it is scored by."""
+
+    task: Task
+    rollout: Rollout
+    verdict: Verdict
+
+
+BatchReward = Callable[[Sequence[JudgedRollout]], Sequence[float | None]]
+"""One value a rollout, in order, of many at a time: for a model that scores. None means "not scored"."""
+_BATCHED = "strop_batched"
+
+
+def batched(reward: BatchReward) -> BatchReward:
+    """Marks a reward that takes all rollouts of a step's tasks at once, as a list of `JudgedRollout`."""
+    setattr(reward, _BATCHED, True)
+    return reward
+
+
+def is_batched(reward: Reward | BatchReward) -> TypeGuard[BatchReward]:
+    """Whether it was marked by `batched`."""
+    return bool(getattr(reward, _BATCHED, False))

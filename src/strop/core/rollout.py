@@ -55,6 +55,14 @@ class Completion(Record):
         return self
 
 
+class Score(Record):
+    """A named number, or None for "not scored"."""
+
+    name: str
+    value: float | None
+    weight: float = 1.0
+
+
 class Turn(Record):
     """One exchange: tokens the environment gave (P, no loss), then tokens the policy sampled (T, loss).
 
@@ -64,14 +72,15 @@ class Turn(Record):
 
     prompt_ids: list[int]
     completion: Completion
-
-
-class Score(Record):
-    """A named number, or None for "not scored"."""
-
-    name: str
-    value: float | None
-    weight: float = 1.0
+    advantage: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The turn's own; None, and left out, where all turns share the rollout's."""
+    verdict: Verdict | None = Field(default=None, exclude_if=lambda value: value is None)
+    """On what the environment had judged after this turn; this and the next three are left out where there is none."""
+    answer: str = Field(default="", exclude_if=lambda value: not value)
+    """What it had judged."""
+    scores: list[Score] = Field(default_factory=list, exclude_if=lambda value: not value)
+    reward: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The turn's own, where turns are rewarded; the play's reward is that of its last turn."""
 
 
 class Rollout(Record):
@@ -91,6 +100,10 @@ class Rollout(Record):
     reward: float | None = None
     """Weighted sum of the scores; None when the rollout is not scored."""
     advantage: float | None = None
+    stop_reason: str = Field(default="answered", exclude_if=lambda value: value == "answered")
+    """Why the play ended (`core.play.StopReason`); left out where it was answered."""
+    left_out: Literal["", "loss", "scores"] = Field(default="", exclude_if=lambda value: not value)
+    """Of what: its tokens carry no loss, or it has no reward either (`core.play.StopAction` mask, drop)."""
     flags: list[str] = Field(default_factory=list)
     """Ways in which the answer bypasses its task, as found in its parse tree."""
 
@@ -129,6 +142,8 @@ class Group(Record):
     task_id: str
     step: int
     rollouts: list[Rollout]
+    task_set: str = Field(default="", exclude_if=lambda name: not name)
+    """The task set that the task is of, in a run with several."""
 
     @property
     def rewards(self) -> list[float | None]:

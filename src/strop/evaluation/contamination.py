@@ -13,7 +13,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, UserError
 from strop.core.task import Task
 from strop.evaluation.result import Contamination
-from strop.tasks.recipe import split_tasks, tasks_source
+from strop.tasks.mixture import sources_of, task_sets
 from strop.tasks.sources import load_tasks
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
 
@@ -42,7 +42,10 @@ def other_prompts(recipe: Recipe, name: str) -> str | None:
         known = load_recipe([run / "recipe.yaml"]).tasks
     except (UserError, ConfigError):
         return None
-    given = {key: getattr(known, key) for key in _PROMPT if getattr(known, key) != getattr(recipe.tasks, key)}
+    if isinstance(known, list):  # no one way of asking
+        return None
+    asked = recipe.task_set
+    given = {key: getattr(known, key) for key in _PROMPT if getattr(known, key) != getattr(asked, key)}
     words = (f"tasks.{key}={'null' if value is None else value}" for key, value in given.items())
     return " ".join(words) or None
 
@@ -70,7 +73,8 @@ def seen(
             known = load_recipe([run / "recipe.yaml"])
             cutoff = cutoff or known.model.cutoff
             if trained_on is None:
-                source, training = tasks_source(known), split_tasks(known)[0]
+                source = sources_of(known)
+                training = [task for one in task_sets(known) for task in one.train]
         except (UserError, ConfigError) as error:
             say(f"the training tasks of {run} cannot be read, so near-duplicates are not counted: {error}")
     if trained_on is not None:

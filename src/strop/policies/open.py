@@ -1,7 +1,7 @@
 """Opens the policy that a recipe asks for. Engines are imported only when they are needed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from strop.config.model import (
     OpenAIPolicyConfig,
@@ -10,14 +10,16 @@ from strop.config.model import (
     VllmPolicyConfig,
 )
 from strop.config.schema import Recipe
+from strop.config.tasks import TasksConfig
 from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.protocols import Policy, Tokenizer
+from strop.core.registry import Registry
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from strop.policies.loading import HubTokenizer
+    from strop.policies.tokenizer import HubTokenizer
 
 Prompts = Callable[[Tokenizer], Mapping[str, Sequence[int]]]
 """From the policy's tokenizer to the first prompt of each task, by task id."""
@@ -29,38 +31,50 @@ def open_policy(
     """The policy of `recipe.policy.engine`.
 
     model    an already loaded model to sample from; without it the recipe's own is loaded. The transformers engine
-             shares it (or keeps a copy in the sampling type), vLLM takes over its weights.
+             shares it (or keeps a copy: in the sampling type, or to sample beside the update), vLLM takes over its
+             weights.
     prompts  what the tasks ask; only the scripted engine needs it, to know which answer belongs to which prompt
 
     Raises UserError when the model, a package or the script is missing.
     """
-    config = recipe.policy
-    if isinstance(config, OpenAIPolicyConfig):
-        from strop.policies import openai_server
-
-        return openai_server.OpenAIPolicy(config)
-    if isinstance(config, ScriptedPolicyConfig):
-        return _scripted(config, prompts)
-    if isinstance(config, VllmPolicyConfig):
-        return _vllm(recipe, config, model)
-    return _transformers(recipe, config, model)
+    return ENGINES[recipe.policy.engine](recipe, model=model, prompts=prompts)
 
 
-def _scripted(config: ScriptedPolicyConfig, prompts: Prompts | None) -> Policy:
+class Engine(Protocol):
+    """What an engine's name stands for: a function with the arguments of `open_policy`."""
+
+    def __call__(self, recipe: Recipe, *, model: "PreTrainedModel | None", prompts: Prompts | None) -> Policy:
+        """The policy of a recipe."""
+
+
+def _openai(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
+    from strop.policies import openai_server
+
+    assert isinstance(recipe.policy, OpenAIPolicyConfig)
+    return openai_server.OpenAIPolicy(recipe.policy)
+
+
+def _scripted(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     from strop.policies import scripted
     from strop.policies.wire import WireTokenizer
 
     if prompts is None:
         raise UserError("policy.engine=scripted plays a known set of tasks only; this command provides none")
+    assert isinstance(recipe.policy, ScriptedPolicyConfig)
     tokenizer = WireTokenizer()
-    return scripted.ScriptedPolicy.from_answers(config.answers, prompts(tokenizer), tokenizer=tokenizer)
+    return scripted.ScriptedPolicy.from_answers(
+        recipe.policy.answers, prompts(tokenizer), tokenizer=tokenizer
+    )
 
 
-def _transformers(recipe: Recipe, config: TransformersPolicyConfig, model: Any) -> Policy:
+def _transformers(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     _require_torch()
     from strop.policies import loading, transformers_engine
 
+    config = recipe.policy
+    assert isinstance(config, TransformersPolicyConfig)
     dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
+    beside_training = model is not None and recipe.grpo.max_staleness > 0
     if model is None:
         model = loading.load_model(recipe.model.name, dtype=dtype, revision=recipe.model.revision)
     policy = transformers_engine.TransformersPolicy(
@@ -68,6 +82,7 @@ def _transformers(recipe: Recipe, config: TransformersPolicyConfig, model: Any) 
         tokenizer_of(recipe),
         name=recipe.model.name,
         dtype=dtype,
+        own_copy=beside_training,
         max_rows=config.batch_rows,
         max_tokens_held=config.batch_tokens,
     )
@@ -79,15 +94,17 @@ def _require_torch() -> None:
         require(package, package=package, extra="train", purpose="a model with local weights")
 
 
-def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:
+def _vllm(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     from strop.policies import loading, vllm_engine
 
+    config = recipe.policy
+    assert isinstance(config, VllmPolicyConfig)
     policy = vllm_engine.VllmPolicy(
         loading.model_path(recipe.model.name),
         tokenizer_of(recipe),
         config,
         dtype=loading.resolve_dtype(recipe.model.sampling_dtype),
-        max_model_len=recipe.tasks.max_prompt_tokens + recipe.sampling.max_tokens,
+        max_model_len=_longest_play(recipe),
         revision=recipe.model.revision,
         name=recipe.model.name,
     )
@@ -96,10 +113,25 @@ def _vllm(recipe: Recipe, config: VllmPolicyConfig, model: Any) -> Policy:
     return policy
 
 
+ENGINES: Registry[Engine] = Registry(
+    "policies", {"transformers": _transformers, "vllm": _vllm, "openai": _openai, "scripted": _scripted}
+)
+"""Every engine by its name in policy.engine."""
+
+
+def _longest_play(recipe: Recipe) -> int:
+    """Tokens of the longest prompt and completion of any task set."""
+    longest = recipe.sampling.max_tokens
+    if isinstance(recipe.tasks, TasksConfig):
+        return recipe.tasks.max_prompt_tokens + longest
+    return max(one.max_prompt_tokens + (one.max_tokens or longest) for one in recipe.tasks)
+
+
 def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
     """The tokenizer of the recipe's model, with the recipe's chat template; UserError when either is missing."""
     _require_torch()
     from strop.policies import loading
+    from strop.policies.tokenizer import HubTokenizer
 
     inner = loading.load_tokenizer(recipe.model.name, recipe.model.revision)
     if recipe.model.chat_template is not None:
@@ -110,4 +142,4 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
             raise UserError(
                 f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"
             ) from error
-    return loading.HubTokenizer(inner)
+    return HubTokenizer(inner)

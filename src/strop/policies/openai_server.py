@@ -1,7 +1,7 @@
 """The `openai` policy: asks any OpenAI-compatible server. For evaluation: it has no weights to update.
 
 The server owns the tokenizer, so token ids here are `WireTokenizer`'s: the ids of a conversation carry its messages to
-`sample`, which sends them to /chat/completions; plain text goes to /completions. Limits:
+`submit`, which sends them to /chat/completions; plain text goes to /completions. Limits:
 
 1. A completion's tokens are its text without the stop string, not the server's own tokens.
 2. Log-probs are the server's, often those at temperature 1: each is assigned to the token in which the server's token
@@ -14,15 +14,15 @@ The server owns the tokenizer, so token ids here are `WireTokenizer`'s: the ids 
 import asyncio
 import math
 import os
-import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
 from strop.core.optional import require
-from strop.core.protocols import Tokenizer
+from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
 from strop.policies.paid.connection import Connection, explain
 from strop.policies.wire import BYTES_PER_TOKEN, WireTokenizer
@@ -44,14 +44,12 @@ _NAMES = {
 _FAILURES = (TimeoutError, ValueError, AttributeError, TypeError, IndexError)
 """Of a request, besides the client's errors: it hardly checks what it gets."""
 
-_Item = tuple[int, Completion] | BaseException | None
-
 
 class OpenAIPolicy:
     """Samples from a server, `concurrency` requests at a time, each with a deadline that includes its retries."""
 
     def __init__(self, config: OpenAIConfig) -> None:
-        """Connects at the first `sample`. Raises UserError when the `openai` package is not installed."""
+        """Connects at the first `submit`; `close` it. Raises UserError when the `openai` package is not installed."""
         self.config = config
         self.name = config.model
         self.version = 0
@@ -59,58 +57,53 @@ class OpenAIPolicy:
         self.tokenizer: Tokenizer = self._wire
         self._openai = require("openai", package="openai", extra="eval", purpose="policy.engine=openai")
         self._wants_logprobs = True
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._asked: set[Future[Completion]] = set()
 
-    def sample(
-        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
-    ) -> Iterator[tuple[int, Completion]]:
-        """Yields (row, completion) as the server answers; see `core.protocols.Policy`.
+    def submit(self, request: Request) -> Future[Completion]:
+        """Asks the server as soon as one of `concurrency` places is free; see `core.protocols.Policy`."""
+        if self._loop is None:
+            self._begin()
+        assert self._loop is not None
+        future = asyncio.run_coroutine_threadsafe(self._place(request), self._loop)
+        self._asked.add(future)
+        return future
 
-        The first request that fails for good ends it with a UserError of one line; the others are given up then, as
-        they are when the iterator is closed.
-        """
-        rows = list(zip(prompts, seeds, strict=True))
-        results: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+    def work(self, seconds: float) -> None:
+        """Waits for an answer; see `core.protocols.Policy`."""
+        self._asked = {future for future in self._asked if not future.done()}
+        wait(self._asked, timeout=seconds, return_when=FIRST_COMPLETED)
+
+    def close(self) -> None:
+        """Gives up what is being asked. Safe to call twice."""
+        loop, thread, self._loop = self._loop, self._thread, None
+        if loop is None or thread is None:
+            return
+        for future in self._asked:
+            future.cancel()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+    def _begin(self) -> None:
+        """Starts the thread that talks to the server."""
         loop = asyncio.new_event_loop()
-        work = loop.create_task(self._ask_all(rows, params, results))
-        thread = threading.Thread(target=_run, args=(loop, work, results), name="openai-policy", daemon=True)
-        thread.start()
-        try:
-            while (item := results.get()) is not None:
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
-        finally:
-            if thread.is_alive():
-                loop.call_soon_threadsafe(work.cancel)
-            thread.join()
-            loop.close()
-
-    async def _ask_all(
-        self,
-        rows: list[tuple[Sequence[int], int]],
-        params: SamplingParams,
-        results: "queue.SimpleQueue[_Item]",
-    ) -> None:
-        gate = asyncio.Semaphore(self.config.concurrency)
-        key = os.environ.get(self.config.api_key_env, "")
-        async with self._openai.AsyncOpenAI(
-            api_key=key or "none",
+        self._gate = asyncio.Semaphore(self.config.concurrency)
+        self._client = self._openai.AsyncOpenAI(
+            api_key=os.environ.get(self.config.api_key_env, "") or "none",
             base_url=self.config.base_url,
             timeout=self.config.timeout_seconds,
             max_retries=_RETRIES,
-        ) as client:
+        )
+        self._loop = loop
+        self._thread = threading.Thread(
+            target=_run, args=(loop, self._client), name="openai-policy", daemon=True
+        )
+        self._thread.start()
 
-            async def ask(row: int, prompt: Sequence[int], seed: int) -> None:
-                async with gate:
-                    results.put((row, await self._ask(client, prompt, seed, params)))
-
-            tasks = [asyncio.create_task(ask(row, prompt, seed)) for row, (prompt, seed) in enumerate(rows)]
-            try:
-                await asyncio.gather(*tasks)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+    async def _place(self, request: Request) -> Completion:
+        async with self._gate:
+            return await self._ask(self._client, request.prompt, request.seed, request.params)
 
     async def _ask(self, client: Any, prompt: Sequence[int], seed: int, params: SamplingParams) -> Completion:
         messages = self._wire.messages(prompt)
@@ -189,20 +182,17 @@ class OpenAIPolicy:
         return UserError(explain(error, server, names))
 
 
-def _run(
-    loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", results: "queue.SimpleQueue[_Item]"
-) -> None:
-    """The thread's whole life: runs the requests, then puts the error that ended them, if any, and None."""
+def _run(loop: asyncio.AbstractEventLoop, client: Any) -> None:
+    """The thread's whole life: runs requests until the loop is stopped, then ends those that are left."""
     asyncio.set_event_loop(loop)
-    try:
-        loop.run_until_complete(work)
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    except asyncio.CancelledError:
-        pass
-    except BaseException as error:
-        results.put(error)
-    finally:
-        results.put(None)
+    loop.run_forever()
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.run_until_complete(client.close())
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 def _server_tokens(choice: Any) -> list[tuple[int, float]]:

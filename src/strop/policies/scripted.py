@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 from strop.core.errors import UserError
-from strop.core.protocols import Tokenizer
+from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.wire import WireTokenizer
 
@@ -72,12 +73,14 @@ class ScriptedPolicy:
             raise UserError(f"{path}: none of its task_ids is among the {len(prompts)} tasks to be played")
         return policy
 
-    def sample(
-        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
-    ) -> Iterator[tuple[int, Completion]]:
-        """Yields (row, completion) in the order of the rows; see `core.protocols.Policy`."""
-        for row, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
-            yield row, self._complete(self._say(prompt, seed), params)
+    def submit(self, request: Request) -> Future[Completion]:
+        """Answers at once; see `core.protocols.Policy`."""
+        future: Future[Completion] = Future()
+        future.set_result(self._complete(self._say(request.prompt, request.seed), request.params))
+        return future
+
+    def work(self, seconds: float) -> None:
+        """Nothing is ever left to do."""
 
     def _say(self, prompt: Sequence[int], seed: int) -> str:
         key = tuple(prompt)

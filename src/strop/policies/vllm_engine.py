@@ -15,6 +15,7 @@ import contextlib
 import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import numpy
@@ -22,9 +23,9 @@ import torch
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.errors import StropError, UserError
-from strop.core.protocols import Tokenizer
+from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
-from strop.policies.loading import HubTokenizer
+from strop.policies.tokenizer import HubTokenizer
 
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 """Forced before vLLM is imported."""
@@ -72,7 +73,7 @@ class VllmPolicy:
         self._on_cpu = not torch.cuda.is_available()
         self._eager = config.enforce_eager
         self._number = 0
-        self._done: dict[str, Any] = {}
+        self._asked: dict[str, tuple[SamplingParams, Future[Completion]]] = {}
         self._vllm = _import_vllm()
         options: dict[str, Any] = {
             "model": model,
@@ -101,35 +102,34 @@ class VllmPolicy:
             raise UserError(f"vLLM cannot load {model!r}: {_one_line(error)}") from error
         self.max_model_len = int(self._engine.model_config.max_model_len)
 
-    def sample(
-        self, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
-    ) -> Iterator[tuple[int, Completion]]:
-        """Yields (row, completion) as rows finish; see `core.protocols.Policy`.
+    def submit(self, request: Request) -> Future[Completion]:
+        """See `core.protocols.Policy`.
 
-        Raises UserError when a prompt and `max_tokens` do not fit into `max_model_len`. Rows that are still being
-        sampled when the iterator is closed are dropped.
+        Raises UserError when the prompt and `max_tokens` do not fit into `max_model_len`.
         """
-        longest = max(map(len, prompts), default=0)
-        if longest + params.max_tokens > self.max_model_len:
+        prompt, params = request.prompt, request.params
+        if len(prompt) + params.max_tokens > self.max_model_len:
             raise UserError(
-                f"policy.max_model_len={self.max_model_len} is too small for a prompt of {longest} tokens and "
-                f"sampling.max_tokens={params.max_tokens}; raise it to {longest + params.max_tokens}"
+                f"policy.max_model_len={self.max_model_len} is too small for a prompt of {len(prompt)} tokens and "
+                f"sampling.max_tokens={params.max_tokens}; raise it to {len(prompt) + params.max_tokens}"
             )
-        version = self.version
-        pending: dict[str, int] = {}
-        try:
-            for row, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
-                pending[self._add(prompt, seed, params)] = row
-            while pending:
-                for key in [key for key in pending if key in self._done]:
-                    row = pending.pop(key)
-                    yield row, self._completion(self._done.pop(key), params, version)
-                if pending:
-                    self._step()
-        finally:
-            self._engine.abort_request([key for key in pending if key not in self._done])
-            for key in pending:
-                self._done.pop(key, None)
+        future: Future[Completion] = Future()
+        self._asked[self._add(prompt, request.seed, params)] = params, future
+        return future
+
+    def work(self, seconds: float) -> None:
+        """One step of the engine; see `core.protocols.Policy`."""
+        gone = [key for key, (_, future) in self._asked.items() if future.cancelled()]
+        if gone:
+            self._engine.abort_request(gone)
+            for key in gone:
+                del self._asked[key]
+        if not self._asked:
+            return
+        for key, output in self._step():
+            if key in self._asked:
+                params, future = self._asked.pop(key)
+                future.set_result(self._completion(output, params, self.version))
 
     def update(self, version: int, named_tensors: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Takes over weights, named as transformers names them, and forgets cached prefixes.
@@ -138,7 +138,7 @@ class VllmPolicy:
         rows are being sampled.
         """
         if self._engine.has_unfinished_requests():
-            remedy = "finish or close the iterator first"
+            remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
         weights: Any = list(named_tensors) if self._parallel > 1 else iter(named_tensors)
         with _process_state_kept(), torch.no_grad():
@@ -173,7 +173,8 @@ class VllmPolicy:
         self._engine.add_request(key, {"prompt_token_ids": list(prompt)}, wanted)
         return key
 
-    def _step(self) -> None:
+    def _step(self) -> list[tuple[str, Any]]:
+        """The requests that are finished: (key, output)."""
         if not self._engine.has_unfinished_requests():
             raise StropError("vLLM lost a row: it has nothing left to do, but not every row is finished")
         state = torch.get_rng_state()
@@ -182,9 +183,7 @@ class VllmPolicy:
                 outputs = self._engine.step()
         finally:
             torch.set_rng_state(state)
-        for output in outputs:
-            if output.finished:
-                self._done[output.request_id] = output.outputs[0]
+        return [(output.request_id, output.outputs[0]) for output in outputs if output.finished]
 
     def _completion(self, output: Any, params: SamplingParams, version: int) -> Completion:
         ids = list(output.token_ids)

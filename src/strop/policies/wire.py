@@ -37,6 +37,10 @@ class WireTokenizer:
         text = json.dumps([m.model_dump() for m in messages], ensure_ascii=False, separators=(",", ":"))
         return [BEGIN, *self.encode(text), END]
 
+    def encode_turn(self, messages: Sequence[Message], *, ended: bool) -> list[int]:
+        """A conversation that goes on: text between two is what the assistant said."""
+        return self.encode_chat(messages)
+
     def messages(self, ids: Sequence[int]) -> list[Message] | None:
         """The conversation that token ids hold, or None when they are plain text.
 

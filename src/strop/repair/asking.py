@@ -6,6 +6,7 @@ from importlib import resources
 from strop.core.ids import derive_seed
 from strop.core.protocols import Policy
 from strop.core.rollout import Message, SamplingParams
+from strop.policies.answers import answers
 from strop.tasks import templating
 
 PolicyOf = Callable[[str, Sequence[int]], Policy]
@@ -78,7 +79,7 @@ class Asker:
         seeds = [derive_seed(self._seed, "repair", stage, number) for number in range(samples)]
         params = SamplingParams(temperature=temperature, max_tokens=max_tokens)
         texts = [""] * samples
-        for row, completion in policy.sample([ids] * samples, seeds, params):
+        for row, completion in answers(policy, [ids] * samples, seeds, params):
             texts[row] = completion.text
             on_answer()
         return texts

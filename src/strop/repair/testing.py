@@ -16,7 +16,7 @@ from strop.repair.record import Edit
 from strop.repair.reproduce import TestFile
 from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.probe import open_project
-from strop.verification.project.runs import Request
+from strop.verification.project.runs import RunRequest
 from strop.verification.settings import Settings, limits_of
 
 _SLOWER = 4.0
@@ -69,7 +69,7 @@ class ProjectTests:
         removed = [path for path, text in changes.items() if text is None]
         for _ in range(2):
             try:
-                run = self._opened().run(Request(tests=list(tests)), files=files, removed=removed)
+                run = self._opened().run(RunRequest(tests=list(tests)), files=files, removed=removed)
             except WorkerDied as error:
                 self._close_backend()
                 self._say(f"note: a test run failed: {error}")

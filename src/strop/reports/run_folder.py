@@ -20,6 +20,8 @@ import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +186,12 @@ class RunFolder:
     def write_rollouts(self, step: int, groups: Iterable[Group]) -> None:
         """Writes every rollout of a step, whole or not at all."""
         lines = (
-            _rollout_line(rollout, step=step, group=number)
+            _rollout_line(
+                rollout,
+                step=step,
+                group=number,
+                **({"task_set": group.task_set} if group.task_set else {}),
+            )
             for number, group in enumerate(groups)
             for rollout in group.rollouts
         )
@@ -192,18 +199,15 @@ class RunFolder:
 
     def iter_groups(self, step: int) -> Iterator[Group]:
         """The groups of a step, as they were written."""
-        members: list[Rollout] = []
-        current = -1
-        for line in files.read_jsonl(self.rollout_file(step)):
-            number = line.pop("group")
-            line.pop("step")
-            if number != current and members:
-                yield Group(task_id=members[0].task_id, step=step, rollouts=members)
-                members = []
-            current = number
-            members.append(Rollout.model_validate(line))
-        if members:
-            yield Group(task_id=members[0].task_id, step=step, rollouts=members)
+        lines = files.read_jsonl(self.rollout_file(step))
+        for _, found in groupby(lines, key=itemgetter("group")):
+            group = list(found)
+            kept = [
+                {k: v for k, v in line.items() if k not in ("group", "step", "task_set")} for line in group
+            ]
+            members = [Rollout.model_validate(line) for line in kept]
+            task_set = group[0].get("task_set", "")
+            yield Group(task_id=members[0].task_id, step=step, rollouts=members, task_set=task_set)
 
     def write_evaluation(self, name: str, result: Mapping[str, Any], rollouts: Iterable[Rollout]) -> None:
         """Writes an evaluation and its rollouts under a name such as "before"."""
@@ -232,7 +236,7 @@ def step_name(step: int) -> str:
     return f"{_STEP}{step:06d}"
 
 
-def _rollout_line(rollout: Rollout, **more: int) -> bytes:
+def _rollout_line(rollout: Rollout, **more: int | str) -> bytes:
     return files.json_line({**more, **rollout.model_dump(mode="json")})
 
 

@@ -7,11 +7,13 @@ A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] exce
 import difflib
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from strop.core.errors import UserError
-from strop.core.protocols import Reward
+from strop.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
+from strop.core.registry import Registry
 from strop.core.rollout import Rollout, Score
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -68,16 +70,19 @@ BUILTIN: dict[str, Reward] = (
 )
 """Every built-in reward by the name that a recipe uses."""
 
+REWARDS: Registry[Reward | BatchReward] = Registry("rewards", BUILTIN)
+"""These and what other packages add."""
+
 
 class WeightedRubric:
     """Scores a rollout with every reward; the weighted sum is its reward."""
 
-    def __init__(self, rewards: Sequence[tuple[str, Reward, float]]) -> None:
+    def __init__(self, rewards: Sequence[tuple[str, Reward | BatchReward, float]]) -> None:
         self._rewards = list(rewards)
 
     @classmethod
     def from_names(cls, weights: Sequence[tuple[str, float]]) -> "WeightedRubric":
-        """(name, weight) pairs; a name is a built-in reward or `file.py:function`. Raises UserError."""
+        """(name, weight) pairs; a name is one of `REWARDS` or `file.py:function`. Raises UserError."""
         return cls([(name.rpartition(":")[2], find_reward(name), weight) for name, weight in weights])
 
     def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
@@ -85,12 +90,36 @@ class WeightedRubric:
 
         Raises UserError when a reward of the user's raises or returns something that is not a finite number or None.
         """
-        if not verdict.scored:
-            return [Score(name=name, value=None, weight=weight) for name, _, weight in self._rewards]
-        return [
-            Score(name=name, value=_call(name, reward, task, rollout, verdict), weight=weight)
-            for name, reward, weight in self._rewards
-        ]
+        (scores,) = self.score_all([JudgedRollout(task, rollout, verdict)])
+        return scores
+
+    def score_all(self, judged: Sequence[JudgedRollout]) -> list[list[Score]]:
+        """`score` of many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored."""
+        asked = [number for number, one in enumerate(judged) if one.verdict.scored]
+        found: list[list[Score]] = [[] for _ in judged]
+        for name, reward, weight in self._rewards:
+            values = dict(zip(asked, _values(name, reward, [judged[n] for n in asked]), strict=True))
+            for number, scores in enumerate(found):
+                scores.append(Score(name=name, value=values.get(number), weight=weight))
+        return found
+
+
+class RubricBySet:
+    """The rubrics of several task sets: each task's rollouts are scored by its own."""
+
+    def __init__(self, rubrics: Mapping[str, WeightedRubric], set_of: Mapping[str, str]) -> None:
+        self._rubrics = rubrics
+        self.set_of = set_of
+        """{task id: the name of its set}."""
+
+    def score_all(self, judged: Sequence[JudgedRollout]) -> list[list[Score]]:
+        """One list of scores a rollout, in order."""
+        found: list[list[Score]] = [[] for _ in judged]
+        for name, rubric in self._rubrics.items():
+            mine = [number for number, one in enumerate(judged) if self.set_of[one.task.id] == name]
+            for number, scores in zip(mine, rubric.score_all([judged[n] for n in mine]), strict=True):
+                found[number] = scores
+        return found
 
 
 def total(scores: Sequence[Score]) -> float | None:
@@ -99,16 +128,16 @@ def total(scores: Sequence[Score]) -> float | None:
     return math.fsum(values) if values else None
 
 
-def find_reward(name: str) -> Reward:
-    """A built-in reward, or the function of a user's file. Raises UserError with a remedy."""
+def find_reward(name: str) -> Reward | BatchReward:
+    """One of `REWARDS`, or the function of a user's file. Raises UserError with a remedy."""
     if ":" not in name:
         if name in BY_DIFFLIB:
             for needed in PACKAGES:
                 library(needed, f"the reward {name!r}")
-        if name in BUILTIN:
-            return BUILTIN[name]
-        close = difflib.get_close_matches(name, BUILTIN, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"built-in rewards: {', '.join(BUILTIN)}"
+        if name in REWARDS:
+            return REWARDS[name]
+        close = difflib.get_close_matches(name, REWARDS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(REWARDS)};"
         raise UserError(f"rewards: no reward named {name!r}; {hint} Write your own as file.py:function")
     path, _, function = name.rpartition(":")
     if not Path(path).is_file():
@@ -129,11 +158,29 @@ def find_reward(name: str) -> Reward:
     return found  # type: ignore[no-any-return]
 
 
-def _call(name: str, reward: Reward, task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
+def _values(name: str, reward: Reward | BatchReward, judged: Sequence[JudgedRollout]) -> list[float | None]:
+    """One value a rollout."""
+    if not judged:
+        return []
+    if not is_batched(reward):
+        return [_number(name, one.task, _called(name, reward, *one)) for one in judged]
+    values = list(_called(name, reward, judged))
+    if len(values) != len(judged):
+        raise UserError(
+            f"reward {name!r} returned {len(values)} values for {len(judged)} rollouts, not one each"
+        )
+    return [_number(name, one.task, value) for one, value in zip(judged, values, strict=True)]
+
+
+def _called(name: str, reward: Callable[..., Any], *given: Any) -> Any:
     try:
-        value = reward(task, rollout, verdict)
+        return reward(*given)
     except Exception as error:
-        raise UserError(f"reward {name!r} raised {type(error).__name__}: {error} (task {task.id})") from error
+        where = f" (task {given[0].id})" if isinstance(given[0], Task) else ""
+        raise UserError(f"reward {name!r} raised {type(error).__name__}: {error}{where}") from error
+
+
+def _number(name: str, task: Task, value: Any) -> float | None:
     if value is None:
         return None
     if not isinstance(value, int | float) or not math.isfinite(value):

@@ -20,11 +20,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from strop.core.errors import UserError
-from strop.core.protocols import Reward, Verifier
+from strop.core.protocols import JudgedRollout, Verifier
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.rewards.rubric import find_reward
+from strop.rewards.rubric import WeightedRubric
 from strop.tasks.answers import answer_in
 from strop.verification import open_verifier
 
@@ -47,7 +47,7 @@ def verdict_reward(
     if reward in _NEEDS_TOKENS:
         cause = "which TRL does not pass to reward functions"
         raise UserError(f"reward {reward!r} needs to know how sampling ended, {cause}")
-    rate = find_reward(reward)
+    rubric = WeightedRubric.from_names([(reward, 1.0)])
     opened = _Opened(verifier)
 
     def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
@@ -59,7 +59,8 @@ def verdict_reward(
         judge = opened.get()
         futures = [judge.submit(task, code) for task, code in zip(tasks, codes, strict=True)]
         verdicts = [future.result() for future in futures]
-        return [_rate(rate, *row) for row in zip(tasks, prompts, codes, verdicts, strict=True)]
+        judged = [_judged(*row) for row in zip(tasks, prompts, codes, verdicts, strict=True)]
+        return [scores[0].value for scores in rubric.score_all(judged)]
 
     score.__name__ = score.__qualname__ = reward.rpartition(":")[2]
     return score
@@ -137,10 +138,8 @@ def _said(message: Any) -> str:
     return str(message[-1].get("content") or "") if message else ""
 
 
-def _rate(rate: Reward, task: Task, prompt: Any, code: str, verdict: Verdict) -> float | None:
-    if not verdict.scored:
-        return None
+def _judged(task: Task, prompt: Any, code: str, verdict: Verdict) -> JudgedRollout:
     rollout = Rollout(
         task_id=task.id, index=0, seed=0, prompt=_said(prompt), turns=[], answer=code, verdict=verdict
     )
-    return rate(task, rollout, verdict)
+    return JudgedRollout(task, rollout, verdict)

@@ -42,7 +42,7 @@ def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
         raise UserError(
             f"task {untested[0].id} ({untested[0].source or tasks_source(recipe)}) has no tests; add some"
         )
-    most = recipe.tasks.max_tests
+    most = recipe.task_set.max_tests
     train = [task for task in tasks if task.split != "held-out"]
     train = [at_most(task, most) for task in train] if most is not None else train
     held_out = [task for task in tasks if task.split == "held-out"]
@@ -63,10 +63,10 @@ def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Ta
     """
     tasks = [task for task in tasks_of(recipe) if split in ("all", task.split)]
     if not tasks:
-        raise UserError(f"no task of {recipe.tasks.source!r} is in the split {split!r}; use --split all")
+        raise UserError(f"no task of {recipe.task_set.source!r} is in the split {split!r}; use --split all")
     window = recipe.evaluation.window
-    found = windowed(tasks, window, f"the window of {recipe.tasks.source}:")
-    most = recipe.tasks.max_tests
+    found = windowed(tasks, window, f"the window of {recipe.task_set.source}:")
+    most = recipe.task_set.max_tests
     kept = found.tasks if most is None else [at_most(task, most) for task in found.tasks]
     chosen = sorted(kept, key=lambda task: task.id)[:limit] if limit else kept
     if window.is_open:
@@ -85,7 +85,8 @@ def windowed(tasks: Sequence[Task], window: WindowConfig, key: str) -> InWindow:
 
 def tasks_source(recipe: Recipe) -> str:
     """The task source as `load_tasks` takes it."""
-    source, config = recipe.tasks.source, recipe.tasks
+    config = recipe.task_set
+    source = config.source
     if source.startswith("hub:") and "@" not in source:
         subset = f":{config.hub_subset}" if config.hub_subset else ""
         return f"{source}{subset}@{config.hub_split}"
@@ -94,7 +95,7 @@ def tasks_source(recipe: Recipe) -> str:
 
 def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
     """Every task of the recipe's source, each with its split; `judge` takes the place of tasks.judge."""
-    config = recipe.tasks
+    config = recipe.task_set
     tasks = load_tasks(
         tasks_source(recipe),
         columns=config.columns or None,

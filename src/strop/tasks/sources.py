@@ -5,6 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 from strop.core.errors import UserError
+from strop.core.registry import Registry
 from strop.core.task import Split, Task
 from strop.tasks import builtin, edit_tasks, places, splits, stdio_problems
 from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
@@ -19,8 +20,12 @@ NAMED: dict[str, Callable[[], list[Task]]] = {
 }
 """Sources that are a name alone."""
 
-GENERATED: dict[str, Callable[[str], Iterator[Task]]] = {"stdio-problems": stdio_problems.load}
-"""Sources that are a name, alone or followed by a colon and what is asked for."""
+GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
+    "tasks",
+    {"stdio-problems": stdio_problems.load},
+    reserved={*NAMED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
+)
+"""Sources that are a name, alone or followed by a colon and what is asked for; other packages add to them."""
 
 
 def iter_tasks(
@@ -35,7 +40,8 @@ def iter_tasks(
     source    "python-functions", "rust-functions", "humaneval", "stdio-problems[:COUNT[@SEED][/kinds]]" (see
               `strop.tasks.stdio_problems.generate`); or FORMAT:PLACE, where FORMAT is one of `ADAPTERS` and PLACE a
               file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see `strop.tasks.places`); or a PLACE alone; or
-              "edits:[FORMAT:]SOURCE", another source's tasks as edits (see `strop.tasks.edit_tasks`)
+              "edits:[FORMAT:]SOURCE", another source's tasks as edits (see `strop.tasks.edit_tasks`); or
+              NAME[:REST], where NAME is another package's entry point in strop.tasks (docs/api.md)
     columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     on_bad    takes one line for each row that makes no task and for damage to a file; the rest goes through. Without
               it the first such row raises UserError.
@@ -51,7 +57,7 @@ def iter_tasks(
     if source in NAMED or name in GENERATED:
         if columns:
             raise UserError(f"{source!r} takes no column mapping: its tasks are complete")
-        return GENERATED[name](rest) if name in GENERATED else iter(NAMED[source]())
+        return iter(GENERATED[name](rest) if name in GENERATED else NAMED[source]())
     report = on_bad or fail
     adapter, rows = _opened(source, report)
     if columns:

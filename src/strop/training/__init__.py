@@ -1,1 +1,1 @@
-"""TRL's GRPOTrainer fed by our rollouts; the supervised warm start; checkpoints and resume."""
+"""The loop and the learner, in one process or several; the supervised warm start; checkpoints and resume."""

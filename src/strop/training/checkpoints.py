@@ -13,7 +13,7 @@ STATE = "strop_state.json"
 
 
 def complete(folder: Path, state: dict[str, Any]) -> None:
-    """Adds Strop's own state to a checkpoint that the trainer has written, makes it durable and marks it whole."""
+    """Adds Strop's own state to a checkpoint that the learner has written, makes it durable and marks it whole."""
     (folder / STATE).write_text(json.dumps(state))
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -26,13 +26,25 @@ def complete(folder: Path, state: dict[str, Any]) -> None:
 
 def latest(folder: Path) -> Path | None:
     """The newest whole checkpoint of a run, or None. Half-written ones are removed."""
-    whole: list[tuple[int, Path]] = []
     for path in folder.glob("checkpoint-*"):
-        if (path / MARKER).is_file():
-            whole.append((int(path.name.removeprefix("checkpoint-")), path))
-        else:
+        if not (path / MARKER).is_file():
             shutil.rmtree(path, ignore_errors=True)
-    return max(whole)[1] if whole else None
+    return max(_whole(folder), default=(0, None))[1]
+
+
+def prune(folder: Path, keep: int) -> None:
+    """Removes all but the newest `keep` whole checkpoints."""
+    whole = sorted(_whole(folder))
+    for _, path in whole[: max(0, len(whole) - keep)]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _whole(folder: Path) -> list[tuple[int, Path]]:
+    return [
+        (int(path.name.removeprefix("checkpoint-")), path)
+        for path in folder.glob("checkpoint-*")
+        if (path / MARKER).is_file()
+    ]
 
 
 def read_state(checkpoint: Path) -> dict[str, Any]:

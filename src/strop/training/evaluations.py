@@ -5,25 +5,29 @@ Each is written to the run folder when it is done, and is not repeated if it is 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from strop.config.schema import EvaluationConfig, ExtraEvaluation, Recipe
+from strop.config.tasks import TasksConfig
 from strop.core.files import write_json
 from strop.core.ids import derive_seed
+from strop.core.play import PlayLimits
 from strop.core.rollout import Rollout
 from strop.core.task import Task
-from strop.environments.single_turn import played_by
+from strop.environments.kinds import played_by
 from strop.evaluation.contamination import contamination
-from strop.evaluation.evaluate import evaluate_player
+from strop.evaluation.evaluate import evaluate_with
 from strop.evaluation.hack_audit import flagged
 from strop.evaluation.result import Contamination, Evaluation, compare, rates_json
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
-from strop.rollouts.player import Player
-from strop.tasks.recipe import tasks_source, windowed
+from strop.tasks.mixture import sources_of
+from strop.tasks.recipe import windowed
 from strop.tasks.sources import load_tasks
 from strop.training.setup import RunParts
+from strop.training.shared_play import SharedPlay
 from strop.training.sinks import Sinks
 
 Say = Callable[[str], None]
@@ -48,15 +52,15 @@ class Evaluations:
         self.seconds = 0.0
         self._known: dict[frozenset[str], Contamination | None] = {}
 
-    def all(self, name: str, *, extra: bool = True) -> dict[str, Evaluation]:
-        """{set name: evaluation} for before, warm or after; "" is the held-out set."""
-        config, parts = self._recipe.evaluation, self._parts
-        parts.policy_update(self._recipe.optim.steps if name == "after" else 0)
+    def all(self, name: str, *, extra: bool = True, parts: RunParts | None = None) -> dict[str, Evaluation]:
+        """{set name: evaluation} for before, warm or after; "" is the held-out set. `parts` hold another model."""
+        config, parts = self._recipe.evaluation, parts or self._parts
+        parts.publish(self._recipe.optim.steps if name == "after" else 0)
         done: dict[str, Evaluation] = {}
         if parts.held_out:
-            done[""] = self._one(name, "held-out", parts.player, parts.held_out, self._recipe)
+            done[""] = self._one(name, "held-out", parts.play, parts.held_out, self._recipe)
         for check in config.extra if extra else ():
-            done[check.name] = self._extra(name, check)
+            done[check.name] = self._extra(name, check, parts)
         return done
 
     def during(self, step: int) -> dict[str, Any]:
@@ -64,40 +68,43 @@ class Evaluations:
         config, parts = self._recipe.evaluation, self._parts
         if not config.every or step % config.every or not parts.held_out:
             return {}
-        parts.policy_update(step)
+        parts.publish(step)
         asked = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
         recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=asked)})
-        return _headline(self._one(step_name(step), "", parts.player, some(parts.held_out, config), recipe))
+        return _headline(self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe))
 
-    def _extra(self, name: str, check: ExtraEvaluation) -> Evaluation:
-        parts, recipe = self._parts, self._recipe
-        player = Player(parts.player.policy, parts.player.verifier, played_by(recipe, check.style))
+    def _extra(self, name: str, check: ExtraEvaluation, parts: RunParts) -> Evaluation:
+        recipe = self._recipe
+        own = parts.play.player
+        if isinstance(recipe.tasks, list):
+            recipe = recipe.model_copy(update={"tasks": TasksConfig()})
+        unbounded = replace(own.limits, prompt=PlayLimits.prompt)
+        play = parts.play.by(own.like(own.policy, played_by(recipe, check.style), unbounded))
         asked = check.model_dump(include={"samples", "temperature", "k", "greedy"})
         answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
-        if check.style:
-            answers["stop"] = None
         changed = {
             "evaluation": recipe.evaluation.model_copy(update=asked),
             "sampling": recipe.sampling.model_copy(update=answers),
         }
         place = f"window of evaluation.extra {check.name}"
         tasks = windowed(load_tasks(check.source), check.window, place).tasks[: check.limit]
-        return self._one(f"{name}-{check.name}", check.name, player, tasks, recipe.model_copy(update=changed))
+        return self._one(f"{name}-{check.name}", check.name, play, tasks, recipe.model_copy(update=changed))
 
-    def _one(self, name: str, what: str, player: Player, tasks: Sequence[Task], recipe: Recipe) -> Evaluation:
+    def _one(
+        self, name: str, what: str, play: SharedPlay, tasks: Sequence[Task], recipe: Recipe
+    ) -> Evaluation:
         """One evaluation as `recipe` asks for it, or the one on disk; said aloud when the set has a name."""
-        saved = self._run.path / "evaluation" / f"{name}.record.json"
-        if saved.is_file():
-            return Evaluation.model_validate_json(saved.read_text())
+        ranks, saved = self._parts.ranks, self._saved(name)
+        if (text := ranks.from_main(lambda: saved.read_text() if saved.is_file() else None)) is not None:
+            return Evaluation.model_validate_json(text)
         release_memory()
         if what:
             self._say(f"evaluating {name.partition('-')[0]} training on {len(tasks)} {what} tasks ...")
-        result, rollouts = self._play(player, tasks, recipe)
+        result, rollouts = self._play(play, tasks, recipe)
+        result = ranks.from_main(lambda: result)
         self.seconds += result.seconds
-        known = {task.id: task for task in tasks}
-        self._run.write_evaluation(name, result.as_json(), (flagged(rollout, known) for rollout in rollouts))
-        write_json(saved, result.model_dump(mode="json"))
-        self._sinks.evaluated(name, result.as_json(per_task=False))
+        if ranks.main:
+            self._write(name, result, rollouts, tasks)
         if what:
             stages = [key for stage, key in result.first_stage_keys.items() if stage != "test"]
             keys = [*result.keys, *stages]
@@ -105,8 +112,19 @@ class Evaluations:
             self._say(f"{name}: {values} ({result.seconds:.0f} s)")
         return result
 
+    def _write(
+        self, name: str, result: Evaluation, rollouts: Sequence[Rollout], tasks: Sequence[Task]
+    ) -> None:
+        known = {task.id: task for task in tasks}
+        self._run.write_evaluation(name, result.as_json(), (flagged(rollout, known) for rollout in rollouts))
+        write_json(self._saved(name), result.model_dump(mode="json"))
+        self._sinks.evaluated(name, result.as_json(per_task=False))
+
+    def _saved(self, name: str) -> Path:
+        return self._run.path / "evaluation" / f"{name}.record.json"
+
     def _play(
-        self, player: Player, tasks: Sequence[Task], recipe: Recipe
+        self, play: SharedPlay, tasks: Sequence[Task], recipe: Recipe
     ) -> tuple[Evaluation, list[Rollout]]:
         """The result and the rollouts in the order of their task ids and indices."""
         rollouts: list[Rollout] = []
@@ -117,8 +135,8 @@ class Evaluations:
             self._status(f"evaluating: {len(rollouts)} of {expected} answers")
 
         seen = self._contamination(tasks)
-        result = evaluate_player(recipe, player, tasks, contamination=seen, on_rollout=take)
-        player.clock.take()
+        result = evaluate_with(recipe, play.rollouts, tasks, contamination=seen, on_rollout=take)
+        play.player.clock.take()
         self._status("")
         # They came as their verdicts did.
         return result, sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
@@ -131,7 +149,7 @@ class Evaluations:
                 tasks,
                 cutoff=self._recipe.model.cutoff,
                 training=self._parts.train,
-                source=tasks_source(self._recipe),
+                source=sources_of(self._recipe),
             )
         return self._known[key]
 

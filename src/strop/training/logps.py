@@ -1,25 +1,20 @@
-"""Log-probabilities of given tokens: the head for some tokens at a time, and a group's prompt once.
+"""Log-probabilities of given tokens: the head for some tokens at a time, and a group's prompt once (`packing`).
 
 The logits of a step (tokens x vocabulary, float32) are by far its largest tensors: 1600 tokens of a model with 49k
 words make 300 MB, several times over. Only one number per token is needed, so the head is computed for some tokens,
 reduced, and dropped; what the backward pass needs from it, the gradient by the hidden state, is computed at once (as in
 fused linear cross entropy: Liger Kernel, arXiv 2410.10989, section 3.2).
-
-The G completions of a task share their prompt. Concatenated after one copy of it, each attending only to the prompt and
-itself (`policies.attention.PrefixGroup`), they give the same log-probabilities and gradients as G padded rows, without
-padding and without computing the prompt G times. This is tree attention (SpecInfer, arXiv 2305.09781, section 4.2)
-applied to the update.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from strop.core.errors import UserError
-from strop.policies.attention import PrefixGroup
+from strop.core.sample import Sample
+from strop.training.packing import pack
 
 CHUNK = 64
 """Tokens at a time."""
@@ -113,99 +108,21 @@ def head_selects(head: torch.nn.Linear, targets: torch.Tensor, temperature: floa
         del head.forward
 
 
-@dataclass
-class Packed:
-    """A micro-batch as one row of L tokens, group after group; N completion tokens are predicted.
-
-    ids, positions  (L,) positions restart at each prompt; every completion continues its prompt
-    predictors  (N,) place of the token that predicts each completion token
-    targets     (N,) the completion tokens
-    rows, columns  (N,) where each belongs in the (rows, longest completion) result
-    """
-
-    ids: list[int] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    predictors: list[int] = field(default_factory=list)
-    targets: list[int] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    columns: list[int] = field(default_factory=list)
-    groups: list[PrefixGroup] = field(default_factory=list)
-
-    def add_group(self, prompt: list[int], completions: list[tuple[int, list[int]]], device: Any) -> None:
-        """Appends a prompt and its (row, tokens) completions."""
-        start = len(self.ids)
-        self.ids += prompt
-        self.positions += range(len(prompt))
-        # The last completion token predicts nothing, so it is not computed.
-        longest = max(len(tokens) for _, tokens in completions) - 1
-        origin = list(range(len(prompt)))
-        places = []
-        for number, (row, tokens) in enumerate(completions):
-            first, inner = len(self.ids), tokens[:-1]
-            self.ids += inner
-            self.positions += range(len(prompt), len(prompt) + len(inner))
-            self.predictors += [start + len(prompt) - 1, *range(first, first + len(inner))]
-            self.targets += tokens
-            self.rows += [row] * len(tokens)
-            self.columns += range(len(tokens))
-            places.append([*range(first, first + len(inner)), *[start] * (longest - len(inner))])
-            origin += range(len(prompt) + number * longest, len(prompt) + number * longest + len(inner))
-        self.groups.append(
-            PrefixGroup(
-                prompt=slice(start, start + len(prompt)),
-                completions=torch.tensor(places, device=device).reshape(len(places), longest),
-                origin=torch.tensor(origin, device=device),
-            )
-        )
-
-
-def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, keep: int, rows: list[int]) -> Packed:
-    """Packs the given rows of a padded batch; neighbouring rows with the same prompt share it.
-
-    input_ids, attention_mask  (B, P + keep): prompts padded on the left, completions on the right
-    """
-    ids_B, mask_B = input_ids.tolist(), attention_mask.tolist()
-    groups: list[tuple[list[int], list[tuple[int, list[int]]]]] = []
-    for row in rows:
-        tokens = [t for t, m in zip(ids_B[row], mask_B[row], strict=True) if m]
-        split = sum(mask_B[row][:-keep])
-        prompt, completion = tokens[:split], tokens[split:]
-        if not completion:
-            continue
-        if not groups or groups[-1][0] != prompt:
-            groups.append((prompt, []))
-        groups[-1][1].append((row, completion))
-    packed = Packed()
-    for prompt, completions in groups:
-        packed.add_group(prompt, completions, input_ids.device)
-    return packed
-
-
-def shared_prefix_logps(
-    model: Any,
-    input_ids: torch.Tensor,
-    attention_mask: torch.Tensor,
-    keep: int,
-    *,
-    head: torch.nn.Linear,
-    rows: list[int] | None,
-    temperature: float,
+def token_logps(
+    model: Any, samples: Sequence[Sample], *, head: torch.nn.Linear, temperature: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(log-probabilities, entropies), both (B, keep) float32, zero where there is no completion token.
+    """(log-probabilities, entropies), both float32 (N,): of every token with loss, sample after sample.
 
     model  one that attends in groups (`policies.attention.attend_in_groups`), wrapped or not
     head   its output embedding, a plain matrix (`check_head`)
-    rows   which rows to compute; the others come out zero without a gradient. None = all.
     temperature  of the sampling distribution, whose log-probabilities these are
     Entropies carry no gradient.
     """
-    packed = pack(input_ids, attention_mask, keep, list(range(len(input_ids))) if rows is None else rows)
-    out = torch.zeros(len(input_ids), keep, device=input_ids.device)
-    if not packed.targets:
-        return out.requires_grad_(), torch.zeros_like(out)
+    device = head.weight.device
+    packed = pack(samples, device)
 
     def tensor(values: list[int]) -> torch.Tensor:
-        return torch.tensor(values, device=input_ids.device)
+        return torch.tensor(values, device=device)
 
     with head_selects(head, tensor(packed.targets), temperature):
         values = model(
@@ -215,6 +132,23 @@ def shared_prefix_logps(
             use_cache=False,
             logits_to_keep=tensor(packed.predictors),
         ).logits[0]
-    where = (tensor(packed.rows), tensor(packed.columns))
-    entropies = torch.zeros_like(out).index_put(where, values[:, 1].detach())
-    return out.index_put(where, values[:, 0]), entropies
+    return values[:, 0], values[:, 1].detach()
+
+
+def padded_logps(
+    model: Any, samples: Sequence[Sample], *, temperature: float, pad_id: int, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same by padded rows and whole logits, for any causal model."""
+    width = max(len(sample.ids) for sample in samples)
+    ids = torch.full((len(samples), width), pad_id)
+    mask = torch.zeros((len(samples), width), dtype=torch.long)
+    chosen = torch.zeros((len(samples), width), dtype=torch.bool)
+    for row, sample in enumerate(samples):
+        here = slice(0, len(sample.ids))
+        ids[row, here], mask[row, here] = torch.tensor(list(sample.ids)), 1
+        chosen[row, here] = torch.tensor(list(sample.mask), dtype=torch.bool)
+    ids, mask, chosen = ids.to(device), mask.to(device), chosen.to(device)
+    logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits[:, :-1]
+    logps = torch.log_softmax(logits[chosen[:, 1:]].float() / temperature, dim=-1)
+    entropies = -(logps.detach().exp() * logps.detach()).sum(dim=-1)
+    return logps.gather(1, ids[chosen][:, None])[:, 0], entropies

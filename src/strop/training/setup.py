@@ -1,65 +1,111 @@
-"""What a run needs, made from its recipe: tasks, model, policy, verifier, player, and the settings of TRL and PEFT."""
+"""What a run needs, made from its recipe: tasks, model, policy, verifier, player."""
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
 from transformers import PreTrainedModel, set_seed
 
+from strop.config.algorithms import PerTurnAdvantage
 from strop.config.model import LoraConfig, TransformersPolicyConfig, VllmPolicyConfig
-from strop.config.run_stages import RunStage, stages_of
+from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
+from strop.core.protocols import Environment
 from strop.core.task import Task
-from strop.environments.single_turn import played_by
-from strop.policies.loading import HubTokenizer, has_fast_bfloat16, load_model, named_weights, resolve_dtype
+from strop.environments.kinds import played_by
+from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
 from strop.policies.open import open_policy, tokenizer_of
-from strop.rewards.rubric import WeightedRubric
-from strop.rollouts.player import Player, first_prompt
-from strop.tasks.recipe import split_tasks
+from strop.policies.tokenizer import HubTokenizer
+from strop.rewards.rubric import RubricBySet, WeightedRubric
+from strop.rollouts.encoding import check_prompts
+from strop.rollouts.opening import dispatcher_of
+from strop.tasks.mixture import TaskSet, task_sets
+from strop.training.ranks import Ranks
+from strop.training.shared_play import SharedPlay
 from strop.verification import open_configured
 
 
 @dataclass(frozen=True)
 class RunParts:
-    """A run's parts. `policy_update(version)` copies the trained weights to the sampling policy."""
+    """A run's parts. `publish(version)` gives the sampling policy the trained weights."""
 
     model: PreTrainedModel
     tokenizer: HubTokenizer
-    player: Player
-    rubric: WeightedRubric
-    train: list[Task]
-    held_out: list[Task]
-    policy_update: Callable[[int], None]
+    play: SharedPlay
+    ranks: Ranks
+    sets: list[TaskSet]
+    publish: Callable[[int], None]
+
+    @property
+    def train(self) -> list[Task]:
+        """Training tasks of all sets."""
+        return [task for one in self.sets for task in one.train]
+
+    @property
+    def held_out(self) -> list[Task]:
+        """Held-out tasks of all sets."""
+        return [task for one in self.sets for task in one.held_out]
 
 
-def set_up(recipe: Recipe, stack: ExitStack) -> RunParts:
+def set_up(recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None]) -> RunParts:
     """Loads everything, the model last; what must be closed is entered into `stack`. Raises UserError."""
     set_seed(recipe.seed % 2**32)
-    train, held_out = split_tasks(recipe)
-    rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
+    sets = task_sets(recipe, say)
+    rubric = rubric_of(sets)
     tokenizer = tokenizer_of(recipe)
-    environment = played_by(recipe)
-    for task in (*train, *held_out):
-        first_prompt(task, environment(task), tokenizer, recipe.tasks.max_prompt_tokens)
+    environment = environment_of(sets)
+    for one in sets:
+        check_prompts(one.tasks, environment, tokenizer, one.recipe.task_set.max_prompt_tokens)
     verifier = open_configured(recipe.sandbox)
     stack.callback(verifier.close)
-    model = load_model(
+    model = _model(recipe)
+    if not recipe.model.train_embeddings:
+        freeze_embeddings(model)
+    policy, update = _policy(recipe, model)
+    stack.callback(getattr(policy, "close", lambda: None))
+    longest = max(one.recipe.task_set.max_prompt_tokens for one in sets)
+    player = dispatcher_of(recipe, policy, verifier, environment, prompt=longest)
+    by_turn = isinstance(recipe.grpo.advantage, PerTurnAdvantage)
+    play = SharedPlay(player, rubric, ranks, by_turn=by_turn)
+    return RunParts(model, tokenizer, play, ranks, sets, update)
+
+
+def as_it_came(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunParts:
+    """The parts with the model as it was before training, loaded anew."""
+    model = _model(recipe)
+    policy, update = _policy(recipe, model)
+    stack.callback(getattr(policy, "close", lambda: None))
+    player = parts.play.player.like(policy, environment_of(parts.sets))
+    return replace(parts, model=model, play=parts.play.by(player), publish=update)
+
+
+def _model(recipe: Recipe) -> PreTrainedModel:
+    return load_model(
         recipe.model.name,
         dtype=resolve_dtype(recipe.model.dtype),
         revision=recipe.model.revision,
         attention=recipe.model.attention,
     )
-    if not recipe.model.train_embeddings:
-        freeze_embeddings(model)
-    policy, update = _policy(recipe, model)
-    stack.callback(getattr(policy, "close", lambda: None))
-    player = Player(policy, verifier, environment, max_prompt_tokens=recipe.tasks.max_prompt_tokens)
-    return RunParts(model, tokenizer, player, rubric, train, held_out, update)
+
+
+def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
+    """The rewards of the run, or of each set. Raises UserError."""
+    rubrics = {
+        one.name: WeightedRubric.from_names([(reward.name, reward.weight) for reward in one.recipe.rewards])
+        for one in sets
+    }
+    if len(sets) == 1:
+        return rubrics[sets[0].name]
+    return RubricBySet(rubrics, {task.id: one.name for one in sets for task in one.tasks})
+
+
+def environment_of(sets: Sequence[TaskSet]) -> Callable[[Task], Environment]:
+    """How each task is played."""
+    makers = {one.name: played_by(one.recipe) for one in sets}
+    set_of = {task.id: one.name for one in sets for task in one.tasks}
+    return lambda task: makers[set_of[task.id]](task)
 
 
 def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int], None]]:
@@ -78,90 +124,28 @@ def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int]
     return policy, lambda version: policy.update(version, named_weights(model))
 
 
-def grpo_arguments(stage: RunStage, output_dir: Path) -> Any:
-    """The `trl.GRPOConfig` of a stage; max_steps counts TRL's optimiser steps from the start of the run.
-
-    A training step, one batch of rollouts, is grpo.minibatches x grpo.iterations optimiser steps of TRL. `StepWatch`
-    says when to save: TRL would count from the run's start. Our rollout hook masks truncated and unscored rollouts,
-    because TRL takes every row that ends at a stop string for truncated. Raises UserError for rows that cannot be
-    divided evenly.
-    """
-    from trl import GRPOConfig
-
-    recipe = stage.recipe
-    grpo, optim = recipe.grpo, recipe.optim
-    world = int(os.environ.get("WORLD_SIZE", "1"))
-    share, rest = divmod(grpo.rows_per_step, optim.micro_batch * world * grpo.minibatches)
-    if rest or (grpo.tasks_per_step % (world * grpo.minibatches)):
-        raise UserError(
-            f"grpo.tasks_per_step={grpo.tasks_per_step} groups cannot be divided among {world} processes and "
-            f"{grpo.minibatches} minibatches in micro-batches of optim.micro_batch={optim.micro_batch} rows; change "
-            "one of them"
-        )
-    return GRPOConfig(
-        output_dir=str(output_dir),
-        per_device_train_batch_size=optim.micro_batch,
-        gradient_accumulation_steps=share,
-        steps_per_generation=share * grpo.minibatches,
-        num_generations=grpo.group_size,
-        num_iterations=grpo.iterations,
-        max_completion_length=recipe.sampling.max_tokens,
-        temperature=recipe.sampling.temperature,
-        top_p=recipe.sampling.top_p,
-        loss_type=grpo.loss,
-        importance_sampling_level=grpo.importance_level,
-        epsilon=grpo.epsilon_low,
-        epsilon_high=grpo.epsilon_high,
-        beta=grpo.beta,
-        scale_rewards=grpo.scale_rewards,
-        # The k3 term of DeepSeekMath, eq. 2: TRL would multiply it by the ratio.
-        use_bias_correction_kl=False,
-        mask_truncated_completions=False,
-        learning_rate=optim.learning_rate,
-        lr_scheduler_type="constant_with_warmup" if optim.schedule == "constant" else optim.schedule,
-        warmup_steps=stage.warmup_updates,
-        adam_beta1=optim.betas[0],
-        adam_beta2=optim.betas[1],
-        weight_decay=optim.weight_decay,
-        max_grad_norm=optim.max_grad_norm,
-        max_steps=stage.last_update,
-        gradient_checkpointing=recipe.model.gradient_checkpointing,
-        bf16=computes_in_bfloat16(recipe),
-        use_cpu=not torch.cuda.is_available(),
-        seed=recipe.seed % 2**32,
-        shuffle_dataset=False,
-        remove_unused_columns=False,
-        logging_steps=1,
-        # A loss that is no number is logged as such, and an alarm rings; the filter would show a mean in its place.
-        logging_nan_inf_filter=False,
-        save_strategy="no",
-        save_total_limit=max(2, recipe.run.keep_checkpoints),
-        report_to="none",  # strop.training.trackers does that
-        disable_tqdm=True,
-        dataloader_num_workers=0,
-    )
-
-
 def computes_in_bfloat16(recipe: Recipe) -> bool:
     """Whether the update runs under bfloat16 autocast."""
     wanted = recipe.model.compute_dtype
     return wanted == "bfloat16" or (wanted == "auto" and has_fast_bfloat16())
 
 
-def lora_arguments(lora: LoraConfig) -> Any | None:
-    """The `peft.LoraConfig`, or None for full training."""
+def with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
+    """The model with LoRA adapters in place (PEFT), or as it is for full training."""
     if lora.rank == 0:
-        return None
+        return model
     from peft import LoraConfig as PeftLora
+    from peft import get_peft_model
 
     target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
-    return PeftLora(
+    adapters = PeftLora(
         r=lora.rank,
         lora_alpha=lora.alpha,
         lora_dropout=lora.dropout,
         target_modules=target,
         task_type="CAUSAL_LM",
     )
+    return get_peft_model(model, adapters)
 
 
 def freeze_embeddings(model: PreTrainedModel) -> None:

@@ -6,7 +6,7 @@ A plain torch loop: examples are short, and it needs only one optimiser and one 
 import math
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,11 @@ from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.policies import release_memory
-from strop.policies.loading import HubTokenizer, load_model, load_tokenizer, resolve_dtype
+from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
+from strop.tasks.mixture import TaskSet, task_sets
 from strop.tasks.prompts import render, solution
-from strop.tasks.recipe import split_tasks
 from strop.tasks.sources import load_tasks
 from strop.training.logps import check_head, head_selects
 from strop.training.setup import computes_in_bfloat16, freeze_embeddings
@@ -47,7 +48,7 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
     """
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
-    examples = examples_of(recipe, split_tasks(recipe)[0], tokenizer)
+    examples = examples_of(task_sets(recipe, say), tokenizer)
     with ExitStack() as stack:
         dtype = resolve_dtype(recipe.model.dtype)
         model = load_model(recipe.model.name, dtype=dtype, revision=recipe.model.revision)
@@ -76,8 +77,9 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
 
 def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example | None:
     """The prompt as the policy will see it, and the reference as it should have answered; None without a reference."""
-    prompt = render(task, recipe.tasks.style, recipe.tasks.template, recipe.tasks.answer)
-    text = solution(task, prompt, recipe.tasks.answer)
+    config = recipe.task_set
+    prompt = render(task, config.style, config.template, config.answer)
+    text = solution(task, prompt, config.answer)
     if not text:
         return None
     if prompt.messages:
@@ -94,21 +96,30 @@ def step_count(recipe: Recipe, examples: int) -> int:
     return recipe.sft.steps or max(1, round(recipe.sft.epochs * each))
 
 
-def examples_of(recipe: Recipe, train: list[Task], tokenizer: HubTokenizer) -> list[Example]:
-    """Examples from the training side of sft.source, else from the training tasks.
+def examples_of(sets: Sequence[TaskSet], tokenizer: HubTokenizer) -> list[Example]:
+    """Examples from the training side of sft.source, else from the training tasks of all sets.
 
     The split is by content, so a set that holds the recipe's own tasks keeps those that are held out on that side.
     Raises UserError when no task has a reference.
     """
-    tasks = train
-    if recipe.sft.source:
-        found = load_tasks(recipe.sft.source, held_out_fraction=recipe.tasks.held_out_fraction)
-        tasks = [task for task in found if task.split != "held-out"]
-    examples = [example for task in tasks if (example := as_example(task, recipe, tokenizer)) is not None]
+    examples = [
+        example
+        for one in sets
+        for task in _taught(one)
+        if (example := as_example(task, one.recipe, tokenizer)) is not None
+    ]
     if not examples:
         fault = "none of the tasks has a reference solution to learn from"
         raise UserError(f"sft: {fault}; set sft.source to tasks that do")
     return examples
+
+
+def _taught(one: TaskSet) -> list[Task]:
+    recipe = one.recipe
+    if not recipe.sft.source:
+        return one.train
+    found = load_tasks(recipe.sft.source, held_out_fraction=recipe.task_set.held_out_fraction)
+    return [task for task in found if task.split != "held-out"]
 
 
 def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dict[str, Any]], Any]) -> None:

@@ -46,7 +46,7 @@ class Runs:
 
     plain: "list[Future[Verdict]]" = field(default_factory=list)
     unmoved: "Future[Verdict] | None" = None
-    """With a clock that is replaced and goes right: only when it passes do the next ones say anything."""
+    """With a clock that is replaced and goes right."""
     moved: "list[Future[Verdict]]" = field(default_factory=list)
 
     def futures(self) -> "Iterator[Future[Verdict]]":
@@ -114,23 +114,26 @@ def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterato
     elif failed and len(failed) < len(verdicts) and all(v.outcome in _USED_UP for v in failed):
         code: Code = "slow" if failed[0].outcome is Outcome.TIMED_OUT else "heavy"
         yield fatal(code, "the reference uses up its limits in some runs")
-    elif _differ(verdicts, runs):
+    elif _differ(verdicts, runs, settings):
         yield fatal("flaky", "the reference gives other results in other runs, or at another time")
     elif failed:
         yield fatal("reference-fails", _why(verdicts))
 
 
-def _differ(verdicts: list[Verdict], runs: Runs) -> bool:
+def _differ(verdicts: list[Verdict], runs: Runs, settings: AuditSettings) -> bool:
     """Whether runs passed and failed, or failed in different ways, or do so with the clock set forward."""
     passed = verdicts[0].passed
     if any(v.passed is not passed for v in verdicts):
         return True
     if len({_results(v) for v in verdicts if v.outcome is Outcome.FAILED}) > 1:
         return True
-    later = [v for v in (future.result() for future in runs.moved) if v.scored]
-    if runs.unmoved is None or (passed and not runs.unmoved.result().passed):
+    if runs.unmoved is None:
+        return False
+    replaced = [future.result() for future in (runs.unmoved, *runs.moved)]
+    replaced = [v for v in replaced if v.scored and not _waited(v, settings)]
+    if passed and not any(v.passed for v in replaced):
         return False  # with its clock replaced it does not run at all
-    return any(v.passed is not passed for v in later)
+    return any(v.passed is not passed for v in replaced)
 
 
 def _waited(verdict: Verdict, settings: AuditSettings) -> bool:

@@ -17,9 +17,10 @@ from pydantic_core import ErrorDetails
 
 from strop.config.layers import shorten
 from strop.config.messages import cause, line
-from strop.config.section import Complaint, Section
+from strop.config.section import Complaint, Path, Section
 from strop.config.tasks import SandboxConfig, WindowConfig
-from strop.config.yaml12 import Origin, Path, YamlFault, read_yaml
+from strop.config.unions import DEFAULT_KINDS
+from strop.config.yaml12 import Origin, YamlFault, read_yaml
 from strop.core.errors import ConfigError, UserError
 from strop.curation.pipeline.step import Step
 
@@ -214,8 +215,7 @@ def _fault(
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known) or 'no settings here'}"
         yield line(where, f"unknown key; {hint}", origins)
     else:
-        engine = str(error.get("ctx", {}).get("tag", ""))
-        yield line(where, cause(error, where, engine), origins)
+        yield line(where, cause(error, where, DEFAULT_KINDS), origins)
 
 
 def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:

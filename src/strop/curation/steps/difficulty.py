@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from strop.config.model import ModelConfig, PolicyConfig, ScriptedPolicyConfig
+from strop.config.model import ModelConfig, OpenAIPolicyConfig, PolicyConfig, ScriptedPolicyConfig
 from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
@@ -21,11 +21,11 @@ from strop.curation.engine.tally import ErrorBudget
 from strop.curation.pipeline.scores import Scores, pass_rate
 from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
 from strop.curation.pipeline.verdicts import error_budget, verdicts
+from strop.rollouts.encoding import opening_ids
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
-    from strop.core.protocols import Policy
-    from strop.environments.single_turn import SingleTurn
+    from strop.core.protocols import Environment, Policy
 
 
 class DifficultyConfig(Section):
@@ -124,9 +124,11 @@ class Difficulty(Step[DifficultyConfig]):
         policy = self.config.policy
         if policy is None:
             return Path(self.config.scores or "").name
-        if policy.engine == "openai":
+        if isinstance(policy, OpenAIPolicyConfig):
             return policy.model
-        return Path(policy.answers).name if policy.engine == "scripted" else self.config.model.name
+        if isinstance(policy, ScriptedPolicyConfig):
+            return Path(policy.answers).name
+        return self.config.model.name
 
     def _from_file(self, path: Path, read: Read, context: Context, memory: Memory) -> None:
         """Takes the file's rates; verifies answers that it holds without a verdict."""
@@ -176,12 +178,12 @@ class Difficulty(Step[DifficultyConfig]):
         self, batch: list[Task], policy: "Policy", context: Context, memory: Memory, errors: ErrorBudget
     ) -> None:
         from strop.core.rollout import SamplingParams
-        from strop.rollouts.player import Player
+        from strop.rollouts.dispatcher import Dispatcher
 
         environment = self._environment()
         playable = [task for task in batch if not self._unplayable(task, environment, policy, memory)]
         counts = {task.id: [0, 0] for task in playable}
-        player = Player(policy, context.verifier(), environment)
+        player = Dispatcher(policy, context.verifier(), environment)
         asked = self.config.model_dump(include={"temperature", "top_p", "max_tokens"})
         params = SamplingParams(**asked)
         for rollout in player.play(
@@ -199,7 +201,7 @@ class Difficulty(Step[DifficultyConfig]):
         """Whether the policy cannot play the task; remembers why."""
         why = "" if task.check.toolchains else f"no toolchain plays checks of kind {task.check.kind}"
         try:
-            tokens = 0 if why else len(environment(task).prompt(policy.tokenizer))
+            tokens = 0 if why else len(opening_ids(environment(task).begin(), policy.tokenizer))
         except UserError as error:
             tokens, why = 0, str(error)
         most = self.config.max_prompt_tokens
@@ -211,9 +213,10 @@ class Difficulty(Step[DifficultyConfig]):
 
     def _environment(self) -> "Any":
         """A fresh factory of environments: each remembers the prompts of its tasks."""
-        from strop.environments.single_turn import single_turn
+        from strop.environments.frame import framed
+        from strop.environments.single_turn import SingleTurn
 
-        return single_turn(self.config.style, self.config.template)
+        return framed(SingleTurn, self.config.style, self.config.template)
 
     def _policy(self, read: Read, context: Context) -> "Policy":
         from strop.policies.open import open_policy
@@ -223,8 +226,8 @@ class Difficulty(Step[DifficultyConfig]):
         def prompts(tokenizer: Any) -> dict[str, list[int]]:
             found: dict[str, list[int]] = {}
             for task in read():
-                environment: SingleTurn = self._environment()(task)
-                found[task.id] = environment.prompt(tokenizer)
+                environment: Environment = self._environment()(task)
+                found[task.id] = opening_ids(environment.begin(), tokenizer)
             return found
 
         return open_policy(self._recipe(), prompts=prompts)

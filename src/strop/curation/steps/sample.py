@@ -14,7 +14,7 @@ from strop.curation.pipeline.step import Context, Dropped, Read, Step, drop
 By = Literal["topic", "level", "set", "source", "language", "family"]
 
 
-class SampleConfig(Section):
+class SampleStepConfig(Section):
     """Settings of sample."""
 
     n: int | None = Field(default=None, ge=1)
@@ -31,7 +31,7 @@ class SampleConfig(Section):
             yield "n", "give either n (how many tasks) or share (which part of them)"
 
 
-class Sample(Step[SampleConfig]):
+class SampleStep(Step[SampleStepConfig]):
     """Keeps some of the tasks, chosen by the seed and their ids."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:

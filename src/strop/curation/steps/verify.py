@@ -14,7 +14,7 @@ from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, d
 from strop.curation.pipeline.verdicts import again, error_budget, known_answers, verdicts, why
 
 
-class VerifyConfig(Section):
+class VerifyStepConfig(Section):
     """Settings of verify."""
 
     runs: int = Field(default=1, ge=1, le=100)
@@ -28,7 +28,7 @@ class VerifyConfig(Section):
     """Stop where a larger share of verdicts is *error*: then the machine is at fault, not the tasks."""
 
 
-class Verify(Step[VerifyConfig]):
+class VerifyStep(Step[VerifyStepConfig]):
     """Drops tasks whose reference does not pass."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:

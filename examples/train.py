@@ -1,0 +1,13 @@
+"""Trains as `strop train` does: python examples/train.py [RECIPE.yaml...] [KEY=VALUE...]."""
+
+import sys
+
+import strop
+
+recipe = strop.recipe(*sys.argv[1:] or ["recipes/demo.yaml"])
+summary = strop.train(recipe)
+print(
+    summary["steps"],
+    "steps in",
+    f"{summary['wall_seconds']:.0f} s; the model is in {recipe.run.folder}/final",
+)

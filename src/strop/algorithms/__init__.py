@@ -1,0 +1,1 @@
+"""The policy gradient: advantages and losses, each beside its formula."""

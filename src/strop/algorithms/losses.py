@@ -1,0 +1,162 @@
+"""Policy-gradient losses over the sampled tokens of a micro-batch, each beside its formula.
+
+Legend: N sampled tokens of a micro-batch laid end to end, B its rows (one sample each), R the rows and T the sampled
+tokens of the whole update. i is a row, t a token, A the advantage, pi the policy that learns, old the policy before
+the step's first update, mu the policy that sampled.
+
+A loss is a sum over tokens: per-token objective times that token's share. Shares add up over the micro-batches of an
+update, so neither micro-batches nor processes change the result (but for `micro-batch`, which is about them).
+
+Deviations: (1) R counts rows without any token in the loss (truncated, not scored) too, as TRL does; (2) the KL term
+has the share of the policy term, as in eq. 3 of DeepSeekMath.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+Level = Literal["token", "sequence"]
+Share = Literal["answers", "tokens", "constant", "micro-batch", "rows"]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What a loss sees of a micro-batch.
+
+    logps       (N,) log pi, with gradient
+    old         (N,) log pi_old
+    sampled     (N,) log mu, as recorded when the tokens were sampled
+    reference   (N,) log pi_ref of the frozen model, or None without a KL term
+    advantages  (N,) a row's tokens share one, unless turns have their own
+    rows        (N,) int64, each token's row in [0, B)
+    """
+
+    logps: torch.Tensor
+    old: torch.Tensor
+    sampled: torch.Tensor
+    advantages: torch.Tensor
+    rows: torch.Tensor
+    count: int
+    """B."""
+    reference: torch.Tensor | None = None
+
+    def row_sums(self, values: torch.Tensor) -> torch.Tensor:
+        """(N,) -> (B,)."""
+        return values.new_zeros(self.count).index_add(0, self.rows, values)
+
+    @property
+    def lengths(self) -> torch.Tensor:
+        """(B,) tokens of each row, at least 1."""
+        return self.row_sums(torch.ones_like(self.advantages)).clamp(min=1)
+
+
+@dataclass(frozen=True)
+class UpdateSize:
+    """Sizes of the update that a micro-batch is part of.
+
+    rows  R, all rows; tokens  T, tokens that carry loss; longest  the constant length T_max; micro_batches  of the
+    update, over all processes
+    """
+
+    rows: int
+    tokens: int
+    longest: int
+    micro_batches: int
+
+
+def importance(tokens: Tokens, level: Level) -> torch.Tensor:
+    """(N,) ratio pi / pi_old.
+
+    token: exp(log pi - log pi_old). sequence: exp of its mean over the row's tokens, the same for all of them (GSPO,
+    arXiv 2507.18071, eq. 7).
+    """
+    gap = tokens.logps - tokens.old
+    if level == "sequence":
+        gap = (tokens.row_sums(gap) / tokens.lengths)[tokens.rows]
+    return gap.exp()
+
+
+def clipped(tokens: Tokens, level: Level, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """-min(ratio A, clip(ratio, 1 - low, 1 + high) A) (PPO, arXiv 1707.06347, eq. 7), and which tokens it clips.
+
+    high > low is "clip-higher" (DAPO, arXiv 2503.14476, eq. 10). A clipped token has no gradient. Both (N,).
+    """
+    ratio, advantages = importance(tokens, level), tokens.advantages
+    bounded = ratio.clamp(1 - low, 1 + high)
+    acts = ((ratio < 1 - low) & (advantages < 0)) | ((ratio > 1 + high) & (advantages > 0))
+    return -torch.minimum(ratio * advantages, bounded * advantages), acts
+
+
+def cispo(tokens: Tokens, high: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """-sg[min(ratio, high)] A log pi (MiniMax-M1, arXiv 2506.13585, eq. 4), and which weights are cut: each token keeps
+    a gradient. `high` is the bound itself, not its distance to 1. Both (N,).
+    """
+    ratio = importance(tokens, "token").detach()
+    return -ratio.clamp(max=high) * tokens.advantages * tokens.logps, ratio > high
+
+
+def reinforce(tokens: Tokens) -> torch.Tensor:
+    """(N,) -A log pi (Williams 1992): right for samples of the policy itself."""
+    return -tokens.advantages * tokens.logps
+
+
+def sequence_weighted(tokens: Tokens, most: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """-sg[w] A log pi with one weight a row, w = product over its tokens of pi / mu, and which tokens it drops.
+
+    SWE-grep's form (cognition.ai/blog/swe-grep, 2025-10-16). Rows whose weight is outside [1 / most, most] are dropped.
+    """
+    weight = tokens.row_sums((tokens.logps - tokens.sampled).detach()).exp()
+    dropped = ((weight > most) | (weight < 1 / most))[tokens.rows]
+    per_token = -weight[tokens.rows] * tokens.advantages * tokens.logps
+    return torch.where(dropped, torch.zeros_like(per_token), per_token), dropped
+
+
+def k3(tokens: Tokens) -> torch.Tensor:
+    """(N,) ref / pi - log(ref / pi) - 1 >= 0, an unbiased estimate of KL(pi, ref) (DeepSeekMath, eq. 4)."""
+    assert tokens.reference is not None, "a KL term needs the reference model's log-probabilities"
+    gap = tokens.reference - tokens.logps
+    return gap.exp() - gap - 1
+
+
+def correction(
+    tokens: Tokens, level: Level, how: Literal["truncate", "mask"], most: float, least: float = 0.0
+) -> torch.Tensor:
+    """(N,) weight old / mu without gradient, for a sampler whose numbers or weights are not quite the trainer's.
+
+    truncate  min(weight, most) (Yao et al. 2025, "Your efficient RL framework secretly brings you off-policy RL")
+    mask      weight where it is in [least, most], else 0 (IcePop, arXiv 2510.18855)
+    A sequence's weight is the product over its tokens.
+    """
+    gap = (tokens.old - tokens.sampled).detach()
+    if level == "sequence":
+        gap = tokens.row_sums(gap)[tokens.rows]
+    weight = gap.exp()
+    return (
+        weight.clamp(max=most)
+        if how == "truncate"
+        else weight.masked_fill((weight > most) | (weight < least), 0.0)
+    )
+
+
+def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
+    """(N,) what each token counts for in the update.
+
+    answers      1 / (R |o_i|): the mean of answers' means (GRPO, arXiv 2402.03300, eq. 3)
+    tokens       1 / T: the mean over all tokens (DAPO, arXiv 2503.14476, eq. 8)
+    constant     1 / (R T_max): no length is favoured (Dr. GRPO, arXiv 2503.20783, section 3.2)
+    micro-batch  1 / (tokens of the micro-batch x number of micro-batches) ("bnpo" in TRL)
+    rows         1 / R: the mean of answers' sums (LUSPO, arXiv 2602.05261)
+    """
+    match share:
+        case "answers":
+            return 1 / (size.rows * tokens.lengths[tokens.rows])
+        case "tokens":
+            value = 1 / max(1, size.tokens)
+        case "constant":
+            value = 1 / (size.rows * size.longest)
+        case "micro-batch":
+            value = 1 / (max(1, len(tokens.logps)) * size.micro_batches)
+        case "rows":
+            value = 1 / size.rows
+    return torch.full_like(tokens.advantages, value)

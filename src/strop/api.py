@@ -1,0 +1,179 @@
+"""What `import strop` offers to a notebook: each function is a thin layer over what the commands use.
+
+All settings come from a recipe (`recipe`, `strop.config.schema.Recipe`); without one its defaults hold. Whatever is the
+user's to correct is a `strop.UserError`, in one line.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from strop.config.load import load_recipe
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.protocols import BatchReward, Policy, Reward, Verifier
+from strop.core.rollout import Group, Rollout, SamplingParams
+from strop.core.task import Task
+from strop.core.verdict import Verdict
+from strop.environments.frame import Kind
+from strop.environments.kinds import find_environment, played_by
+from strop.evaluation.evaluate import check, evaluate_with
+from strop.evaluation.result import Evaluation
+from strop.rewards.rubric import WeightedRubric, find_reward
+from strop.rollouts.dispatcher import Dispatcher
+from strop.rollouts.groups import play_groups
+from strop.rollouts.opening import dispatcher_of
+from strop.tasks.answers import answer_in
+from strop.verification import open_configured
+
+if TYPE_CHECKING:
+    from strop.verification.verifier import OpenVerifier
+
+_DEFAULTS = Recipe()
+Say = Callable[[str], None]
+
+
+def recipe(*words: str | PathLike[str]) -> Recipe:
+    """The recipe that words name, as on the command line: files, and KEY=VALUE overrides of them.
+
+    Raises UserError with one line a fault.
+    """
+    texts = [str(word) for word in words]
+    return load_recipe([word for word in texts if "=" not in word], [word for word in texts if "=" in word])
+
+
+def verify(
+    tasks: Task | Sequence[Task],
+    answers: Sequence[str],
+    *,
+    recipe: Recipe = _DEFAULTS,
+    verifier: "OpenVerifier | None" = None,
+) -> list[Verdict]:
+    """One verdict an answer, in order, by the code that training uses.
+
+    tasks     one for each answer, or a single one for all
+    answers   code, or text with the code in a fenced block
+    recipe    its `sandbox` sets limits (CPU and wall seconds, MiB) and jail
+    verifier  who judges (`strop.open_verifier`), for many calls; by default one is opened for this call
+
+    Where our grader failed, the outcome is *error*, never an exception. Raises UserError where there are not as many
+    tasks as answers, SandboxError where the host lacks the jail.
+    """
+    asked = [tasks] * len(answers) if isinstance(tasks, Task) else list(tasks)
+    if len(asked) != len(answers):
+        raise UserError(
+            f"{len(asked)} tasks for {len(answers)} answers; give one task for each, or one for all"
+        )
+    with ExitStack() as stack:
+        judge = _verifier(recipe, verifier, stack)
+        pairs = zip(asked, answers, strict=True)
+        futures = [judge.submit(task, answer_in(answer, task)) for task, answer in pairs]
+        return [future.result() for future in futures]
+
+
+def play(
+    policy: Policy,
+    tasks: Sequence[Task],
+    *,
+    samples: int = 1,
+    rewards: Mapping[str | Reward | BatchReward, float] | None = None,
+    environment: str | Kind | None = None,
+    recipe: Recipe = _DEFAULTS,
+    verifier: Verifier | None = None,
+) -> list[Group]:
+    """Plays every task `samples` times: one group a task, in order, its rollouts with tokens, verdict and scores.
+
+    policy       who answers: `strop.open_policy(recipe)`, or `strop.ScriptedPolicy`
+    rewards      {name or function: weight}; by default the recipe's
+    environment  name or class of one (docs/api.md); by default the recipe's
+    recipe       its seed, `tasks` (prompt style, limits), `sampling`, `rewards` and `sandbox` are used
+    verifier     who judges; by default one is opened for this call
+
+    Raises UserError for an unknown name, a prompt that is too long, and a reward that raises.
+    """
+    if samples < 1:
+        raise UserError(f"samples={samples} plays nothing; ask for at least 1")
+    rubric = _rubric(recipe, rewards)
+    params = SamplingParams(
+        temperature=recipe.sampling.temperature,
+        top_p=recipe.sampling.top_p,
+        max_tokens=recipe.sampling.max_tokens,
+    )
+    with ExitStack() as stack:
+        dispatcher = _dispatcher(policy, tasks, environment, recipe, verifier, stack)
+        return play_groups(dispatcher, rubric, tasks, samples, params, seed=recipe.seed, step=0)
+
+
+def evaluate(
+    policy: Policy,
+    tasks: Sequence[Task],
+    *,
+    environment: str | Kind | None = None,
+    recipe: Recipe = _DEFAULTS,
+    verifier: Verifier | None = None,
+    on_rollout: Callable[[Rollout], None] = lambda rollout: None,
+) -> Evaluation:
+    """pass@k, greedy accuracy and rates by stage, as the recipe's `evaluation` asks for.
+
+    `result.estimate("pass@1")` is a share from 0 to 1 with its interval, over `result.keys`; `on_rollout` sees each
+    rollout as it comes. Other arguments as in `play`. Raises UserError for settings that leave nothing to report,
+    TooManyErrors where a larger share than limits.max_error_rate could not be verified.
+    """
+    asked = recipe.evaluation
+    check(tasks, asked.samples, asked.k, asked.greedy)
+    with ExitStack() as stack:
+        dispatcher = _dispatcher(policy, tasks, environment, recipe, verifier, stack)
+        return evaluate_with(recipe, dispatcher.play, tasks, contamination=None, on_rollout=on_rollout)
+
+
+def train(
+    recipe: Recipe, *, say: Say = print, show: Callable[[dict[str, Any]], None] = lambda metrics: None
+) -> dict[str, Any]:
+    """A training run; returns its summary, which is also in the run folder (docs/formats.md).
+
+    `say` gets lines of text, `show` each step's metrics. Raises UserError before anything is written where the recipe
+    cannot run.
+    """
+    from strop.training import run
+
+    return run.train(recipe, say=say, show=show)
+
+
+def _verifier(recipe: Recipe, given: Any, stack: ExitStack) -> Any:
+    if given is not None:
+        return given
+    opened = open_configured(recipe.sandbox)
+    stack.callback(opened.close)
+    return opened
+
+
+def _rubric(recipe: Recipe, rewards: Mapping[str | Reward | BatchReward, float] | None) -> WeightedRubric:
+    if rewards is None:
+        return WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
+    named = []
+    for reward, weight in rewards.items():
+        if isinstance(reward, str):
+            named.append((reward.rpartition(":")[2], find_reward(reward), weight))
+        else:
+            named.append((getattr(reward, "__name__", type(reward).__name__), reward, weight))
+    return WeightedRubric(named)
+
+
+def _dispatcher(
+    policy: Policy,
+    tasks: Sequence[Task],
+    environment: str | Kind | None,
+    recipe: Recipe,
+    verifier: Verifier | None,
+    stack: ExitStack,
+) -> Dispatcher:
+    if isinstance(recipe.tasks, list):
+        raise UserError(
+            "the recipe has several task sets; give one that has none or one, for a single prompt style"
+        )
+    kind = find_environment(environment) if isinstance(environment, str) else environment
+    made = played_by(recipe, kind=kind)
+    dispatcher = dispatcher_of(recipe, policy, _verifier(recipe, verifier, stack), made)
+    dispatcher.check_prompts(tasks)
+    return dispatcher

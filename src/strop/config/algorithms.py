@@ -1,0 +1,264 @@
+"""Recipe sections `grpo.loss`, `grpo.advantage`, `grpo.correction`: `type` says which form, each with its own settings.
+
+The formulas are in algorithms/losses.py and algorithms/advantages.py, each beside its source.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+
+
+class ClipRange(Section):
+    """How far the ratio of new to old policy counts."""
+
+    epsilon_low: float = Field(default=0.2, ge=0, lt=1)
+    """Ratios below 1 - epsilon_low get no gradient for a negative advantage (PPO, arXiv 1707.06347)."""
+    epsilon_high: float = Field(default=0.2, ge=0)
+    """Ratios above 1 + epsilon_high get no gradient for a positive advantage; above epsilon_low it is "clip-higher"
+    (DAPO, arXiv 2503.14476)."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """The range holds together."""
+        if self.epsilon_high < self.epsilon_low:
+            yield (
+                "epsilon_high",
+                f"{self.epsilon_high:g} is below epsilon_low ({self.epsilon_low:g}); widen it or lower that",
+            )
+
+
+class GrpoLoss(ClipRange):
+    """Clipped ratios per token, averaged per answer, then over answers (DeepSeekMath, arXiv 2402.03300)."""
+
+    type: Literal["grpo"] = "grpo"
+    """Which form."""
+
+
+class DapoLoss(ClipRange):
+    """Clipped ratios per token, averaged over all tokens of an update (DAPO, arXiv 2503.14476)."""
+
+    type: Literal["dapo"] = "dapo"
+    """Which form."""
+    epsilon_high: float = Field(default=0.28, ge=0)
+    """Ratios above 1 + epsilon_high get no gradient for a positive advantage ("clip-higher")."""
+
+
+class DrGrpoLoss(ClipRange):
+    """Clipped ratios per token, their sum divided by sampling.max_tokens (Dr. GRPO, arXiv 2503.20783)."""
+
+    type: Literal["dr-grpo"] = "dr-grpo"
+    """Which form."""
+
+
+class BnpoLoss(ClipRange):
+    """Clipped ratios per token, averaged over the tokens of one forward ("bnpo" in TRL)."""
+
+    type: Literal["bnpo"] = "bnpo"
+    """Which form."""
+
+
+class GspoLoss(ClipRange):
+    """One clipped ratio a sequence: the geometric mean over its tokens (GSPO, arXiv 2507.18071)."""
+
+    type: Literal["gspo"] = "gspo"
+    """Which form."""
+    epsilon_low: float = Field(default=3e-4, ge=0, lt=1)
+    """As above, of the sequence's ratio; 3e-4 and 4e-4 are those of the paper, section 5.1."""
+    epsilon_high: float = Field(default=4e-4, ge=0)
+    """As above, of the sequence's ratio."""
+    average: Literal["answers", "tokens", "constant", "micro-batch"] = "answers"
+    """Over what tokens are averaged: as in grpo (the paper's), dapo, dr-grpo or bnpo."""
+
+
+class LuspoLoss(ClipRange):
+    """GSPO's ratio, each answer weighted by its length (LUSPO, arXiv 2602.05261)."""
+
+    type: Literal["luspo"] = "luspo"
+    """Which form."""
+    epsilon_low: float = Field(default=3e-4, ge=0, lt=1)
+    """As above, of the sequence's ratio."""
+    epsilon_high: float = Field(default=4e-4, ge=0)
+    """As above, of the sequence's ratio."""
+
+
+class CispoLoss(Section):
+    """Clips the weights and not the objective, so each token keeps a gradient (MiniMax-M1, arXiv 2506.13585)."""
+
+    type: Literal["cispo"] = "cispo"
+    """Which form."""
+    max_weight: float = Field(default=5.0, gt=0)
+    """Largest ratio of new to old policy that counts; 5 is ScaleRL's (arXiv 2510.13786)."""
+
+
+class ReinforceLoss(Section):
+    """-A log pi (Williams 1992): no ratio, for one update on samples of the policy itself."""
+
+    type: Literal["reinforce"] = "reinforce"
+    """Which form."""
+    average: Literal["answers", "tokens", "constant"] = "constant"
+    """Over what tokens are averaged: as in grpo, dapo or dr-grpo."""
+
+
+class SequenceWeightedLoss(Section):
+    """-w A log pi, w a whole answer's ratio to the policy that sampled, without gradient; over a constant length
+    (SWE-grep, cognition.ai/blog/swe-grep). It corrects for samplers that lag, so grpo.correction is none."""
+
+    type: Literal["sequence-weighted"] = "sequence-weighted"
+    """Which form."""
+    max_weight: float = Field(default=10.0, gt=1)
+    """Answers whose ratio is outside [1 / max_weight, max_weight] are left out of the loss."""
+
+
+Loss = (
+    GrpoLoss
+    | DapoLoss
+    | DrGrpoLoss
+    | BnpoLoss
+    | GspoLoss
+    | LuspoLoss
+    | CispoLoss
+    | ReinforceLoss
+    | SequenceWeightedLoss
+)
+LossConfig = Annotated[Loss, Field(discriminator="type")]
+"""The policy-gradient loss."""
+
+LOSSES: dict[str, type[Section]] = {
+    "grpo": GrpoLoss,
+    "dapo": DapoLoss,
+    "dr-grpo": DrGrpoLoss,
+    "bnpo": BnpoLoss,
+    "gspo": GspoLoss,
+    "luspo": LuspoLoss,
+    "cispo": CispoLoss,
+    "reinforce": ReinforceLoss,
+    "sequence-weighted": SequenceWeightedLoss,
+}
+
+Scale = Literal["group", "batch", "none"]
+
+
+class GroupAdvantage(Section):
+    """Reward minus the group's mean (DeepSeekMath, arXiv 2402.03300)."""
+
+    type: Literal["group"] = "group"
+    """Which form."""
+    scale: Scale = "group"
+    """Divided by the standard deviation of the group (2402.03300), of the batch (2508.08221), or not (2503.20783)."""
+
+
+class LeaveOneOutAdvantage(Section):
+    """Reward minus the mean of the group's others (RLOO, arXiv 2402.14740)."""
+
+    type: Literal["leave-one-out"] = "leave-one-out"
+    """Which form."""
+
+
+class RunningBaselineAdvantage(Section):
+    """Reward minus a running mean of the task's rewards in earlier steps: for groups of one (Williams 1992)."""
+
+    type: Literal["running-baseline"] = "running-baseline"
+    """Which form."""
+    decay: float = Field(default=0.9, ge=0, lt=1)
+    """Weight of the past."""
+
+
+class PerTurnAdvantage(Section):
+    """Each turn's own return minus the group's mean return of that turn (after muCode, arXiv 2502.20380). A play's
+    reward is that of its last turn; earlier turns that the environment had judged are rewarded by the same rewards."""
+
+    type: Literal["per-turn"] = "per-turn"
+    """Which form."""
+    discount: float = Field(default=1.0, ge=0, le=1)
+    """How much of the next turn's return counts for a turn: 0, each answers for itself; 1, for all that followed."""
+    scale: Scale = "none"
+    """Divided by the standard deviation of the group's turn, or not."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Turns are compared within a group."""
+        if self.scale == "batch":
+            yield "scale", "turns are scaled within their group or not at all; write group or none"
+
+
+Advantage = GroupAdvantage | LeaveOneOutAdvantage | RunningBaselineAdvantage | PerTurnAdvantage
+AdvantageConfig = Annotated[Advantage, Field(discriminator="type")]
+"""What a rollout's reward is held against."""
+
+ADVANTAGES: dict[str, type[Section]] = {
+    "group": GroupAdvantage,
+    "leave-one-out": LeaveOneOutAdvantage,
+    "running-baseline": RunningBaselineAdvantage,
+    "per-turn": PerTurnAdvantage,
+}
+
+
+class NoCorrection(Section):
+    """Samples count as the policy's own."""
+
+    type: Literal["none"] = "none"
+    """Which form."""
+
+
+class CutWeights(Section):
+    """Weights trainer / sampler, cut at a bound (Yao et al. 2025, "Your efficient RL framework secretly brings you
+    off-policy RL training")."""
+
+    max_weight: float = Field(default=2.0, gt=0)
+    """Larger weights count as this."""
+
+
+class MaskedWeights(Section):
+    """Weights trainer / sampler where they are within bounds, else 0 (IcePop, arXiv 2510.18855)."""
+
+    min_weight: float = Field(default=0.5, ge=0)
+    """Below it the weight is 0."""
+    max_weight: float = Field(default=5.0, gt=0)
+    """Above it the weight is 0."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Something is left between the bounds."""
+        if self.max_weight <= self.min_weight:
+            yield "max_weight", f"{self.max_weight:g} is not above min_weight ({self.min_weight:g}); raise it"
+
+
+class TokenTruncated(CutWeights):
+    """A weight a token, cut at a bound."""
+
+    type: Literal["token-truncated"] = "token-truncated"
+    """Which form."""
+
+
+class TokenMasked(MaskedWeights):
+    """A weight a token, 0 outside bounds."""
+
+    type: Literal["token-masked"] = "token-masked"
+    """Which form."""
+
+
+class SequenceTruncated(CutWeights):
+    """One weight an answer, the product over its tokens, cut at a bound."""
+
+    type: Literal["sequence-truncated"] = "sequence-truncated"
+    """Which form."""
+
+
+class SequenceMasked(MaskedWeights):
+    """One weight an answer, the product over its tokens, 0 outside bounds."""
+
+    type: Literal["sequence-masked"] = "sequence-masked"
+    """Which form."""
+
+
+Correction = NoCorrection | TokenTruncated | TokenMasked | SequenceTruncated | SequenceMasked
+CorrectionConfig = Annotated[Correction, Field(discriminator="type")]
+"""What makes up for a sampler whose numbers or weights are not quite the trainer's."""
+
+CORRECTIONS: dict[str, type[Section]] = {
+    "none": NoCorrection,
+    "token-truncated": TokenTruncated,
+    "token-masked": TokenMasked,
+    "sequence-truncated": SequenceTruncated,
+    "sequence-masked": SequenceMasked,
+}

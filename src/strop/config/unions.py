@@ -1,0 +1,61 @@
+"""Sections of a recipe that are one of several classes: where they are, which key says the class, and the classes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES
+from strop.config.model import ADDED_TAG, POLICIES
+from strop.config.section import Path, Section
+
+
+class Union(NamedTuple):
+    """`key` says which of `classes` a section is; `default` where it is not given."""
+
+    key: str
+    default: str
+    classes: Mapping[str, type[Section]]
+
+
+UNIONS: Mapping[Path, Union] = {
+    ("policy",): Union("engine", "transformers", POLICIES),
+    ("grpo", "loss"): Union("type", "dapo", LOSSES),
+    ("grpo", "advantage"): Union("type", "group", ADVANTAGES),
+    ("grpo", "correction"): Union("type", "none", CORRECTIONS),
+}
+
+Kinds = Mapping[Path, str]
+"""By its place, what a recipe says that a section is."""
+DEFAULT_KINDS: Kinds = {path: union.default for path, union in UNIONS.items()}
+
+TASK_SET_TAGS = ("one", "several")
+"""What pydantic calls the two forms of `tasks`."""
+
+
+def kinds_of(data: Mapping[str, Any]) -> Kinds:
+    """What nested data, a whole recipe or a part, says that its sections are."""
+    return {**DEFAULT_KINDS, **dict(_named(data))}
+
+
+def named_kinds(data: Mapping[str, Any]) -> Kinds:
+    """The same, only where it is said."""
+    return dict(_named(data))
+
+
+def without_tags(loc: Path) -> Path:
+    """The place of a value as a recipe writes it: pydantic adds which kind of section it took it for."""
+    tags = {path: tuple(union.classes) for path, union in UNIONS.items()} | {("tasks",): TASK_SET_TAGS}
+    tags["policy",] += (ADDED_TAG,)
+    for path, names in tags.items():
+        depth = len(path)
+        if loc[:depth] == path and len(loc) > depth and loc[depth] in names:
+            return (*path, *loc[depth + 1 :])
+    return loc
+
+
+def _named(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    for path, union in UNIONS.items():
+        node: Any = data
+        for part in path:
+            node = node.get(part) if isinstance(node, Mapping) else None
+        if isinstance(node, Mapping) and union.key in node:
+            yield path, str(node[union.key])

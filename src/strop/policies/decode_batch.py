@@ -1,0 +1,248 @@
+"""Rows that are decoded side by side: rows join between steps and leave when they are finished.
+
+A prompt is computed once for all rows that begin with it and stays in memory once (`SharedPrompts`). Each row's own
+tokens lie in a cache that has room for all of them. Rows that joined together have the same number of own tokens, and
+then nothing is masked.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from transformers import DynamicCache, PreTrainedModel
+
+from strop.core.protocols import Request
+from strop.policies.attention import SharedPrompts
+from strop.policies.decoding import RowCache, choose, uniforms
+
+PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
+"""Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""
+
+_COMPACT = 0.85
+"""Finished rows are computed along until the others are at most this share, or _FEW."""
+_FEW = 4
+
+
+@dataclass(eq=False)
+class DecodedRow:
+    """One completion while it is being sampled."""
+
+    request: Request
+    tokens: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    entropies: list[float] = field(default_factory=list)
+
+
+@dataclass
+class _Prompts:
+    """Computed prompts: keys and values one (U, heads, longest, size) a layer, mask (U, longest)."""
+
+    keys: list[torch.Tensor]
+    values: list[torch.Tensor]
+    mask: torch.Tensor
+
+    def joined(self, other: "_Prompts") -> "_Prompts":
+        """These, then the others, padded on the left to one length."""
+        longest = max(self.mask.shape[1], other.mask.shape[1])
+        ours, theirs = self._padded(longest), other._padded(longest)
+        return _Prompts(
+            [torch.cat(pair) for pair in zip(ours.keys, theirs.keys, strict=True)],
+            [torch.cat(pair) for pair in zip(ours.values, theirs.values, strict=True)],
+            torch.cat([ours.mask, theirs.mask]),
+        )
+
+    def _padded(self, longest: int) -> "_Prompts":
+        more = longest - self.mask.shape[1]
+        if not more:
+            return self
+        pad = torch.nn.functional.pad
+        return _Prompts(
+            [pad(layer, (0, 0, more, 0)) for layer in self.keys],
+            [pad(layer, (0, 0, more, 0)) for layer in self.values],
+            pad(self.mask, (more, 0)),
+        )
+
+
+class DecodeBatch:
+    """See the module's docstring. `rows` has None for a row that is finished and still computed along."""
+
+    def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
+        self._model, self._pad_id = model, pad_id
+        self._device = next(model.parameters()).device
+        self.rows: list[DecodedRow | None] = []
+        self._shared: SharedPrompts
+        self._prompt_of: list[int] = []
+        self._cache: RowCache
+        self._positions: torch.Tensor
+        """(R,) each row's tokens in its prompt."""
+        self._draws: list[torch.Tensor] = []
+        self._logits: torch.Tensor
+
+    @property
+    def live(self) -> list[DecodedRow]:
+        """Rows that are not finished."""
+        return [row for row in self.rows if row is not None]
+
+    def drop(self, row: DecodedRow) -> None:
+        """Takes a row out."""
+        self.rows[self.rows.index(row)] = None
+
+    @torch.no_grad()
+    def join(self, requests: Sequence[Request]) -> None:
+        """Computes the requests' prompts and adds a row for each."""
+        unique = list(dict.fromkeys(tuple(request.prompt) for request in requests))
+        where = {prompt: number for number, prompt in enumerate(unique)}
+        prompt_of = [where[tuple(request.prompt)] for request in requests]
+        prompts, logits = self._prefill(unique)
+        positions = prompts.mask.sum(dim=1)[prompt_of]
+        logits = logits[prompt_of]
+        room = max(request.params.max_tokens for request in requests)
+        self._compact(always=True)
+        if self.rows:
+            old = _Prompts(self._shared.keys, self._shared.values, self._shared.mask)
+            prompt_of = [*self._prompt_of, *(number + len(old.mask) for number in prompt_of)]
+            prompts = old.joined(prompts)
+            self._logits = torch.cat([self._logits, logits])
+            self._positions = torch.cat([self._positions, positions])
+            self._cache.add(len(requests), room)
+        else:
+            self._logits, self._positions = logits, positions
+            self._cache = RowCache(len(prompts.keys), room, len(requests))
+        self._shared, self._prompt_of = SharedPrompts.of_rows(
+            prompts.keys, prompts.values, prompts.mask, prompt_of
+        )
+        self.rows += [DecodedRow(request) for request in requests]
+        self._draws += [uniforms([request.seed], request.params.max_tokens)[0] for request in requests]
+
+    def choose(self) -> Iterator[DecodedRow]:
+        """Samples a token for each row, then yields the rows."""
+        drawn = torch.stack(
+            [
+                draws[len(row.tokens)] if row else draws[0]
+                for row, draws in zip(self.rows, self._draws, strict=True)
+            ]
+        )
+        tokens, logprobs, entropies = self._chosen(drawn.to(self._device))
+        self._tokens = tokens
+        said = zip(self.rows, tokens.tolist(), logprobs.tolist(), entropies.tolist(), strict=True)
+        for row, token, logprob, entropy in list(said):
+            if row is not None:
+                row.tokens.append(token)
+                row.logprobs.append(logprob)
+                row.entropies.append(round(entropy, 4))
+                yield row
+
+    def _chosen(self, drawn: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """`choose` with each row's own temperature and nucleus."""
+        kinds: dict[tuple[float, float], list[int]] = {}
+        for number, row in enumerate(self.rows):
+            if row is not None:
+                params = row.request.params
+                kinds.setdefault((params.temperature, params.top_p), []).append(number)
+        if len(kinds) == 1:
+            ((temperature, top_p),) = kinds
+            return choose(self._logits, drawn, temperature=temperature, top_p=top_p)
+        tokens = torch.zeros(len(self.rows), dtype=torch.long, device=self._device)
+        logprobs = torch.zeros(len(self.rows), device=self._device)
+        entropies = torch.zeros_like(logprobs)
+        for (temperature, top_p), numbers in kinds.items():
+            here = torch.tensor(numbers, device=self._device)
+            found = choose(self._logits[here], drawn[here], temperature=temperature, top_p=top_p)
+            tokens[here], logprobs[here], entropies[here] = found
+        return tokens, logprobs, entropies
+
+    @torch.no_grad()
+    def forward(self) -> None:
+        """Computes what follows the tokens just chosen, for the rows that go on."""
+        self._compact()
+        if not self.live:
+            self.rows = []
+            return
+        own = self._cache.own_mask(self._device)
+        self._logits = self._model(
+            input_ids=self._tokens[:, None],
+            position_ids=self._positions[:, None] + self._cache.lengths[:, None].to(self._device),
+            past_key_values=self._cache,
+            use_cache=True,
+            shared_prompts=replace(self._shared, own=own),
+            logits_to_keep=1,
+        ).logits[:, -1]
+        self._cache.advanced()
+
+    def _compact(self, *, always: bool = False) -> None:
+        """Leaves finished rows out, where that pays."""
+        live = [number for number, row in enumerate(self.rows) if row is not None]
+        if len(live) == len(self.rows) or not live:
+            self.rows = self.rows if live else []
+            self._draws = self._draws if live else []
+            return
+        full = self._cache.longest + 1 >= self._cache.room  # a finished row must not run out of room
+        if not (always or full or len(live) <= _COMPACT * len(self.rows) or len(live) <= _FEW):
+            return
+        keep = torch.tensor(live, device=self._device)
+        self._cache.select(keep)
+        self._positions, self._logits = self._positions[keep], self._logits[keep]
+        if not always:  # between choosing and computing
+            self._tokens = self._tokens[keep]
+        self.rows = [self.rows[number] for number in live]
+        self._draws = [self._draws[number] for number in live]
+        self._shared, self._prompt_of = SharedPrompts.of_rows(
+            self._shared.keys,
+            self._shared.values,
+            self._shared.mask,
+            [self._prompt_of[number] for number in live],
+        )
+
+    def _prefill(self, prompts: Sequence[Sequence[int]]) -> tuple[_Prompts, torch.Tensor]:
+        """(the computed prompts, (U, V) logits of the token after each)."""
+        longest = max(map(len, prompts))
+        mask = torch.zeros((len(prompts), longest), dtype=torch.bool, device=self._device)
+        keys: list[torch.Tensor] = []
+        values: list[torch.Tensor] = []
+        logits = []
+        for part in _slices(prompts):
+            cache, part_mask, part_logits = self._prefill_slice(prompts[part])
+            here = slice(longest - part_mask.shape[1], longest)
+            mask[part, here] = part_mask
+            logits.append(part_logits)
+            if not keys:
+                for layer in cache.layers:
+                    shape = (len(prompts), layer.keys.shape[1], longest, layer.keys.shape[3])
+                    keys.append(part_logits.new_zeros(shape, dtype=self._model.dtype))
+                    values.append(torch.zeros_like(keys[-1]))
+            for at, layer in enumerate(cache.layers):
+                keys[at][part, :, here], values[at][part, :, here] = layer.keys, layer.values
+        return _Prompts(keys, values, mask), torch.cat(logits)
+
+    def _prefill_slice(
+        self, prompts: Sequence[Sequence[int]]
+    ) -> tuple[DynamicCache, torch.Tensor, torch.Tensor]:
+        longest = max(map(len, prompts))
+        ids = torch.full((len(prompts), longest), self._pad_id)
+        mask = torch.zeros((len(prompts), longest), dtype=torch.bool)
+        for row, prompt in enumerate(prompts):
+            ids[row, longest - len(prompt) :] = torch.tensor(prompt)
+            mask[row, longest - len(prompt) :] = True
+        ids, mask = ids.to(self._device), mask.to(self._device)
+        cache = DynamicCache()
+        out = self._model(
+            input_ids=ids,
+            attention_mask=mask.long(),
+            position_ids=(mask.long().cumsum(dim=1) - 1).clamp(min=0),
+            past_key_values=cache,
+            use_cache=True,
+            # An index gives a contiguous copy; a slice would make the head's matrix product copy its weights per row.
+            logits_to_keep=torch.tensor([longest - 1], device=self._device),
+        )
+        return cache, mask, out.logits[:, -1]
+
+
+def _slices(prompts: Sequence[Sequence[int]]) -> Iterator[slice]:
+    """Prompts to prefill side by side: neighbours, which are of like length, up to PREFILL_TOKENS with the padding."""
+    start = longest = 0
+    for end, prompt in enumerate(prompts):
+        longest = max(longest, len(prompt))
+        if end > start and longest * (end + 1 - start) > PREFILL_TOKENS:
+            yield slice(start, end)
+            start, longest = end, len(prompt)
+    yield slice(start, len(prompts))

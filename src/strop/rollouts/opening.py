@@ -1,0 +1,55 @@
+"""The dispatcher of a recipe."""
+
+from collections.abc import Callable
+from functools import partial
+
+from strop.config.play import PlayConfig
+from strop.config.schema import Recipe
+from strop.core.play import STOPS, PlayLimits, StopAction, StopReason
+from strop.core.protocols import Environment, Policy, Verifier
+from strop.core.task import Task
+from strop.rollouts.dispatcher import Dispatcher
+from strop.sandbox import open_box
+
+
+def dispatcher_of(
+    recipe: Recipe,
+    policy: Policy,
+    verifier: Verifier,
+    environment: Callable[[Task], Environment],
+    *,
+    prompt: int | None = None,
+) -> Dispatcher:
+    """Plays as sections `play` and `sandbox` say. `prompt`: tokens of a first prompt, else tasks.max_prompt_tokens."""
+    box = recipe.sandbox
+    return Dispatcher(
+        policy,
+        verifier,
+        environment,
+        limits=limits_of(recipe.play, prompt or recipe.task_set.max_prompt_tokens),
+        order=recipe.play.order,
+        open_one=partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe),
+    )
+
+
+def limits_of(config: PlayConfig, prompt: int) -> PlayLimits:
+    """What a recipe allows a play, with first prompts of at most so many tokens."""
+    stops: dict[StopReason, StopAction] = {
+        "no call": config.stops.no_call,
+        "malformed": config.stops.malformed,
+        "max turns": config.stops.max_turns,
+        "context": config.stops.context,
+        "deadline": config.stops.deadline,
+    }
+    return PlayLimits(
+        plays=config.at_once,
+        context=config.max_tokens or PlayLimits.context,
+        prompt=prompt,
+        seconds=config.seconds,
+        patience=config.patience,
+        setups=config.setups,
+        setup=config.setup_seconds,
+        close=config.close_seconds,
+        feedback=config.feedback,
+        stops={**STOPS, **stops},
+    )

@@ -1,0 +1,99 @@
+"""What a step's rollouts say about policy and grader, for its line of metrics; and the limit on the grader's errors."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from strop.core.errors import TooManyErrors
+from strop.core.rollout import Group, Rollout
+from strop.rollouts.groups import failed_by_us, rollouts_of
+from strop.rollouts.measures import contradiction, duplicates, refused
+
+
+class ErrorRate:
+    """Share of the verdicts of a run that were errors of the grader."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._errors = self._verdicts = 0
+
+    def count(self, groups: Sequence[Group]) -> float:
+        """The share, with these groups counted. Raises TooManyErrors above the limit."""
+        judged = [rollout for rollout in rollouts_of(groups) if rollout.verdict is not None]
+        errors = [rollout.verdict for rollout in judged if rollout.verdict and failed_by_us(rollout)]
+        self._errors += len(errors)
+        self._verdicts += len(judged)
+        if errors and self._errors > self._limit * self._verdicts:
+            raise TooManyErrors(
+                f"{self._errors} of {self._verdicts} verdicts were errors of the grader, more than "
+                f"limits.max_error_rate={self._limit:g}; first cause of this step: {errors[0].detail}"
+            )
+        return self._errors / max(1, self._verdicts)
+
+
+def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, Any]:
+    """Means over all rollouts played in a step, and how many groups there were."""
+    rows = list(rollouts_of(played))
+    lengths = [len(turn.completion.token_ids) for r in rows for turn in r.turns]
+    logprobs = [p for r in rows for turn in r.turns for p in turn.completion.logprobs]
+    rewards = [r.reward for r in rows if r.reward is not None]
+    scores: dict[str, list[float]] = {}
+    for score in (s for r in rows for s in r.scores if s.value is not None):
+        scores.setdefault(score.name, []).append(score.value)  # type: ignore[arg-type]
+    return {
+        "reward": _mean(rewards),
+        "rewards": {name: _mean(values) for name, values in scores.items()},
+        "stages": _stage_rates(rows),
+        "pass_rate": _mean([float(r.verdict.passed) for r in rows if r.verdict and r.verdict.scored]),
+        "completion_tokens": _mean(lengths),
+        "truncated": _mean([float(r.truncated) for r in rows]),
+        "sampling_surprise": -_mean(logprobs),
+        "duplicates": duplicates(played),
+        "refused": _mean([float(refused(r.verdict)) for r in rows if r.verdict and r.verdict.scored]),
+        "disagreements": sum(bool(contradiction(r)) for r in rows),
+        "rollouts": len(rows),
+        "groups_played": len(played),
+        "groups_with_signal": sum(g.has_signal for g in played),
+        "groups_learnt": sum(g.has_signal for g in learnt),
+        **({"stops": stops} if (stops := _stops(rows)) else {}),
+        **({"task_sets": by_set} if (by_set := _by_set(played)) else {}),
+    }
+
+
+def _stops(rows: Sequence[Rollout]) -> dict[str, float]:
+    """Share of the plays that ended for each reason; empty where all were answered."""
+    count = Counter(row.stop_reason for row in rows)
+    if not {*count} - {"answered"}:
+        return {}
+    return {reason: number / len(rows) for reason, number in sorted(count.items())}
+
+
+def _by_set(played: Sequence[Group]) -> dict[str, dict[str, float]]:
+    """Means over the rollouts of each task set, by its name; empty where the run has only one."""
+    found = {}
+    for name in sorted({group.task_set for group in played} - {""}):
+        groups = [group for group in played if group.task_set == name]
+        rows = list(rollouts_of(groups))
+        found[name] = {
+            "reward": _mean([r.reward for r in rows if r.reward is not None]),
+            "pass_rate": _mean([float(r.verdict.passed) for r in rows if r.verdict and r.verdict.scored]),
+            "completion_tokens": _mean([len(t.completion.token_ids) for r in rows for t in r.turns]),
+            "truncated": _mean([float(r.truncated) for r in rows]),
+            "groups_played": len(groups),
+            "groups_with_signal": sum(group.has_signal for group in groups),
+        }
+    return found
+
+
+def _stage_rates(rows: Sequence[Rollout]) -> dict[str, float]:
+    """Share of the scored answers that passed each stage, for the stages that ran at all."""
+    verdicts = [r.verdict for r in rows if r.verdict and r.verdict.scored]
+    names = dict.fromkeys(stage.name for verdict in verdicts for stage in verdict.stages)
+    found = {name: [verdict.stage(name) for verdict in verdicts] for name in names}
+    return {
+        name: _mean([float(s is not None and s.passed) for s in stages]) for name, stages in found.items()
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,121 @@
+"""From a step's groups to the batch that the update consumes: what is too old, advantages, masks, minibatches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from strop.algorithms.advantages import RunningBaseline, group_relative, leave_one_out, per_turn
+from strop.config import algorithms as config
+from strop.config.training import GrpoConfig
+from strop.core.rollout import Group, Rollout
+from strop.core.sample import Batch, Sample
+
+
+def age(group: Group, version: int) -> int:
+    """Steps between the weights that began to play a group and those of `version`.
+
+    The first turns count, not the last: how long a play took says nothing about its age, so to drop by age favours
+    neither short nor long answers.
+    """
+    began = [rollout.turns[0].completion.policy_version for rollout in group.rollouts if rollout.turns]
+    return version - min(began, default=version)
+
+
+def young_enough(groups: Sequence[Group], version: int, grpo: GrpoConfig) -> list[Group]:
+    """The groups to learn from at `version`, each whole or not at all."""
+    if grpo.older == "correct":
+        return list(groups)
+    return [group for group in groups if age(group, version) <= grpo.max_staleness]
+
+
+class Advantages:
+    """Gives rollouts the advantages that a recipe asks for. Only a running baseline has a state."""
+
+    def __init__(self, form: config.Advantage) -> None:
+        self._form = form
+        decay = form.decay if isinstance(form, config.RunningBaselineAdvantage) else 0.0
+        self._running = RunningBaseline(decay)
+
+    def of(self, groups: Sequence[Group]) -> list[Group]:
+        """The groups with an advantage a rollout, and where the recipe has them, a turn."""
+        rewards = [group.rewards for group in groups]
+        match self._form:
+            case config.GroupAdvantage(scale=scale):
+                found = group_relative(rewards, scale)
+            case config.LeaveOneOutAdvantage():
+                found = leave_one_out(rewards)
+            case config.RunningBaselineAdvantage():
+                found = self._running.advantages([group.task_id for group in groups], rewards)
+            case config.PerTurnAdvantage(discount=discount, scale=scale):
+                return [_by_turn(group, discount, scale) for group in groups]
+        return [
+            _with(group, [{"advantage": advantage} for advantage in advantages])
+            for group, advantages in zip(groups, found, strict=True)
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """What a resumed run needs."""
+        return self._running.state()
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes over a state given by `state`."""
+        self._running.load(state)
+
+
+def _by_turn(group: Group, discount: float, scale: config.Scale) -> Group:
+    """A play's reward is that of its last turn, and other turns have their own or none, which counts as 0. A play's own
+    advantage is the mean over its turns, for readers.
+    """
+    rewards = [
+        [None if r.reward is None else turn.reward or 0.0 for turn in r.turns[:-1]]
+        + [r.reward] * bool(r.turns)
+        for r in group.rollouts
+    ]
+    changes = []
+    for rollout, advantages in zip(group.rollouts, per_turn(rewards, discount, scale), strict=True):
+        turns = [
+            turn.model_copy(update={"advantage": advantage})
+            for turn, advantage in zip(rollout.turns, advantages, strict=True)
+        ]
+        changes.append({"turns": turns, "advantage": sum(advantages) / max(1, len(advantages))})
+    return _with(group, changes)
+
+
+def _with(group: Group, changes: Sequence[dict[str, Any]]) -> Group:
+    rollouts = [
+        rollout.model_copy(update=change) for rollout, change in zip(group.rollouts, changes, strict=True)
+    ]
+    return group.model_copy(update={"rollouts": rollouts})
+
+
+def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
+    """The batch of groups that have advantages. Each minibatch gets its part of the groups with signal."""
+    ordered = sorted(groups, key=lambda group: not group.has_signal)
+    parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
+    return Batch(
+        tuple(
+            tuple(sample_of(rollout, grpo.mask_truncated) for group in part for rollout in group.rollouts)
+            for part in parts
+        )
+    )
+
+
+def sample_of(rollout: Rollout, mask_truncated: bool) -> Sample:
+    """One rollout's tokens. None carries loss where it was not scored or is left out of it, or truncated under overlong
+    filtering (DAPO, arXiv 2503.14476, section 3.4).
+    """
+    out = bool(rollout.left_out) or rollout.reward is None or (mask_truncated and rollout.truncated)
+    ids: list[int] = []
+    mask: list[int] = []
+    logprobs: list[float] = []
+    advantages: list[float] = []
+    versions: list[int] = []
+    for turn in rollout.turns:
+        given, said = turn.prompt_ids, turn.completion
+        count = len(said.token_ids)
+        advantage = rollout.advantage if turn.advantage is None else turn.advantage
+        ids += [*given, *said.token_ids]
+        mask += [*[0] * len(given), *[int(not out)] * count]
+        logprobs += [*[0.0] * len(given), *said.logprobs]
+        advantages += [*[0.0] * len(given), *[advantage or 0.0] * count]
+        versions += [*[0] * len(given), *[said.policy_version] * count]
+    return Sample(ids, mask, logprobs, advantages, versions, len(rollout.prompt_ids))

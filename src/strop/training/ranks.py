@@ -1,0 +1,120 @@
+"""Several processes that train as one: who this one is, and how they exchange values.
+
+Every rank draws the same tasks and holds every group, so what is computed from them (advantages, batches, sizes) is the
+same everywhere. Plays and micro-batches are shared out; rank 0 alone writes.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from strop.core.errors import UserError
+
+T = TypeVar("T")
+
+WAIT = timedelta(hours=12)
+"""How long a rank waits for the others: plays may take hours, and a dead process ends the launcher's others."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among `world` processes."""
+
+    rank: int = 0
+    world: int = 1
+    channel: Any = None
+    """The torch process group of `gather`; None is that of all."""
+
+    @property
+    def main(self) -> bool:
+        """Whether this process writes."""
+        return self.rank == 0
+
+    def share(self, items: Sequence[T]) -> list[T]:
+        """This process's part: every `world`-th item."""
+        return list(items[self.rank :: self.world])
+
+    def gather(self, value: T) -> list[T]:
+        """Everyone's value, by rank. All processes must call it."""
+        if self.world == 1:
+            return [value]
+        import torch.distributed as dist
+
+        found: list[Any] = [None] * self.world
+        dist.all_gather_object(found, value, group=self.channel)
+        return found
+
+    def apart(self) -> "Ranks":
+        """The same processes over a connection of their own, for a second thread. All processes must call it."""
+        if self.world == 1:
+            return self
+        import torch.distributed as dist
+
+        return Ranks(self.rank, self.world, dist.new_group(backend="gloo", timeout=WAIT))
+
+    def interleave(self, shares: Sequence[Sequence[T]]) -> list[T]:
+        """The items that were shared out, in their first order again."""
+        found: list[Any] = [None] * sum(map(len, shares))
+        for rank, share in enumerate(shares):
+            found[rank :: self.world] = share
+        return found
+
+    def from_main(self, make: Callable[[], T]) -> T:
+        """What `make` returns in rank 0, in every process; a UserError that it raises there is raised in all."""
+        if self.world == 1:
+            return make()
+        value: Any = None
+        fault: UserError | None = None
+        if self.main:
+            try:
+                value = make()
+            except UserError as error:
+                fault = error
+        value, fault = self.gather((value, fault))[0]
+        if fault is not None:
+            fault.said = not self.main
+            raise fault
+        return value  # type: ignore[no-any-return]
+
+    def barrier(self) -> None:
+        """Waits for all processes."""
+        self.gather(None)
+
+
+def join() -> Ranks:
+    """This process's place, from the variables that torchrun and srun set. Call it once, before a model is loaded.
+
+    Raises UserError where a launcher was asked for several processes but started one.
+    """
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if (
+        world == 1
+        and {"ACCELERATE_MIXED_PRECISION", "MASTER_ADDR"} <= os.environ.keys()
+        and "RANK" not in os.environ
+    ):
+        # It sets an address only where it was asked for more than one process.
+        raise UserError(
+            "accelerate launch was asked for several processes and started one, as it does with --cpu; use: torchrun "
+            "--nproc-per-node N -m strop.cli train ..."
+        )
+    if world == 1:
+        return Ranks()
+    import torch
+    import torch.distributed as dist
+
+    if not dist.is_initialized():
+        gpus = torch.cuda.is_available()
+        if gpus:
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+        dist.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo", timeout=WAIT)
+    return Ranks(dist.get_rank(), dist.get_world_size())
+
+
+def leave() -> None:
+    """Ends the exchange, if there was one."""
+    import torch.distributed as dist
+
+    if dist.is_available() and dist.is_initialized():
+        dist.destroy_process_group()

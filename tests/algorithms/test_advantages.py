@@ -1,0 +1,73 @@
+"""Advantages: against the paper's words in plain arithmetic, TRL's numbers, and what holds for any rewards."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strop.algorithms.advantages import RunningBaseline, group_relative, leave_one_out, per_turn
+
+REWARD = st.none() | st.floats(-5, 5).map(lambda value: round(value, 3))
+GROUPS = st.lists(st.lists(REWARD, min_size=1, max_size=6), min_size=1, max_size=4)
+
+
+def test_group_relative_by_hand():
+    (found,) = group_relative([[1.0, 0.0, 0.5, 0.5]])
+    std = (0.5 / 3) ** 0.5
+    assert found == pytest.approx([0.5 / (std + 1e-4), -0.5 / (std + 1e-4), 0, 0])
+    assert group_relative([[1.0, 0.0]], "none") == [[0.5, -0.5]]
+    assert group_relative([[1.0, 1.0], [3.0, 1.0]], "batch") == [
+        [0.0, 0.0],
+        pytest.approx([1 / 1.0001, -1 / 1.0001]),
+    ]
+
+
+def test_leave_one_out_is_each_reward_against_the_mean_of_the_others():
+    rewards = [0.1, 0.7, 0.4, 1.0]
+    (found,) = leave_one_out([rewards])
+    assert found == pytest.approx([r - (sum(rewards) - r) / 3 for r in rewards])
+
+
+@given(GROUPS)
+def test_what_is_not_scored_moves_nothing(groups):
+    scored = [[reward for reward in rewards if reward is not None] for rewards in groups]
+    for form in (group_relative, leave_one_out):
+        for rewards, found, alone in zip(groups, form(groups), form(scored), strict=True):
+            assert [a for r, a in zip(rewards, found, strict=True) if r is not None] == pytest.approx(alone)
+            assert all(a == 0 for r, a in zip(rewards, found, strict=True) if r is None)
+            assert sum(alone) == pytest.approx(0, abs=1e-6)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=5), st.floats(-3, 3))
+def test_a_constant_added_to_all_rewards_of_a_task_changes_no_advantage(rewards, shift):
+    for form in (group_relative, leave_one_out):
+        (found,), (moved,) = form([rewards]), form([[r + shift for r in rewards]])
+        assert found == pytest.approx(moved, abs=1e-5)
+
+
+def test_a_running_baseline_serves_groups_of_one():
+    first = RunningBaseline(decay=0.5)
+    assert first.advantages(["a"], [[1.0]]) == [[0.0]]
+    assert first.advantages(["a"], [[0.0]]) == [[-1.0]]
+    assert first.advantages(["b"], [[1.0]]) == [[0.5]]  # a task that is new stands against the mean over all
+    again = RunningBaseline(decay=0.5)
+    again.load(first.state())
+    assert again.advantages(["a", "b"], [[1.0], [None]]) == first.advantages(["a", "b"], [[1.0], [None]])
+
+
+def test_turns_answer_for_themselves_or_for_what_followed():
+    plays = [[0.0, 1.0], [0.0, 0.0], [1.0]]
+    alone = per_turn(plays, discount=0.0)
+    assert alone == [pytest.approx([-1 / 3, 0.5]), pytest.approx([-1 / 3, -0.5]), pytest.approx([2 / 3])]
+    rest = per_turn(plays, discount=1.0)
+    assert rest == [pytest.approx([1 / 3, 0.5]), pytest.approx([-2 / 3, -0.5]), pytest.approx([1 / 3])]
+
+
+@given(st.lists(REWARD, min_size=2, max_size=6), st.floats(0, 1))
+def test_with_one_turn_each_turn_credit_is_the_group_s(rewards, discount):
+    (expected,) = group_relative([rewards], "none")
+    assert [turns[0] for turns in per_turn([[r] for r in rewards], discount)] == pytest.approx(expected)
+
+
+def test_a_turn_that_one_play_reached_or_that_was_not_scored_has_no_advantage():
+    assert per_turn([[0.0, 5.0], [1.0]], 0.0)[0][1] == 0.0
+    assert per_turn([[None, 1.0], [1.0, 0.0], [0.0, 0.0]], 1.0)[0][0] == 0.0

@@ -1,0 +1,160 @@
+"""`import strop` as a notebook has it, and what other packages add by entry points."""
+
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+import strop
+from strop.config.load import dump_recipe, load_recipe
+from strop.core.errors import ConfigError, UserError
+from strop.environments.kinds import find_environment
+from strop.policies.open import open_policy
+from strop.rewards.rubric import find_reward
+
+PLUGIN = Path(__file__).parents[1] / "examples" / "plugin" / "strop_coin"
+POINTS = """\
+[strop.tasks]
+coins = strop_coin:coins
+[strop.rewards]
+heads = strop_coin:heads
+[strop.environments]
+first-line = strop_coin:FirstLine
+[strop.policies]
+coin = strop_coin:coin
+"""
+
+
+def install(site: Path, name: str, points: str, code: str | None = None) -> None:
+    """What an installer leaves of a package in a site directory."""
+    module = name.replace("-", "_")
+    about = site / f"{module}-0.1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text(points)
+    if code is None:
+        copytree(PLUGIN, site / module)
+    else:
+        (site / f"{module}.py").write_text(code)
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of installed packages."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+    return folder
+
+
+def test_import_is_light_and_fast() -> None:
+    code = (
+        "import time; t = time.process_time(); import strop, sys; t = time.process_time() - t\n"
+        "strop.__dir__(); print(t < 0.4, sorted({'torch', 'transformers', 'pydantic'} & set(sys.modules)))\n"
+        "strop.play, strop.load_tasks, strop.evaluate, strop.verify, strop.train, strop.open_policy\n"
+        "print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.splitlines() == ["True []", "[]"]
+
+
+def test_every_name_is_there_after_everything_is_imported() -> None:
+    import strop.rollouts.dispatcher
+    import strop.tasks.sources
+
+    for name in dir(strop):
+        assert not isinstance(getattr(strop, name), type(sys)), name
+    with pytest.raises(AttributeError, match=r"no attribute 'rollout'"):
+        strop.rollout  # noqa: B018
+
+
+def test_a_plugin_adds_one_of_each(site: Path, verifier: Any) -> None:
+    install(site, "strop-coin", POINTS)
+    tasks = strop.load_tasks("coins:2")
+    words = [
+        "policy.engine=coin", "policy.options={side: 1}", "tasks.environment=first-line",
+        "rewards=[{name: heads}, {name: passed}]", "evaluation.samples=1", "evaluation.k=[1]",
+    ]  # fmt: skip
+    recipe = strop.recipe(*words)
+    policy = strop.open_policy(recipe)
+    groups = strop.play(policy, tasks, recipe=recipe, verifier=verifier)
+    assert sorted(group.rewards[0] or 0 for group in groups) == [1.0, 2.0]
+    assert strop.evaluate(policy, tasks, recipe=recipe, verifier=verifier).values("pass@1") == {
+        task.id: float("Return 1" in task.statement) for task in tasks
+    }
+    (site / "again.yaml").write_text(dump_recipe(recipe))
+    assert load_recipe([site / "again.yaml"]) == recipe
+
+
+def test_unknown_key_of_an_added_engine_is_named(site: Path) -> None:
+    install(site, "strop-coin", POINTS)
+    with pytest.raises(ConfigError, match=r"policy.side=1: unknown key for engine coin"):
+        strop.recipe("policy.engine=coin", "policy.side=1")
+    with pytest.raises(ConfigError, match=r"'cion' is none of .*scripted, coin; did you mean coin\?"):
+        strop.recipe("policy.engine=cion")
+
+
+def test_names_that_nothing_has() -> None:
+    with pytest.raises(UserError, match=r"no environment named 'single-trun'; did you mean 'single-turn'"):
+        find_environment("single-trun")
+    with pytest.raises(UserError, match=r"unknown task source 'coinage'"):
+        strop.load_tasks("coinage")
+
+
+@pytest.mark.parametrize(
+    ("points", "code", "said"),
+    [
+        ("bad = broken:reward", "1 / 0", "does not load: ZeroDivisionError: division by zero"),
+        ("bad = broken:missing", "x = 1", "does not load: AttributeError"),
+        ("bad = absent:reward", "x = 1", "does not load: ModuleNotFoundError"),
+        ("bad = broken:x", "x = 1", "is 1, which cannot be called"),
+    ],
+)
+def test_a_broken_plugin_is_named_in_one_line(
+    site: Path, points: str, code: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "broken", raising=False)
+    install(site, "broken", f"[strop.rewards]\n{points}\n", code)
+    with pytest.raises(UserError) as caught:
+        find_reward("bad")
+    line = str(caught.value)
+    assert said in line and "\n" not in line
+    assert f"package 'broken', entry point strop.rewards: {points}" in line
+    assert find_reward("passed") is not None
+
+
+def test_clashes_are_refused(site: Path) -> None:
+    install(
+        site,
+        "one",
+        "[strop.rewards]\npassed = one:f\nmine = one:f\n[strop.tasks]\njsonl = one:f\n",
+        "f = print",
+    )
+    install(site, "two", "[strop.rewards]\nmine = two:f\n[strop.policies]\nscripted = two:f\n", "f = print")
+    with pytest.raises(
+        UserError, match=r"package 'one', entry point strop.rewards: passed.*of a built-in one"
+    ):
+        find_reward("passed")
+    with pytest.raises(UserError, match=r"package 'one', .* package 'two', .* share a name"):
+        find_reward("mine")
+    with pytest.raises(
+        UserError, match=r"package 'one', entry point strop.tasks: jsonl = one:f has the name"
+    ):
+        strop.load_tasks("jsonl:tasks.jsonl")
+    with pytest.raises(
+        UserError, match=r"package 'two', entry point strop.policies: scripted = two:f has the name"
+    ):
+        open_policy(strop.recipe("policy.engine=scripted", "policy.answers=a.jsonl"))
+
+
+def test_verify_takes_one_task_for_all_answers(verifier: Any) -> None:
+    task = strop.load_tasks("python-functions", limit=1)[0]
+    right, wrong = strop.verify(task, [task.reference, "pass"], verifier=verifier)
+    assert right.passed and not wrong.passed
+    with pytest.raises(UserError, match=r"2 tasks for 1 answers"):
+        strop.verify([task, task], ["pass"], verifier=verifier)
