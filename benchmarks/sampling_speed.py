@@ -14,6 +14,7 @@ from typing import Any
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.rollout import SamplingParams
+from strop.policies.answers import answers
 from strop.policies.loading import (
     EMBEDDED,
     HubTokenizer,
@@ -45,7 +46,7 @@ def measure(name: str, policy: Any, rows: int, tokens: int) -> None:
     best = (0.0, 0.0)
     for run in range(3):  # the first is the warm-up of that shape; the best of the others counts
         seeds = [run * rows + i for i in range(rows)]
-        done, wall, cpu = timed(lambda seeds=seeds: list(policy.sample(prompts, seeds, params)))
+        done, wall, cpu = timed(lambda seeds=seeds: list(answers(policy, prompts, seeds, params)))
         count = sum(len(completion.token_ids) for _, completion in done)
         print(
             f"  {name:13} rows {rows:3}  run {run}  {count:5} tokens  {wall:.2f} s wall  {cpu:.2f} s cpu",
