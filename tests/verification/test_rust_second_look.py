@@ -112,9 +112,9 @@ def test_literals_are_handed_over_where_only_their_type_counts() -> None:
 
 def test_reports_are_read_as_far_as_they_go() -> None:
     tokens = {"a": "t1", "b": "t2", "c": "t3", "d": "t4"}
-    said = read_report(b"t1 101 3,4\n- - -\nt9 1", tokens)
+    said = read_report(b"t1 101 3,4 1500\n- - -\nt9 1", tokens)
     assert said == {
-        "a": RanTest(True, "101", (3, 4)),
+        "a": RanTest(True, "101", (3, 4), 1.5),
         "b": RanTest(False, "", ()),
         "c": RanTest(False, "1", ()),
     }
@@ -150,6 +150,20 @@ def test_what_shows_nothing_is_not_asked_and_what_ends_early_is_a_lie() -> None:
     assert ends == {NOT_AGAIN, TOO_EQUAL}
     assert SecondLook(usual, reference, rounds, 0).fault == UNSEEN
     assert SecondLook(usual, lambda _: {}, {"y": rounds["x"]}, 0).fault == ""  # it compares nothing
+
+
+def test_slow_tests_are_not_looked_at_again() -> None:
+    usual = {name: RanTest(True, "1", (1,), float(name)) for name in ("7.5", "0.1", "0.15", "0.05")}
+    asked = []
+
+    def run(altered):
+        asked.append(set(altered))
+        return {
+            t: RanTest(True, "0" if n else "1", (1,), 2 * usual[t].seconds) for t, (n, _) in altered.items()
+        }
+
+    rounds = sensitive(usual, run, 20)  # SHARE of 20 s is enough for .38 s a run
+    assert rounds.keys() == {"0.05", "0.1", "0.15"} and all(tests <= rounds.keys() for tests in asked)
 
 
 @pytest.mark.parametrize("true", [0.3, 0.5, 0.7, 0.75, 0.8, 0.9, 1.0])

@@ -3,9 +3,10 @@
 //!
 //! Standard input holds a line a test: a secret token, and the literal to alter and by how much, or nothing for a test that
 //! is not to run. All of it is read before any code of the answer runs. A line a test goes to the report descriptor: its
-//! token if it has passed, and then only, or `-`; how objects of the answer compared; and which literals were met. The report descriptor is a
-//! duplicate of standard output; standard output itself is pointed at standard error, so nothing that the answer prints
-//! gets into the report. Safe Rust can neither read this crate's memory nor write to a descriptor by its number.
+//! token if it has passed, and then only, or `-`; how objects of the answer compared; which literals were met; and the
+//! milliseconds it took. The report descriptor is a duplicate of standard output; standard output itself is pointed at
+//! standard error, so nothing that the answer prints gets into the report. Safe Rust can neither read this crate's memory
+//! nor write to a descriptor by its number.
 //!
 //! Where the answer is a program of its own (wire.rs), standard input is a socket to it: the tokens come first, behind their
 //! length; then calls and replies cross. The answer's program is this harness too, and serves the calls.
@@ -140,10 +141,12 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
         wire::begin();
         let token = alterations::begin(line);
         PANICKED.store(false, Ordering::SeqCst);
+        let began = std::time::Instant::now();
         let passed = !token.is_empty() && !test.desc.ignore && passes(test);
         let caught = matches!(test.desc.should_panic, ShouldPanic::No) && PANICKED.load(Ordering::SeqCst);
         let passed = passed && (catches || !caught);
-        let _ = writeln!(report, "{} {}", if passed { token } else { "-" }, alterations::report());
+        let word = if passed { token } else { "-" };
+        let _ = writeln!(report, "{word} {} {}", alterations::report(), began.elapsed().as_millis());
     }
     unsafe { _exit(0) }
 }

@@ -11,7 +11,8 @@ For answers that draw by lot how their objects compare, `AGAIN` runs between the
 Such an answer passes in one case of 30 at most. One that ends its process in a run has not compared otherwise there.
 
 Not covered: tasks without a reference; comparisons outside of assertions; literals beyond `ROUNDS` of a test, drawn by
-lot for each task; objects made without literals of the test.
+lot for each task; objects made without literals of the test; the slowest tests of a task, where the reference's runs
+would take more than `SHARE` of the limit.
 """
 
 import secrets
@@ -29,6 +30,8 @@ _TRIED = 12
 AMOUNTS = 3
 AGAIN = 5
 """Runs of an answer that alter nothing."""
+SHARE = 0.25
+"""Of the limit, what the reference's runs would take at the most if each test took as long as in its first."""
 _FARTHEST = 9
 
 
@@ -47,6 +50,11 @@ class RanTest(NamedTuple):
     """A letter for each comparison of the answer's objects, 1 where it held."""
     met: tuple[int, ...]
     """Numbers of the literals that the test came by."""
+    seconds: float = 0.0
+
+    def like(self, other: "RanTest | None") -> bool:
+        """Whether it went as the other, however long that took."""
+        return other is not None and self[:3] == other[:3]
 
 
 Run = Callable[[Mapping[str, tuple[int, int]]], dict[str, RanTest]]
@@ -62,20 +70,22 @@ def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
     for (name, token), line in zip(
         tokens.items(), output.decode(errors="replace").splitlines(), strict=False
     ):
-        word, compared, met = (*line.split(" "), "", "")[:3]
+        word, compared, met, millis = (*line.split(" "), "", "", "")[:4]
         numbers = tuple(int(n) for n in met.split(",") if n.isdigit())
-        found[name] = RanTest(word == token, compared.strip("-"), numbers)
+        seconds = int(millis) / 1000 if millis.isdigit() else 0.0
+        found[name] = RanTest(word == token, compared.strip("-"), numbers, seconds)
     return found
 
 
 def sensitive(usual: Mapping[str, RanTest], run: Run, seconds: float) -> Rounds:
-    """Literals by which the reference's objects compare otherwise. No run begins after `seconds`."""
+    """Literals by which the reference's objects compare otherwise. No run begins after `seconds`, the tests' limit."""
     until = time.monotonic() + seconds
-    again = run(dict.fromkeys(usual, (0, 0)))
+    quick = _quick(usual, SHARE * seconds / (AGAIN + 2 * ROUNDS))
+    again = run(dict.fromkeys(quick, (0, 0)))
     waiting = {
         test: draw.sample(ran.met, min(_TRIED, len(ran.met)))
-        for test, ran in usual.items()
-        if ran.passed and ran.compared and again.get(test) == ran
+        for test, ran in quick.items()
+        if ran.like(again.get(test))
     }
     found: dict[str, tuple[Altered, ...]] = {}
     while time.monotonic() < until:
@@ -92,6 +102,18 @@ def sensitive(usual: Mapping[str, RanTest], run: Run, seconds: float) -> Rounds:
             chosen = {t: a for t, a in chosen.items() if t in now and now[t].compared != usual[t].compared}
         for test, altered in chosen.items():
             found[test] = (*found.get(test, ()), altered)
+    return found
+
+
+def _quick(usual: Mapping[str, RanTest], seconds: float) -> dict[str, RanTest]:
+    """Passed tests that compare objects and together take so many seconds at the most, the quickest first."""
+    found: dict[str, RanTest] = {}
+    shown = [(test, ran) for test, ran in usual.items() if ran.passed and ran.compared]
+    for test, ran in sorted(shown, key=lambda one: one[1].seconds):
+        seconds -= ran.seconds
+        if seconds < 0:
+            break
+        found[test] = ran
     return found
 
 

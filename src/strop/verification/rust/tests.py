@@ -26,7 +26,7 @@ from strop.verification.rust.constructors import count_constructors
 from strop.verification.rust.crates import NONE, Offer
 from strop.verification.rust.harness import LIST, put_harness
 from strop.verification.rust.layout import Shared
-from strop.verification.rust.second_look import RanTest, SecondLook, read_report, sensitive
+from strop.verification.rust.second_look import NOT_AGAIN, UNSEEN, RanTest, SecondLook, read_report, sensitive
 
 if TYPE_CHECKING:
     from strop.sandbox import CommandResult, Work
@@ -181,6 +181,7 @@ class StrictRunner:
 
         An answer's runs end with the time of its tests, `until`.
         """
+        cut: list[bool] = []
 
         def run(altered: Mapping[str, tuple[int, int]]) -> dict[str, RanTest]:
             left = self.limits.wall_seconds if case.learning else max(_LEAST, until - time.monotonic())
@@ -188,6 +189,7 @@ class StrictRunner:
             asked = {name: altered.get(name) for name, _ in names}
             result, ran = self._process(work, layout, case, asked, limits)
             case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
+            cut.append(bool(result.expired))
             return {name: ran[name] for name in altered if name in ran}
 
         prefix = layout.prefix(case)
@@ -199,8 +201,8 @@ class StrictRunner:
                 prefix + name: altered for name, altered in case.rounds.items() if prefix + name in usual
             }
             if fault := SecondLook(usual, run, rounds, until).fault:
-                case.refused = fault
-                case.fail("test", fault)
+                case.refused = UNSEEN if fault == NOT_AGAIN and any(cut) else fault
+                case.fail("test", case.refused)
 
     def _run_apart(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
