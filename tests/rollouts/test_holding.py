@@ -156,6 +156,50 @@ def test_a_program_runs_in_the_jail_with_its_files() -> None:
 
 
 @pytest.mark.jail
+@pytest.mark.parametrize(
+    ("run", "cause"),
+    [
+        (Run(("no-such-program", "x")), "No such file"),
+        (Run(("./note.txt",), {"note.txt": "x"}), "Permission denied"),
+        (Run(("echo", "a\0b")), "null"),
+        (Run(("echo", "\ud800")), "surrogates"),
+        (Run(("cat",), stdin="\ud800"), "surrogates"),
+        (Run(("cat",), {"../x": ""}), "leaves the work directory"),
+        (Run(("cat",), {"x\0": ""}), "leaves the work directory"),
+        (Run(("cat",), {"x": "\ud800"}), "surrogates"),
+        (Run(("cat",), {"n" * 300: ""}), "name too long"),
+        (Run(("echo", "x" * (1 << 20))), "Argument list too long"),
+        (Run(()), "no program"),
+    ],
+)
+def test_what_a_policy_asks_for_in_vain_is_told_to_it(run: Run, cause: str) -> None:
+    """A play that ended as *infra* would be left out, so a policy could drop its own failure."""
+
+    class Asks(Shell):
+        def step(self, completion: Completion) -> Next:
+            return Done("told") if hasattr(self, "ran") else Do(run)
+
+        def result(self, effect: Effect, result: Ran) -> Next:
+            assert result.status == 127 and cause in result.errors and not result.output, result
+            return super().result(effect, result)
+
+    found = plays(Dispatcher(Counted(script), Slow(), Asks), 2, 1)
+    assert [(r.stop_reason, r.answer) for r in found] == [("answered", "told")] * 2
+
+
+def test_an_engine_that_breaks_leaves_nothing_open() -> None:
+    log = Log()
+
+    class Breaks(Counted):
+        def work(self, seconds: float) -> None:
+            raise RuntimeError("out of memory")
+
+    with pytest.raises(RuntimeError, match="out of memory"):
+        plays(Dispatcher(Breaks(script), Slow(), log.kind(nothing)), 3, 1)
+    assert log.opened == log.closed >= 1
+
+
+@pytest.mark.jail
 def test_a_program_that_is_killed_costs_its_turn_and_a_jail_that_is_killed_ends_the_play() -> None:
     class Killed(Shell):
         command = "kill -9 $$"

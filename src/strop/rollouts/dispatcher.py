@@ -285,12 +285,14 @@ class _Plays:
         left = [*self._playing, *self._grading]
         for play in left:
             play.pending.cancel()
-        if left:
-            self._policy.work(0)
-        self._owner.count.cancelled += len(left)
-        for play in [*self._starts.left, *self._playing]:
-            self._holders.close(play.environment, play.setup)
-        self._effects.close()
-        self._holders.finish()
-        self._playing.clear()
-        self._grading.clear()
+        try:
+            if left:
+                self._policy.work(0)
+        finally:
+            self._owner.count.cancelled += len(left)
+            for play in [*self._starts.left, *self._playing]:
+                self._holders.close(play.environment, play.setup)
+            self._playing.clear()
+            self._grading.clear()
+            self._effects.close()
+            self._holders.finish()

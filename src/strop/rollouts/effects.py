@@ -4,13 +4,15 @@ import queue
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from strop.core.errors import SandboxError
+from strop.core.errors import NotStarted, SandboxError
 from strop.core.play import Effect, Ran, Result, Run, Verify
 from strop.core.protocols import Verifier
 from strop.sandbox import Box, Limits, open_box
 
 BOXES = 2
 """Programs that run at the same time."""
+NOT_STARTED = 127
+"""The status of what can't be started, as in a shell."""
 _OUTPUT = 1 << 16
 """Most bytes that a program may print."""
 OpenBox = Callable[[], Box]
@@ -50,19 +52,17 @@ class Effects:
         except queue.Empty:
             box = self._open_one()
             self._boxes.append(box)
+        limits = Limits(
+            cpu_seconds=effect.seconds,
+            wall_seconds=3 * effect.seconds,
+            memory_bytes=effect.memory_bytes,
+            output_bytes=_OUTPUT,
+        )
         try:
             with box.work(effect.files) as work:
-                result = work.run(
-                    effect.argv,
-                    stdin=effect.stdin.encode(),
-                    profile="build",
-                    limits=Limits(
-                        cpu_seconds=effect.seconds,
-                        wall_seconds=3 * effect.seconds,
-                        memory_bytes=effect.memory_bytes,
-                        output_bytes=_OUTPUT,
-                    ),
-                )
+                result = work.run(effect.argv, stdin=effect.stdin.encode(), profile="build", limits=limits)
+        except (NotStarted, ValueError) as error:  # the policy may have chosen program, files and input
+            return Ran(status=NOT_STARTED, output="", errors=str(error), expired="", seconds=0.0)
         except (SandboxError, OSError) as error:
             raise SandboxError(f"a program could not be run: {error}") from error
         finally:

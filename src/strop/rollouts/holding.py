@@ -1,7 +1,7 @@
 """Sets up environments that hold something, and closes them, each in a thread of its own and with a deadline.
 
-A thread that passes its deadline cannot be ended: its play goes on without it, and an environment whose `setup` comes
-back late is closed then.
+A thread that passes its deadline cannot be ended. A play whose `setup` does so ends as *infra*; where it comes back
+late, its environment is closed then.
 """
 
 import logging

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from strop.core.errors import SandboxError
+from strop.core.errors import NotStarted, SandboxError
 from strop.sandbox.jailed import ANSWER_SECONDS, JailedProcess, WorkFolder
 from strop.sandbox.jails import LAUNCHER_BYTES, Jail, choose
 from strop.sandbox.limits import Limits
@@ -196,7 +196,8 @@ class Box:
             pump.drain(out_read)
             pump.drain(err_read)
         if report["error"]:
-            raise SandboxError(f"{job['argv'][0]} could not be started in the jail: {report['error']}")
+            kind = NotStarted if report["asked"] else SandboxError
+            raise kind(f"{job['argv'][0]!r} could not be started in the jail: {report['error']}")
         return CommandResult(
             status=report["status"],
             expired="output" if flood else report["expired"],

@@ -13,6 +13,7 @@ then `count` bytes of JSON and the files' bytes; {"bytes": 0} ends a running pro
 """
 
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -26,6 +27,11 @@ from strop.sandbox import confine, kernel, namespaces, tree, workdir
 from strop.sandbox.limits import Limits, apply_rlimits
 
 _PACKET_BYTES = 1 << 16
+_EXEC = "no program: "
+_ASKED = frozenset(
+    {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ, errno.EFBIG}
+)
+"""What the names and sizes of files that were asked for lead to; all else is the machine's."""
 
 
 def main() -> NoReturn:
@@ -160,11 +166,21 @@ class Keeper:
             os.close(fd)
 
     def _run(self, job: dict[str, Any], streams: list[int]) -> dict[str, Any]:
-        report: dict[str, Any] = {"status": -1, "error": "", "expired": "", "sized": self.sized}
+        report: dict[str, Any] = {
+            "status": -1,
+            "error": "",
+            "asked": False,
+            "expired": "",
+            "sized": self.sized,
+        }
         limits = Limits(**job["limits"])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            self._furnish(job, limits)
+            try:
+                self._furnish(job, limits)
+            except OSError as error:
+                report["asked"] = error.errno in _ASKED or (self.sized and error.errno == errno.ENOSPC)
+                raise
             child = self._start(job, limits, streams, report)
             for fd in streams:
                 os.close(fd)
@@ -200,13 +216,14 @@ class Keeper:
         child = os.fork()
         if child == 0:
             try:
-                self._become_program(job, limits, streams, init)
+                self._become_program(job, limits, streams, init, fail)
             except BaseException as error:
                 os.write(fail, f"{type(error).__name__}: {error}".encode())
             finally:
                 os._exit(127)
         os.close(fail)
         report["error"] = os.read(failed, 1000).decode(errors="replace")
+        report["asked"] = report["error"].startswith(_EXEC)
         os.close(failed)
         return child
 
@@ -214,7 +231,9 @@ class Keeper:
         """Paths that the program may read, and may write."""
         return (*self.read, *job["read"]), (self.work,) if job["profile"] == "build" else ()
 
-    def _become_program(self, job: dict[str, Any], limits: Limits, streams: list[int], init: int) -> NoReturn:
+    def _become_program(
+        self, job: dict[str, Any], limits: Limits, streams: list[int], init: int, fail: int
+    ) -> NoReturn:
         os.setsid()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -241,4 +260,8 @@ class Keeper:
             confine.seal(limits, allow_exec=True, tolerant=unsafe)
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
         environment |= {"HOME": self.work, "TMPDIR": self.work, **job["environment"]}
-        os.execvpe(job["argv"][0], job["argv"], environment)
+        try:
+            os.execvpe(job["argv"][0], job["argv"], environment)
+        except (OSError, ValueError) as error:
+            os.write(fail, f"{_EXEC}{error}"[:500].encode(errors="replace"))
+            os._exit(127)

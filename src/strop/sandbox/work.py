@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from strop.core.errors import NotStarted
 from strop.sandbox.limits import Limits
 
 Profile = Literal["run", "build"]
@@ -76,8 +77,10 @@ class Work:
         files and processes are bounded per process, CPU of the first process exactly and of each other by RLIMIT_CPU;
         in the jail "full" memory and processes also as a whole. A socket as `stdin` is the program's to read and write;
         it is closed here once the program has it.
-        Raises SandboxError when the program cannot be started or the box is broken.
+        Raises NotStarted when there is no such program or a file can't be written; SandboxError when the box is broken.
         """
+        if not argv:
+            raise NotStarted("no program is named")
         bounds = limits or Limits()
         job = {
             "op": "run",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Literal
 
-from strop.core.errors import SandboxError
+from strop.core.errors import NotStarted
 from strop.core.verdict import Outcome, Stage
 from strop.sandbox import CommandResult, Limits, Work
 from strop.verification.command.languages import Language
@@ -42,8 +42,8 @@ def run(
     kind: Literal["build", "run"] = "build" if profile == "build" else "run"
     try:
         return work.run(argv, stdin=stdin, limits=limits, profile=kind, read=read, environment=environment)
-    except SandboxError as error:
-        if "/" in argv[0] and "could not be started in the jail" in str(error):  # no build step made it
+    except NotStarted as error:
+        if "/" in argv[0]:  # no build step made it
             return CommandResult(127, "", b"", str(error).encode(), False, 0.0, 0.0, 0, 0, False)
         raise
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import NamedTuple
 
+from strop.core.errors import StropError
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -64,6 +65,7 @@ def look_into(
     """
     known = task.reference if task.reference.strip() else _HARMLESS.get(task.language, "")
     limit: float | None = getattr(toolchain, "wall_seconds", None)
+    said: dict[str, str] = {}
     window = None if limit is None else max(LEAST, began + limit + PAST - time.monotonic())
     with Deadline(toolchain, window) as alarm:
 
@@ -72,10 +74,14 @@ def look_into(
                 return None
             try:
                 (verdict,) = toolchain.judge([(task, text)])
-            except Exception:
+            except Exception as error:
                 close_all([toolchain])
+                said[text] = cause_of(error)
                 return None
-            return verdict if verdict.scored else None
+            if verdict.scored:
+                return verdict
+            said[text] = verdict.detail
+            return None
 
         works = known != answer and run(known) is not None
         verdict = run(answer) if again else None
@@ -90,6 +96,9 @@ def look_into(
         return Looked(
             error.model_copy(update={"outcome": Outcome.TIMED_OUT, "detail": detail[:_DETAIL]}), False
         )
+    if known in said:
+        detail = f"{error.detail} (on a known good answer: {said[known]})"
+        error = error.model_copy(update={"detail": detail[:_DETAIL]})
     return Looked(error, False)
 
 
@@ -121,6 +130,12 @@ class Deadline:
     ) -> None:
         with self._lock:  # a close that runs comes to its end, and none follows
             self._over.set()
+
+
+def cause_of(error: Exception) -> str:
+    """In words."""
+    known = isinstance(error, StropError | OSError) and str(error)
+    return str(error) if known else f"{type(error).__name__}: {error}"
 
 
 def close_all(toolchains: Iterable[Toolchain]) -> None:

@@ -17,11 +17,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from strop.core.errors import BatchFailed, StropError, TaskFault, VerificationError, WorkerDied
+from strop.core.errors import BatchFailed, TaskFault, VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Trust, Verdict
-from strop.verification.pool.broken import close_all, look_into
+from strop.verification.pool.broken import cause_of, close_all, look_into
 from strop.verification.pool.cache import PerTask, answer_digest, task_digest
 from strop.verification.pool.ledger import Job, Ledger, PoolBusy
 from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, held_to, resolved
@@ -127,7 +127,7 @@ class VerifierPool(OpenVerifier):
         try:
             toolchain = self._toolchain(first.toolchain, own)
         except Exception as error:
-            self._ledger.finish(first, error_verdict(_cause(error)), active=False)
+            self._ledger.finish(first, error_verdict(cause_of(error)), active=False)
             return
         jobs = self._ledger.gather(first, toolchain.batch)
         while jobs:
@@ -154,7 +154,7 @@ class VerifierPool(OpenVerifier):
             else:
                 self._broke(job, verdict, toolchain, began, again=False)
         except Exception as error:  # no verdict at all, or one that cannot be written down
-            self._ledger.finish(job, error_verdict(_cause(error)))
+            self._ledger.finish(job, error_verdict(cause_of(error)))
 
     def _toolchain(self, name: str, own: dict[str, Toolchain]) -> Toolchain:
         if name not in own:
@@ -166,7 +166,7 @@ class VerifierPool(OpenVerifier):
 
     def _failed(self, error: Exception, jobs: list[Job], toolchain: Toolchain, began: float) -> list[Job]:
         """Settles a run that gave no verdicts; returns the jobs that go on at once."""
-        cause = CLOSED if self._ledger.closed else _cause(error)
+        cause = CLOSED if self._ledger.closed else cause_of(error)
         verdict = error_verdict(cause, time.monotonic() - began)
         if isinstance(error, VerificationError) and not isinstance(error, WorkerDied):
             if isinstance(error, TaskFault):
@@ -196,8 +196,3 @@ class VerifierPool(OpenVerifier):
         if again:
             self._ledger.broken()
         self._ledger.finish(job, found.verdict, keep=False)
-
-
-def _cause(error: Exception) -> str:
-    known = isinstance(error, StropError | OSError) and str(error)
-    return str(error) if known else f"{type(error).__name__}: {error}"
