@@ -103,6 +103,64 @@ EDGES = [
     "#!/usr/bin/env run-cargo-script\n" + F,
     "\u202e// turned\n" + F,
 ]  # fmt: skip
+G = "pub fn f(x: i32) -> i32 { %s } pub fn g(x: i32) -> i32 { x + 1 } pub mod m { pub fn g(x: i32) -> i32 { x + 1 } pub struct S(pub i32); pub trait T { const ONE: i32; } }"
+ROOTED = [
+    G % "crate::g(x)",
+    G % "crate::m::g(x)",
+    G % "crate :: /* here */ m::g(x)",
+    G % "(|s: crate::m::S| s.0 + 1)(crate::m::S(x))",
+    G % "let v: Vec<crate::m::S> = vec![]; x + 1 + v.len() as i32",
+    G % "x + <crate::K as crate::m::T>::ONE"
+    + " pub struct K; impl crate::m::T for crate::K { const ONE: i32 = 1; }",
+    "use crate::*; " + G % "m::g(x)",
+    "use crate::{g as h, m::{self, S}}; " + G % "h(x) + m::g(0) - S(1).0",
+    "use crate::m::*; use std::fmt; impl fmt::Debug for S { fn fmt(&self, _: &mut fmt::Formatter) -> fmt::Result { Ok(()) } } "
+    + G % "S(x).0 + 1",
+    G % "n::g(x)"
+    + " mod n { use super::*; pub(in crate::n) fn h(x: i32) -> i32 { crate::m::g(x) } pub(crate) fn g(x: i32) -> i32 { h(x) } }",
+    G % "inc!(x)".replace("inc", "crate::inc")
+    + " macro_rules! inc { ($x:expr) => { $x + 1 } } pub(crate) use inc;",
+    G % "x + 1"
+    + " #[cfg(test)] mod z { use crate::f; #[test] fn mine() { let two = crate::g(1); assert_eq!(two, f(1)); } }",
+    "/// See [crate::g]. Ä\nuse crate::g as h; // crate::x\n" + G % 'h(x) + "crate::x".len() as i32 - 8',
+    G % "crate::nothing(x)",
+    G % "crate::std::cmp::max(x + 1, 0)",
+    G % "crate::core::cmp::max(x + 1, 0)",
+    G % "crate::m::h(x)" + " pub fn unused(x: i32) -> bool { x == x }",
+    "use crate::g; use crate::m::g; " + G % "g(x)",
+    "use crate::g as f2; use crate::m::S as f2; " + G % "f2(x)",
+]
+ROOTED_APART = [
+    G % "crate::m::super::g(x)",
+    G % "crate::super::g(x)",
+    "use crate as me; " + G % "me::g(x)",
+    "pub fn name() -> &'static str { stringify!(crate::g) } " + G % "x - 8 + crate::name().len() as i32",
+    G % 'println!("{}", crate::g(x)); x + 1',
+    "macro_rules! at { ($x:expr) => { crate::g($x) } } " + G % "at!(x)",
+    "#[macro_export] macro_rules! inc { ($x:expr) => { $x + 1 } } " + G % "crate::inc!(x)",
+]  # fmt: skip
+
+
+def test_paths_from_the_root_share_a_crate_where_only_the_path_says_it() -> None:
+    assert [take_in(0, task, text, strict=False).scan.alone for text in ROOTED] == [[]] * len(ROOTED)
+    assert all(take_in(0, task, text, strict=False).scan.alone for text in ROOTED_APART)
+    assert not take_in(0, task, "pub(crate) fn f() {}", strict=False).scan.crate_ends
+
+
+@pytest.mark.rust(25)
+@pytest.mark.parametrize("verdict", ["cargo", "strict"])
+def test_paths_from_the_root_mean_the_same_in_a_shared_crate(verdict: str) -> None:
+    toolchain = RustToolchain(verdict=verdict, limits=LIMITS, audit=0)  # type: ignore[arg-type]
+    answers = ROOTED + ROOTED_APART
+    try:
+        together = toolchain.judge([(task, text) for text in answers])
+        alone = [toolchain.judge([(task, text)])[0] for text in answers]
+    finally:
+        toolchain.close()
+    for text, one, other in zip(answers, together, alone, strict=True):
+        assert one.outcome is other.outcome, (text, one, other)
+        assert [s.passed for s in one.stages] == [s.passed for s in other.stages], (text, one, other)
+    assert sum(verdict.passed for verdict in alone) >= 14
 
 
 @pytest.fixture(scope="module")

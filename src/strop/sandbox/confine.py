@@ -5,12 +5,12 @@
 and runs as the same user as the trainer; the kernel is trusted.
 """
 
-import contextlib
 import os
 import sys
 from dataclasses import dataclass
 
 from strop.sandbox import kernel, landlock, seccomp
+from strop.sandbox.calls import becoming, make
 from strop.sandbox.limits import Limits, apply_rlimits
 
 SYSTEM_READ = (
@@ -69,22 +69,10 @@ class WorkerSettings:
         return bool(self.uid) and landlock.abi() > 0
 
 
-def prepare(settings: WorkerSettings, *, read: tuple[str, ...], write: tuple[str, ...]) -> None:
-    """Work that a parent does once, so that `change_user` and `enter` are quick in each child."""
-    if settings.uid:
-        kernel.forgo_privileged_exec(keep_reading=settings.keep_reading)
-    with contextlib.suppress(OSError):  # no Landlock: `enter` says so
-        landlock.ruleset(read, (*write, "/dev/null"))
-    if seccomp.supported():
-        for exec_ok, metadata in ((True, True), (True, False)):
-            seccomp.base(allow_exec=exec_ok, allow_metadata=metadata, allow_kill=landlock.scopes_signals())
-        seccomp.leaf(1, allow_exec=True)
-
-
 def change_user(settings: WorkerSettings, owner: int, signal: int) -> None:
     """Becomes the worker's user, if it has one. `owner`: the parent's pid, whose death still sends `signal`."""
     if settings.uid:
-        kernel.become(settings.uid, keep_reading=settings.keep_reading)
+        make(becoming(settings.uid, keep_reading=settings.keep_reading))
         kernel.die_with_parent(owner, signal)
 
 
@@ -99,7 +87,7 @@ def enter(
 ) -> list[str]:
     """Confines this process and all that it will ever start; returns the layers that are missing, in words.
 
-    keep_reading  leaves the capability that `kernel.become` kept
+    keep_reading  leaves the capability that `calls.becoming` kept
     Raises OSError when Landlock and seccomp are both missing, unless `allow_unsafe`.
     """
     missing: list[str] = []

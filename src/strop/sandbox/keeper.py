@@ -24,10 +24,10 @@ import sys
 from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, namespaces, tree, workdir
-from strop.sandbox.limits import Limits, apply_rlimits
+from strop.sandbox.limits import Limits
+from strop.sandbox.program import NoProgram, Program
 
 _PACKET_BYTES = 1 << 16
-_EXEC = "no program: "
 _ASKED = frozenset(
     {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ, errno.EFBIG}
 )
@@ -97,6 +97,7 @@ class Keeper:
         self, control: socket.socket, settings: confine.WorkerSettings, work: str, read: tuple[str, ...]
     ) -> None:
         self.control, self.settings, self.work = control, settings, work
+        control.set_inheritable(False)  # no program holds it
         self.read = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read, work)
         self.sized = settings.namespaces
         self.size = Limits().dir_bytes
@@ -209,59 +210,22 @@ class Keeper:
             self.size = limits.dir_bytes
 
     def _start(self, job: dict[str, Any], limits: Limits, streams: list[int], report: dict[str, Any]) -> int:
-        read, write = self._reach(job)
-        confine.prepare(self.settings, read=read, write=write)
+        build = job["profile"] == "build"
+        program = Program(
+            job["argv"], job["environment"], self.work, streams, limits,
+            read=(*self.read, *job["read"]), write=(self.work,) if build else (), build=build, settings=self.settings,
+        )  # fmt: skip
         failed, fail = os.pipe()  # close-on-exec: end of stream means that the program runs
-        init = os.getpid()
         child = os.fork()
         if child == 0:
             try:
-                self._become_program(job, limits, streams, init, fail)
+                program()
             except BaseException as error:
-                os.write(fail, f"{type(error).__name__}: {error}".encode())
+                os.write(fail, f"{type(error).__name__}: {error}"[:500].encode(errors="replace"))
             finally:
                 os._exit(127)
         os.close(fail)
         report["error"] = os.read(failed, 1000).decode(errors="replace")
-        report["asked"] = report["error"].startswith(_EXEC)
+        report["asked"] = report["error"].startswith(NoProgram.__name__)
         os.close(failed)
         return child
-
-    def _reach(self, job: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Paths that the program may read, and may write."""
-        return (*self.read, *job["read"]), (self.work,) if job["profile"] == "build" else ()
-
-    def _become_program(
-        self, job: dict[str, Any], limits: Limits, streams: list[int], init: int, fail: int
-    ) -> NoReturn:
-        os.setsid()
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        kernel.die_with_parent(init, signal.SIGKILL)
-        for target, fd in enumerate(streams):
-            os.dup2(fd, target)
-        for fd in (self.control.fileno(), *streams):
-            os.set_inheritable(fd, False)  # the program must not hold the keeper's own descriptors
-        build, (read, write) = job["profile"] == "build", self._reach(job)
-        confine.change_user(self.settings, init, signal.SIGKILL)
-        if build:
-            apply_rlimits(limits, writes_files=True, counts_processes=True)
-        unsafe = self.settings.unsafe
-        confine.enter(
-            read=read,
-            write=write,
-            allow_exec=True,
-            allow_metadata=build,
-            allow_unsafe=unsafe,
-            keep_reading=self.settings.keep_reading,
-        )
-        if not build:
-            confine.seal(limits, allow_exec=True, tolerant=unsafe)
-        environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-        environment |= {"HOME": self.work, "TMPDIR": self.work, **job["environment"]}
-        try:
-            os.execvpe(job["argv"][0], job["argv"], environment)
-        except (OSError, ValueError) as error:
-            os.write(fail, f"{_EXEC}{error}"[:500].encode(errors="replace"))
-            os._exit(127)

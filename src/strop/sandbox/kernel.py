@@ -8,6 +8,8 @@ import contextlib
 import ctypes
 import os
 import platform
+from collections.abc import Callable
+from typing import Any
 
 from strop.sandbox.syscalls import table
 
@@ -25,16 +27,24 @@ PR_SET_NO_NEW_PRIVS = 38
 PR_GET_NO_NEW_PRIVS = 39
 PR_SET_SECUREBITS = 28
 PR_CAP_AMBIENT = 47
-_SECBIT_NO_SETUID_FIXUP = 4
-_CAP_DAC_READ_SEARCH = 2
-_READING = 1 << _CAP_DAC_READ_SEARCH
+SECBIT_NO_SETUID_FIXUP = 4
+CAP_DAC_READ_SEARCH = 2
+READING = 1 << CAP_DAC_READ_SEARCH
+_VERSION = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 _prctl = _libc.prctl
 _prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
-lean_prctl = ctypes.PyDLL(None).prctl
-"""prctl(2) of five small ints or `ctypes` pointers, with the least that ctypes does; -1 when it fails."""
+_lean = ctypes.PyDLL(None)
+lean_prctl, lean_signal, lean_syscall = _lean.prctl, _lean.signal, _lean.syscall
+"""prctl(2), signal(2) and syscall(2) of small ints or `ctypes` pointers, with the least that ctypes does; -1 when they
+
+fail.
+"""
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A call to make, with its arguments; its result is -1 when it fails."""
+_TWO, _SIX = ctypes.c_uint32 * 2, ctypes.c_uint32 * 6
 
 
 def prctl(option: int, arg2: int = 0, arg3: int = 0) -> int:
@@ -105,26 +115,6 @@ def become_subreaper() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def become(uid: int, *, keep_reading: bool = False) -> None:
-    """Changes this process to user and group `uid` without supplementary groups; needs to be root.
-
-    keep_reading  keeps CAP_DAC_READ_SEARCH, also across exec, for programs that lie where only root may look; Landlock
-                  has to bound what is read then
-    The parent-death signal and capabilities are gone afterwards, as the kernel has it: set the former again.
-    """
-    forgo_privileged_exec(keep_reading=keep_reading)
-    if keep_reading:
-        prctl(PR_SET_KEEPCAPS, 1)
-        # access(2) ignores the capabilities of an ordinary user without this bit, and gcc looks for its linker with it
-        prctl(PR_SET_SECUREBITS, _SECBIT_NO_SETUID_FIXUP)
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
-    if keep_reading:
-        _capset(_READING, _READING)
-        prctl(PR_CAP_AMBIENT, 2, _CAP_DAC_READ_SEARCH)
-
-
 def forgo_privileged_exec(*, keep_reading: bool = False) -> None:
     """Empties the bounding set, where allowed: no exec of this process or its children can win capabilities back.
 
@@ -134,7 +124,7 @@ def forgo_privileged_exec(*, keep_reading: bool = False) -> None:
         return
     if keep_reading:
         _capset(
-            _permitted(), _READING
+            _permitted(), READING
         )  # the inheritable set cannot win a bit once the bounding set has lost it
     for capability in range(64):
         try:
@@ -152,20 +142,23 @@ def drop_capabilities() -> None:
 
 
 def _permitted() -> int:
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    data = (ctypes.c_uint32 * 6)()
+    header, data = _TWO(_VERSION, 0), _SIX()
     if _libc.capget(ctypes.byref(header), ctypes.byref(data)):
         raise _error("capget")
-    return data[1] | data[4] << 32
+    return int(data[1] | data[4] << 32)
+
+
+def setting_capabilities(held: int, inheritable: int) -> Call:
+    """Sets effective and permitted capabilities together, and the inheritable ones, as bits."""
+    low, high = held & 0xFFFFFFFF, held >> 32
+    data = _SIX(low, low, inheritable, high, high, 0)
+    return _lean.capset, (ctypes.pointer(_TWO(_VERSION, 0)), ctypes.pointer(data))
 
 
 def _capset(held: int, inheritable: int) -> None:
-    """Effective and permitted capabilities together, then the inheritable ones, as bits."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    low, high = held & 0xFFFFFFFF, held >> 32
-    data = (ctypes.c_uint32 * 6)(low, low, inheritable, high, high, 0)
-    if _libc.capset(ctypes.byref(header), ctypes.byref(data)):
-        raise _error("capset")
+    function, arguments = setting_capabilities(held, inheritable)
+    if function(*arguments):
+        raise OSError("capset was refused")
 
 
 class Fprog(ctypes.Structure):

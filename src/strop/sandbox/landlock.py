@@ -43,6 +43,11 @@ def restrict(*, read: Iterable[str], write: Iterable[str] = ()) -> None:
     kernel.syscall(_RESTRICT, ruleset(tuple(read), tuple(write)), 0)
 
 
+def restricting(read: tuple[str, ...], write: tuple[str, ...]) -> kernel.Call:
+    """The call that does so in a forked child."""
+    return kernel.lean_syscall, (_RESTRICT, ruleset(read, write), 0)
+
+
 @cache
 def ruleset(read: tuple[str, ...], write: tuple[str, ...]) -> int:
     """The kernel's descriptor of these rules, kept open for the process's life: children restrict themselves with it.

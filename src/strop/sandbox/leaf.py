@@ -1,24 +1,19 @@
 """How a forked candidate confines itself before it runs hostile code, prepared by the process that forks it.
 
-Each page of memory that a forked child touches is copied, and that is most of its cost. So this is a flat list of
-C calls with their arguments, made once. Its effect is that of `kernel.die_with_parent`, then the descriptors, then
-`confine.seal`.
+Its effect is that of `kernel.die_with_parent`, then the descriptors, then `confine.seal`.
 """
 
-import ctypes
 import os
 import resource
 import signal
-import struct
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from strop.sandbox import kernel, seccomp
+from strop.sandbox.calls import Filter, make
+from strop.sandbox.kernel import Call
 from strop.sandbox.limits import Limits, plan
 
 _MOST_FDS = 1 << 16
-_PUT_ID = struct.Struct("=I").pack_into
-_Calls = list[tuple[Callable[..., Any], tuple[Any, ...]]]
 
 
 class Leaf:
@@ -31,30 +26,18 @@ class Leaf:
 
     def __init__(self, limits: Limits, descriptors: Mapping[int, int], *, tolerant: bool) -> None:
         self._parent, self._tolerant = os.getpid(), tolerant
-        self._calls: _Calls = [
+        self._calls: list[Call] = [
             (kernel.lean_prctl, (kernel.PR_SET_PDEATHSIG, signal.SIGKILL.value, 0, 0, 0)),
             *((os.dup2, (source, target)) for target, source in descriptors.items()),
             (os.closerange, (len(descriptors), _MOST_FDS)),
             *((resource.setrlimit, pair) for pair in plan(limits, writes_files=False)),
         ]
-        self._filter = bytearray()
-        self._places: tuple[int, ...] = ()
-        if seccomp.supported():
-            program, self._places = seccomp.leaf_for_any()
-            self._filter = bytearray(program)
-            self._view = (ctypes.c_char * len(program)).from_buffer(self._filter)
-            self._fprog = kernel.Fprog(len(program) // 8, ctypes.addressof(self._view))
-            self._install = (kernel.PR_SET_SECCOMP, 2, ctypes.pointer(self._fprog), 0, 0)
+        self._filter = Filter(*seccomp.leaf_for_any()) if seccomp.supported() else None
 
     def __call__(self) -> None:
         """Raises OSError when the kernel refuses a step."""
-        for function, arguments in self._calls:
-            if function(*arguments) == -1:
-                raise OSError(f"prctl{arguments} was refused")
+        make(self._calls)
         if os.getppid() != self._parent:
             os._exit(0)
-        own = os.getpid()
-        for place in self._places:
-            _PUT_ID(self._filter, place, own)
-        if (not self._filter or kernel.lean_prctl(*self._install)) and not self._tolerant:
+        if (self._filter is None or self._filter.install()) and not self._tolerant:
             raise OSError("the seccomp filter was refused")

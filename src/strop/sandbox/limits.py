@@ -3,7 +3,7 @@
 import os
 import resource
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool 
         resource.setrlimit(*_lowered(resource.RLIMIT_NPROC, most, most))
 
 
-@cache
+@lru_cache(64)
 def plan(limits: Limits, *, writes_files: bool) -> tuple[tuple[int, tuple[int, int]], ...]:
     """(resource, (soft, hard)) of each limit, none above what this process has; made ahead by one that forks."""
     cpu = int(limits.cpu_seconds) + 2

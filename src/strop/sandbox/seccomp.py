@@ -209,9 +209,9 @@ def leaf(pid: int, *, allow_exec: bool = False) -> bytes:
     return _leaf(kernel.MACHINE, allow_exec).replace(struct.pack("=I", _ANY_PID), struct.pack("=I", pid))
 
 
-def leaf_for_any() -> tuple[bytes, tuple[int, ...]]:
+def leaf_for_any(*, allow_exec: bool = False) -> tuple[bytes, tuple[int, ...]]:
     """The same for a future process, and the offsets at which to write its id, as a native 32-bit number."""
-    program, stands, places = _leaf(kernel.MACHINE, False), struct.pack("=I", _ANY_PID), []
+    program, stands, places = _leaf(kernel.MACHINE, allow_exec), struct.pack("=I", _ANY_PID), []
     at = program.find(stands)
     while at >= 0:
         places.append(at)

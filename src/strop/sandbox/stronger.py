@@ -9,7 +9,8 @@ import os
 import shutil
 import subprocess
 
-from strop.sandbox import confine, kernel, namespaces
+from strop.sandbox import confine, namespaces
+from strop.sandbox.calls import becoming, make
 from strop.sandbox.cgroup import Cgroup
 from strop.sandbox.jails import JAILS, launched
 from strop.sandbox.users import FIRST_SLOT
@@ -21,7 +22,7 @@ def slot_uid() -> str:
     """Its own user id."""
     if os.getuid() != 0:
         raise OSError("only root can give workers their own user id")
-    kernel.become(FIRST_SLOT)
+    make(becoming(FIRST_SLOT))
     if os.access("/root", os.R_OK):
         raise OSError("the files of root could still be read")
     return f"user id {os.getuid()}; root's files were refused"

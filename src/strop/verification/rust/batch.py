@@ -164,9 +164,10 @@ class CrateBatch:
         return left
 
     def _doubt(self, case: RustAnswer, found: Diagnostics) -> None:
-        """Notes that the error may come from another answer's trait implementations."""
+        """Notes that the error may come from another answer's trait implementations, or from paths made longer."""
         others = self.reaching - case.scan.reaching
-        case.again = case.again or (others > 0 and found.inference)
+        longer = bool(case.scan.crate_ends) and not isinstance(self.layout, Alone)
+        case.again = case.again or (others > 0 and found.inference) or longer
 
     def _rounds(
         self,

@@ -31,7 +31,7 @@ class Shared:
         """Every answer with its tests."""
         found = {}
         for case in cases:
-            found[f"{case.module}.rs"] = _with_tests(case)
+            found[f"{case.module}.rs"] = _with_tests(case, _as_module(case))
             if case.integration:
                 name = f"use ::{LIBRARY}::{case.module} as {case.crate};"
                 found[f"{self._tests_module(case)}.rs"] = _in_every_module(_tests(case), name, case.crate)
@@ -87,7 +87,7 @@ class Alone(Shared):
     def files(self, cases: Sequence[RustAnswer]) -> dict[str, str]:
         """The answer and its tests."""
         (case,) = cases
-        found = {**case.check.files, self.root: _with_tests(case)}
+        found = {**case.check.files, self.root: _with_tests(case, case.answer)}
         if case.integration:
             found[self.tests_root] = _tests(case)
         elif case.trusted is not None:
@@ -139,16 +139,24 @@ def _tests(case: RustAnswer) -> str:
     return guarded(case.trusted.source, case.task.reference, literals=True)
 
 
-def _with_tests(case: RustAnswer) -> str:
+def _as_module(case: RustAnswer) -> str:
+    """The answer with its paths from the crate's root as paths from its module."""
+    data = case.answer.encode()
+    for end in sorted(case.scan.crate_ends, reverse=True):
+        data = data[:end] + f"::{case.module}".encode() + data[end:]
+    return data.decode()
+
+
+def _with_tests(case: RustAnswer, answer: str) -> str:
     if case.integration or not case.check.tests:
-        return case.answer
+        return answer
     if case.trusted is None:
-        return f"{case.answer}\n{case.check.tests}"
+        return f"{answer}\n{case.check.tests}"
     # An answer must not allow what makes a comparison hold by cutting a number.
     declaration = f"#[cfg(test)] #[warn(overflowing_literals)] mod {TRUSTED};"
     if case.trusted.uses_own_macros:
-        return f"{case.answer}\n{declaration}\n"
-    data, head = case.answer.encode(), case.scan.head
+        return f"{answer}\n{declaration}\n"
+    data, head = answer.encode(), case.scan.head
     above, below = data[:head].decode(), data[head:].decode()
     if above and below.startswith("\n"):
         above, below = (

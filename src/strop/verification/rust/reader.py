@@ -22,6 +22,7 @@ _ONLY_CARGO = {"include!", "include_str!", "include_bytes!", "env!", "option_env
                "script line", "long"}  # fmt: skip
 _HARMLESS_INNER = {"allow"}
 _AMONG_TESTS = ("impl_item", "macro_definition", "foreign_mod_item")
+_PATHS = ("scoped_identifier", "scoped_type_identifier", "scoped_use_list", "use_wildcard")
 _HUGE = re.compile(rb"\d{6,}|<<\s*[2-9]\d")
 
 
@@ -56,6 +57,8 @@ class Scan:
     """It implements a trait in a way that can change how types are inferred elsewhere in its crate."""
     macros: set[str] = field(default_factory=set)
     """Names of macros defined with macro_rules!."""
+    crate_ends: list[int] = field(default_factory=list)
+    """Bytes behind each `crate` that begins a path, where the name of its module goes in a shared crate."""
 
     @property
     def needs_cargo(self) -> bool:
@@ -98,7 +101,10 @@ class ScanReader:
             self.found.alone.append(why)
 
     def _crate(self, node: Node) -> None:
-        if node.parent is None or node.parent.type != "visibility_modifier":
+        kind = node.parent.type if node.parent is not None else ""
+        if kind in _PATHS and self._after(node, 1) == ["::"]:
+            self.found.crate_ends.append(node.end_byte)
+        elif kind != "visibility_modifier":
             self.alone("crate")
 
     def _super(self, node: Node) -> None:
