@@ -296,3 +296,17 @@ def test_a_missing_toolchain_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     with pytest.raises(VerificationError, match=r"clippy-driver is missing; rustup component add clippy"):
         RustToolchain().judge([(task, F)])
+
+
+@pytest.mark.rust(5)
+def test_a_type_that_the_tests_cannot_compare_costs_its_own_answer_only() -> None:
+    """The error stands in a macro of the harness; it is about the tests that use it."""
+    strict = RustToolchain(limits=LIMITS, audit=0)
+    other = "#[derive(Debug)] pub struct W; pub fn f(_: i32) -> W { W }"
+    try:
+        for one in (task, apart):
+            verdicts = strict.judge([(one, text) for text in (F, other, F)])
+            assert [v.outcome for v in verdicts] == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
+            assert "does not build" not in verdicts[1].detail and verdicts[1].stages[2].output, verdicts[1]
+    finally:
+        strict.close()

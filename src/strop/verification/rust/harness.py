@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from strop.core.errors import WorkerDied
 from strop.sandbox.limits import Limits
 from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.diagnostics import HARNESS
 from strop.verification.rust.literals import SECRET
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
 
 def _build(work: "Work", compiler: Compiler) -> bytes:
     folder = Path(__file__).parent
-    names = ("harness.rs", "wire.rs", "alterations.rs")
-    work.put({name: (folder / name).read_text().replace("SECRET", SECRET) for name in names})
+    work.put({name: (folder / name).read_text().replace("SECRET", SECRET) for name in HARNESS})
     argv = [compiler.installation.program("rustc"), "harness.rs", "--crate-name", "test", "--crate-type", "rlib",
             "--edition=2021", "-C", "prefer-dynamic", "-o", LIBRARY]  # fmt: skip
     limits = replace(COMPILE, cpu_seconds=30, wall_seconds=120)
