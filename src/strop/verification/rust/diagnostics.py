@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-HARNESS = ("harness.rs", "wire.rs", "alterations.rs")
+HARNESS = ("harness.rs", "wire.rs", "alterations.rs", "instances.rs")
 """Files of the crate `test` in strict mode, as the compiler names them where an answer's tests use its macros."""
 LATE = {"arithmetic_overflow", "unconditional_panic"}
 """Lints that run on the compiler's middle representation: `cargo build` sees them, `cargo clippy` does not."""

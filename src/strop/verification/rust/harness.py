@@ -36,7 +36,7 @@ def _build(work: "Work", compiler: Compiler) -> bytes:
     folder = Path(__file__).parent
     work.put({name: (folder / name).read_text().replace("SECRET", SECRET) for name in HARNESS})
     argv = [compiler.installation.program("rustc"), "harness.rs", "--crate-name", "test", "--crate-type", "rlib",
-            "--edition=2021", "-C", "prefer-dynamic", "-o", LIBRARY]  # fmt: skip
+            "--edition=2021", "-C", "prefer-dynamic", "-C", "codegen-units=1", "-o", LIBRARY]  # fmt: skip
     limits = replace(COMPILE, cpu_seconds=30, wall_seconds=120)
     result = work.run(argv, limits=limits, profile="build", read=compiler.installation.read,
                       environment=compiler.environment("test"))  # fmt: skip

@@ -15,6 +15,7 @@
 //! that end in SECRET, which is another word in each build: the answer must not tell such a run from others.
 
 mod alterations;
+pub mod instances;
 mod wire;
 pub use alterations::*;
 pub use wire::*;
