@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.scale import some
 
 from strop import __version__
 from strop.cli import Commands, tell
@@ -21,7 +22,7 @@ def test_help_names_every_command(strop):
     assert "Usage: strop" in alone.stdout + alone.stderr
 
 
-@pytest.mark.parametrize("name", ["", *Commands(name="strop").list_commands(None)])
+@pytest.mark.parametrize("name", ["", *some(Commands(name="strop").list_commands(None), 8)])
 def test_help_loads_nothing_heavy(name):
     heavy = set(HEAVY) - (
         {"pydantic"} if name else set()
@@ -46,8 +47,8 @@ def cpu_seconds(*command):
 
 def test_help_is_fast():
     """Beside what its own library for command lines costs, so that it holds on any machine."""
-    ours = min(cpu_seconds(sys.executable, "-m", "strop.cli", "--help") for _ in range(5))
-    base = min(cpu_seconds(sys.executable, "-c", "import typer") for _ in range(5))
+    ours = min(cpu_seconds(sys.executable, "-m", "strop.cli", "--help") for _ in range(3))
+    base = min(cpu_seconds(sys.executable, "-c", "import typer") for _ in range(3))
     assert ours < 5 * base + 0.05, (ours, base)
 
 

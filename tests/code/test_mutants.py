@@ -5,6 +5,7 @@ import ast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scale import some
 
 from strop.code.mutate.mutants import Mutant, mutants
 from strop.code.trees import Source
@@ -217,20 +218,25 @@ def test_no_damaged_text_raises(cut: tuple[int, int], language: str) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    [
-        "fn f() -> i32 {1}" * 1_500 + "#[test] fn t() { f(); }",
-        "".join(f"fn f{i}() -> bool {{ f{i + 1}() }}" for i in range(1_500)) + "#[test] fn t() { f0(); }",
-        "(" * 60_000,
-        "#[test] fn t() {" + "{" * 30_000,
-        "#[test] fn t() { f()" + ".unwrap()" * 6_000 + "; }",
-        "fn f() {}" * 6_000,
-        "#[test] fn t() { assert!(" + "!" * 60_000,
-        "#[test]fn t(){f();}" * 3_000,
-        "fn f() {" * 7_000,
-        "fn f() -> i32 { " + "if x < 1 { return 1; } " * 2_500 + "} #[test] fn t() { assert_eq!(f(), 1); }",
-        "#[cfg(" + "not(" * 15_000,
-        "#[test] fn t() { let " + "x = f(); let y = x; let " * 2_500 + "}",
-    ],
+    some(
+        [
+            "fn f() -> i32 {1}" * 1_500 + "#[test] fn t() { f(); }",
+            "".join(f"fn f{i}() -> bool {{ f{i + 1}() }}" for i in range(1_500)) + "#[test] fn t() { f0(); }",
+            "(" * 60_000,
+            "#[test] fn t() {" + "{" * 30_000,
+            "#[test] fn t() { f()" + ".unwrap()" * 6_000 + "; }",
+            "fn f() {}" * 6_000,
+            "#[test] fn t() { assert!(" + "!" * 60_000,
+            "#[test]fn t(){f();}" * 3_000,
+            "fn f() {" * 7_000,
+            "fn f() -> i32 { "
+            + "if x < 1 { return 1; } " * 2_500
+            + "} #[test] fn t() { assert_eq!(f(), 1); }",
+            "#[cfg(" + "not(" * 15_000,
+            "#[test] fn t() { let " + "x = f(); let y = x; let " * 2_500 + "}",
+        ],
+        3,
+    ),
     ids=lambda code: code[:24],
 )
 def test_long_hostile_texts_end(code: str) -> None:
@@ -241,16 +247,19 @@ def test_long_hostile_texts_end(code: str) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    [
-        "[" * 60_000,
-        "def test_a():\n    " + "f(" * 20_000,
-        "def test_a():\n" + "    assert f(1)\n" * 4_000,
-        "".join(f"def f{i}(): return f{i + 1}()\n" for i in range(1_800)) + "def test_a(): f0()\n",
-        "x = " * 16_000,
-        "def test_a():\n    assert " + "not " * 15_000 + "f",
-        "def test_a():\n    x" + ".f()" * 15_000,
-        "class A:\n" + "".join(" " * i + "class A:\n" for i in range(1, 330)),
-    ],
+    some(
+        [
+            "[" * 60_000,
+            "def test_a():\n    " + "f(" * 20_000,
+            "def test_a():\n" + "    assert f(1)\n" * 4_000,
+            "".join(f"def f{i}(): return f{i + 1}()\n" for i in range(1_800)) + "def test_a(): f0()\n",
+            "x = " * 16_000,
+            "def test_a():\n    assert " + "not " * 15_000 + "f",
+            "def test_a():\n    x" + ".f()" * 15_000,
+            "class A:\n" + "".join(" " * i + "class A:\n" for i in range(1, 330)),
+        ],
+        3,
+    ),
     ids=lambda code: code[:24],
 )
 def test_long_hostile_python_ends(code: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.scale import most
 
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
@@ -72,7 +73,7 @@ RECIPES = st.fixed_dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=most(300, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=RECIPES)
 def test_dump_reloads_to_the_same_recipe(tmp_path: Path, data: dict[str, Any]) -> None:
     recipe = Recipe.model_validate(data)
@@ -81,7 +82,7 @@ def test_dump_reloads_to_the_same_recipe(tmp_path: Path, data: dict[str, Any]) -
     assert load_recipe([path]) == recipe
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=most(300, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=RECIPES, second=RECIPES)
 def test_a_full_recipe_replaces_another(
     tmp_path: Path, first: dict[str, Any], second: dict[str, Any]

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.scale import some
 
 from strop.reports.run_folder import RunFolder
 
@@ -282,8 +283,9 @@ def test_a_damaged_file_is_a_problem_and_the_rest_is_there(tmp_path: Path) -> No
         assert server.json("detail", id="t.4.1.1")["detail"]["id"] == "t.4.1.1"
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("busy", [False, True])
+@pytest.mark.parametrize(
+    ("sent", "busy"), some([(s, b) for s in (signal.SIGINT, signal.SIGTERM) for b in (False, True)], 2)
+)
 def test_a_signal_ends_it_without_a_traceback(folder: Path, sent: signal.Signals, busy: bool) -> None:
     with (
         viewed(folder) as server,

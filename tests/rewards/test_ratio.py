@@ -71,7 +71,7 @@ def test_many_lines_where_autojunk_acts_on_lines() -> None:
 def test_lines_of_few_and_of_many_kinds(length: int) -> None:
     rng = random.Random(length)
     for kinds in (2, 20, 400):
-        for _ in range(most(10, 3)):
+        for _ in range(most(10, 1)):
             b = [f"line {rng.randrange(kinds)}" for _ in range(length)]
             a = [line for line in b if rng.random() < 0.8] + [rng.choice(b)] * rng.randrange(3)
             for autojunk in (True, False):

@@ -1,6 +1,7 @@
 """The published Rust rewards: what the original regular expressions reward, and what the parse tree does."""
 
 import pytest
+from tests.scale import some
 
 from strop.core.checks import RustCheck
 from strop.core.rollout import Completion, Rollout, Turn
@@ -103,16 +104,13 @@ def test_code_block_means_one_block_with_a_function():
     assert scores(CODE, said="\n    a + b")["code_block"] == 1.0, "the prompt began the program"
 
 
-def test_hostile_answers_do_not_stop_it():
-    for answer in (
-        "",
-        "}" * 5000,
-        "fn f" + "(" * 50_000,
-        "\x00",
-        "#[cfg(test)] mod tests {" * 3000,
-        "é" * 70_000,
-    ):
-        assert all(value is None or 0 <= value <= 1 for value in scores(answer).values())
+@pytest.mark.parametrize(
+    "answer",
+    some(["", "}" * 5000, "fn f" + "(" * 50_000, "\x00", "#[cfg(test)] mod tests {" * 3000, "é" * 70_000], 3),
+    ids=lambda text: text[:8],
+)
+def test_hostile_answers_do_not_stop_it(answer):
+    assert all(value is None or 0 <= value <= 1 for value in scores(answer).values())
 
 
 def test_the_published_forms_read_the_whole_response():

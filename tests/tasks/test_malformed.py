@@ -171,7 +171,7 @@ def in_little_memory(source: str, mib: int = 1500) -> str:
     return done.stdout
 
 
-@pytest.mark.soak(10)
+@pytest.mark.soak(20)
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_a_bomb_of_one_line_is_skipped_in_bounded_memory(tmp_path, suffix):
     file = tmp_path / f"bomb.jsonl{suffix}"
@@ -325,6 +325,7 @@ def test_convert_refuses_what_a_format_cannot_hold(tmp_path):
         assert isinstance(result.exception, UserError) and why in str(result.exception)
 
 
+@pytest.mark.soak(12)
 def test_a_stream_of_tasks_takes_little_memory(tmp_path):
     """Twenty thousand tasks of 10 KB, 200 MB in all, pass through import in far less."""
     file, out = tmp_path / "t.jsonl.zst", tmp_path / "out.jsonl.zst"

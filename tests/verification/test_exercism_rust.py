@@ -86,7 +86,7 @@ def test_examples_with_crates_pass_strictly() -> None:
     assert passed >= {"alphametics", "bottle-song", "gigasecond", "grep", "pov"}
 
 
-@pytest.mark.rust(13)
+@pytest.mark.rust(25)
 @pytest.mark.parametrize("verdict", ["strict", "cargo"])
 def test_stubs_and_empty_files_fail(verdict: str) -> None:
     tasks = some(list(exercises().values()), 24)

@@ -21,6 +21,7 @@ from strop.verification.toolchains import build
 ATTACKS = {attack.name: attack for attack in load_suite() if attack.task in PROJECTS}
 PYTHON = [name for name, attack in ATTACKS.items() if attack.language == "python"]
 RUST = [name for name, attack in ATTACKS.items() if attack.language == "rust"]
+SLOW = {"project-endless-at-import": pytest.mark.soak(32)}
 _LIMITS = Limits(cpu_seconds=2, wall_seconds=20)
 
 
@@ -40,7 +41,7 @@ def judge() -> Iterator[Callable[..., Verdict]]:
         yield act
 
 
-@pytest.mark.parametrize("name", some(PYTHON, 30))
+@pytest.mark.parametrize("name", [pytest.param(n, marks=SLOW.get(n, ())) for n in some(PYTHON, 20)])
 def test_forged_results_do_not_pass(judge: Callable[..., Verdict], name: str) -> None:
     verdict = judge(ATTACKS[name].task, ATTACKS[name].hostile)
     assert not verdict.passed and verdict.outcome is not Outcome.ERROR, verdict

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.scale import some
 
 from strop.core.checks import ProjectCheck
 from strop.core.task import Task
@@ -213,7 +214,7 @@ def test_honest_edits_pass(judge: Callable[..., Verdict]) -> None:
         assert verdict.passed, verdict
 
 
-@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("name", some(sorted(FORGED), 8))
 def test_what_tests_compute_cannot_be_changed(judge: Callable[..., Verdict], name: str) -> None:
     failing = ids(name.partition(":")[0])
     assert judge(BAD, failing).outcome is Outcome.FAILED

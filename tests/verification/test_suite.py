@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.scale import some
 
 from strop.attacks.canary import Canaries
 from strop.attacks.suite import Attack, load_suite, trial
@@ -411,7 +412,7 @@ def test_honest_twin_of_the_attacks(python: PythonToolchain) -> None:
     assert verdict.passed, verdict
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", some(sorted(ATTACKS), 20))
 def test_no_attack_passes(python: PythonToolchain, hasty: PythonToolchain, name: str) -> None:
     began = time.monotonic()
     verdict = judge(hasty if name == "sleeper" else python, NUMBERS, ATTACKS[name])

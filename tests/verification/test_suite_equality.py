@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from tests.scale import some
 
 from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.errors import WorkerDied
@@ -99,7 +100,12 @@ LIES = {
 
 @pytest.mark.parametrize(
     "task, lie",
-    [*((EQUAL, lie) for lie in LIES), (LISTS, "all equal"), (SETS, "results only"), (UNEQUAL, "all equal")],
+    [
+        *((EQUAL, lie) for lie in some(sorted(LIES), 3)),
+        (LISTS, "all equal"),
+        (SETS, "results only"),
+        (UNEQUAL, "all equal"),
+    ],
 )
 def test_a_class_whose_instances_are_equal_fails(python: PythonToolchain, task: Task, lie: str) -> None:
     assert judge(python, task, task.reference).passed
@@ -202,7 +208,7 @@ HONEST = {
 }
 
 
-@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.parametrize("name", some(sorted(HONEST), 4))
 def test_honest_classes_pass(python: PythonToolchain, name: str) -> None:
     for task in (EQUAL, LISTS, SETS, ORDER, UNEQUAL):
         verdict = judge(python, task, HONEST[name])

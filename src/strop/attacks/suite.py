@@ -6,8 +6,10 @@ passes has stolen it or has forged its verdict.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -77,12 +79,13 @@ class Trial:
     harmless: bool = True
 
 
+@cache
 def load_suite() -> list[Attack]:
     """Every attack, by language and family. Raises ValueError for a fault in the suite's own files."""
     folder = files("strop.attacks") / "suite"
     sources = sorted((p for p in folder.iterdir() if p.name.endswith(".yaml")), key=lambda p: p.name)
     found = [attack for path in sources for attack in _read(path)]
-    twice = {a.id for a in found if sum(b.id == a.id for b in found) > 1}
+    twice = [name for name, times in Counter(a.id for a in found).items() if times > 1]
     if twice:
         raise ValueError(f"attacks of the same name: {', '.join(sorted(twice))}")
     return found
