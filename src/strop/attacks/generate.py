@@ -26,8 +26,8 @@ from strop.core.task import Task
 _WORD = re.compile(r"\$\$|\$([A-Z_]+)")
 _MOST_ACTS = 3
 _SHARES = {
-    "python": 0.68, "python-objects": 0.06, "python-project": 0.06, "rust": 0.05, "rust-types": 0.05, "c": 0.05,
-    "javascript": 0.05,
+    "python": 0.67, "rust-project": 0.01, "python-objects": 0.06, "python-project": 0.06, "rust": 0.05,
+    "rust-types": 0.05, "c": 0.05, "javascript": 0.05,
 }  # fmt: skip
 """Of a run over all languages, since a Rust answer takes ten times as long as a Python one."""
 LANGUAGES = tuple(dict.fromkeys(name.partition("-")[0] for name in _SHARES))
@@ -110,7 +110,7 @@ class Grammar:
         return chosen
 
     def _shielded(self, act: str, rng: random.Random) -> str:
-        shield, act = rng.choice(self._data["shields"]), self._filled(act.strip(), rng)
+        shield, act = (self._filled(text, rng) for text in (rng.choice(self._data["shields"]), act.strip()))
         return Payload("", "", "", "", shield, (act,), "", "").text()
 
     def _filled(self, text: str, rng: random.Random) -> str:

@@ -1,25 +1,33 @@
-"""False twins of Rust tests: the same test under its own name, with one thing changed so that it must fail.
+"""Twins of Rust tests: a false one under a test's own name, which must fail, and the true one beside it, renamed.
 
-A number, text or truth value that an assertion compares with becomes another one; where there is none, an assertion of
-ours that fails stands at the test's end (at its beginning where it may end before). A test that should panic returns.
+A false twin compares with other values than the test: each number, text, character and truth value that an assertion
+expects stands there as several others, and the twin passes if one of them is held for equal. Where there is none, an
+assertion of ours that fails stands at the test's end (at its beginning where it may end before). A test that should
+panic returns.
 """
 
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from strop.code.rust.items import attributes
 from strop.code.trees import Node, parse, text_of, walk
+from strop.verification.project.names import Names
+from strop.verification.project.rust_values import altered, spanned
 
-_LITERALS = ("integer_literal", "string_literal", "boolean_literal")
-_DIGITS = "0123456789"
+_AROUND = {
+    "expression_statement", "block", "for_expression", "if_expression", "else_clause", "unsafe_block",
+    "while_expression", "loop_expression",
+}  # fmt: skip
+"""What may stand between a test's body and an assertion that is changed."""
+_Cut = tuple[int, int, str]
 
 
-def false_twins(
+def twins(
     tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random, *, literals: bool
-) -> tuple[dict[str, str], set[str]]:
-    """Files of the tree in which these tests are false, and which tests those are: a name that stands there once.
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Files of the tree in which these tests are false, and each such test with the name of its true twin.
 
-    literals: change those; else only put assertions of ours into the tests
+    Of tests whose name stands once in the tree. literals: change what is expected; else only put assertions of ours in.
     """
     found: dict[str, list[tuple[str, Node]]] = {}
     wanted = {test.rpartition("::")[2]: test for test in tests}
@@ -29,73 +37,110 @@ def false_twins(
                 name = text_of(node.child_by_field_name("name")) if node.type == "function_item" else ""
                 if name and "#[test]" in attributes(node):
                     found.setdefault(name, []).append((path, node))
-    changes: dict[str, list[tuple[int, int, str]]] = {}
-    done = set()
+    cuts: dict[str, list[_Cut]] = {}
+    names: dict[str, Names] = {}
+    true = {}
     for name, test in wanted.items():
         places = found.get(name, [])
-        if len(places) == 1 and (change := _change(places[0][1], rng, literals)):
-            changes.setdefault(places[0][0], []).append(change)
-            done.add(test)
-    texts = {}
-    for path, cuts in changes.items():
-        data = tree[path].decode("utf-8", "replace").encode()
-        for start, end, new in sorted(cuts, reverse=True):
-            data = data[:start] + new.encode() + data[end:]
-        texts[path] = data.decode()
-    return texts, done
+        if len(places) != 1 or not (changes := _changes(places[0][1], rng, literals)):
+            continue
+        path, node = places[0]
+        new = names.setdefault(path, Names(tree[path].decode("utf-8", "replace"), rng)).new()
+        cuts.setdefault(path, []).extend([*changes, (node.end_byte, node.end_byte, _renamed(node, new))])
+        true[test] = test[: -len(name)] + new
+    return {path: _cut(tree[path], chosen) for path, chosen in cuts.items()}, true
 
 
-def _change(function: Node, rng: random.Random, literals: bool) -> tuple[int, int, str] | None:
+def _cut(data: bytes, cuts: list[_Cut]) -> str:
+    data = data.decode("utf-8", "replace").encode()
+    for start, end, new in sorted(cuts, reverse=True):
+        data = data[:start] + new.encode() + data[end:]
+    return data.decode()
+
+
+def _renamed(function: Node, name: str) -> str:
+    """The function with its attributes under another name, on lines of its own."""
+    lines: list[str] = []
+    before = function.prev_named_sibling
+    while before is not None and before.type in ("attribute_item", "line_comment", "block_comment"):
+        if before.type == "attribute_item":
+            lines.insert(0, text_of(before))
+        before = before.prev_named_sibling
+    old = function.child_by_field_name("name")
+    assert old is not None
+    text, at = text_of(function).encode(), old.start_byte - function.start_byte
+    whole = text[:at] + name.encode() + text[at + old.end_byte - old.start_byte :]
+    return "\n\n" + "\n".join([*lines, whole.decode()]) + "\n"
+
+
+def _changes(function: Node, rng: random.Random, literals: bool) -> list[_Cut]:
     body = function.child_by_field_name("body")
     if body is None:
-        return None
+        return []
     number = rng.randrange(1000, 9000)
     start = body.start_byte + 1
     if any("should_panic" in one for one in attributes(function)):
-        return start, start, f" if ::std::hint::black_box({number}u64) > 9 {{ return; }}"
+        return [(start, start, f" if ::std::hint::black_box({number}u64) > 9 {{ return; }}")]
     leaves = any(node.type in ("return_expression", "try_expression") for node in walk(body))
-    sites = [] if leaves or not literals else [new for one in body.named_children for new in _sites(one)]
-    if sites:
-        return rng.choice(sites)
-    fails = f" assert_eq!(::std::hint::black_box({number}u64) % 97, {number % 97 + 1 + rng.randrange(60)});"
-    last = body.named_children[-1] if body.named_children else None
-    ends = last is None or (text_of(last).endswith((";", "}")) and last.type.endswith("statement"))
-    if leaves or not ends or function.child_by_field_name("return_type") is not None:
-        return start, start, fails
-    return body.end_byte - 1, body.end_byte - 1, fails
+    written = [child for child in body.named_children if not child.type.endswith("comment")]
+    last = written[-1] if written else None
+    ends = (
+        last is None
+        or last.type in ("macro_invocation", "let_declaration")
+        or last.type.endswith("statement")
+    )
+    early = leaves or not ends or function.child_by_field_name("return_type") is not None
+    end = body.end_byte - 1
+    stop = " " if last is None or text_of(last).endswith((";", "}")) else "; "
+    held, seen = f"held_{number}", f"seen_{number}"
+    if literals and not early:
+        sites = [new for one in _assertions(body) if (new := _site(one, held, seen, rng))]
+        if sites:
+            return [
+                (start, start, f" let mut {held} = false;"),
+                *sites,
+                (end, end, f"{stop}assert!({held}); "),
+            ]
+    fails = f"assert_eq!(::std::hint::black_box({number}u64) % 97, {number % 97 + 1 + rng.randrange(60)});"
+    return [(start, start, f" {fails}") if early else (end, end, f"{stop}{fails}")]
 
 
-def _sites(statement: Node) -> list[tuple[int, int, str]]:
-    """Literals that an `assert_eq!` at the top of a test's body compares with, each with another in its place."""
-    inner = statement.named_children[0] if statement.type == "expression_statement" else statement
-    if inner.type != "macro_invocation" or text_of(inner.child_by_field_name("macro")) != "assert_eq":
-        return []
-    tokens = next((child for child in inner.children if child.type == "token_tree"), None)
-    parts: list[list[Node]] = [[]]
-    for child in tokens.children[1:-1] if tokens is not None else ():
-        if child.type == ",":
-            parts.append([])
+def _assertions(block: Node) -> Iterator[Node]:
+    """The assertions that run in the test's own function."""
+    for child in block.named_children:
+        if child.type == "macro_invocation" and text_of(child.child_by_field_name("macro")) in (
+            "assert_eq",
+            "assert",
+        ):
+            yield child
+        elif child.type in _AROUND:
+            yield from _assertions(child)
+
+
+def _site(assertion: Node, held: str, seen: str, rng: random.Random) -> _Cut | None:
+    """An assertion that compares with a value of the text, with others in its place."""
+    left, right = _sides(assertion)
+    for expected, other, form in ((right, left, "*{0} == {1}"), (left, right, "{1} == *{0}")):
+        if expected and other and (values := altered(expected, rng)):
+            said = " || ".join(form.format(seen, value) for value in values)
+            new = f"match &({spanned(other)}) {{ {seen} => {held} |= {said} }}"
+            return assertion.start_byte, assertion.end_byte, new
+    return None
+
+
+def _sides(assertion: Node) -> tuple[list[Node], list[Node]]:
+    """Tokens of what is compared; none where it is no comparison of two."""
+    tokens = next((child for child in assertion.children if child.type == "token_tree"), None)
+    arguments: list[list[Node]] = [[]]
+    for token in tokens.children[1:-1] if tokens is not None else ():
+        if token.type == ",":
+            arguments.append([])
         else:
-            parts[-1].append(child)
-    alone = [part[0] for part in parts[:2] if len(part) == 1 and part[0].type in _LITERALS]
-    return [(one.start_byte, one.end_byte, _other(text_of(one))) for one in alone[:1] if len(parts) > 1]
-
-
-def _other(literal: str) -> str:
-    if literal in ("true", "false"):
-        return "false" if literal == "true" else "true"
-    if literal.endswith('"'):
-        return literal[:-1] + 'q"'
-    at = 0
-    while (
-        at + 1 < len(literal)
-        and literal[at + 1] in _DIGITS + "_"
-        and not literal.startswith(("0x", "0b", "0o"))
-    ):
-        at += 1
-    if literal.startswith(("0x", "0b", "0o")):
-        at = 2
-    while literal[at] == "_":
-        at -= 1
-    digit = literal[at]
-    return literal[:at] + ("1" if digit == "0" else "0" if at else str(int(digit) - 1)) + literal[at + 1 :]
+            arguments[-1].append(token)
+    if text_of(assertion.child_by_field_name("macro")) == "assert_eq":
+        return (arguments[0], arguments[1]) if len(arguments) > 1 else ([], [])
+    first = arguments[0]
+    signs = [at for at, token in enumerate(first) if text_of(token) in ("==", "&&", "||")]
+    if len(signs) != 1 or text_of(first[signs[0]]) != "==":
+        return [], []
+    return first[: signs[0]], first[signs[0] + 1 :]

@@ -19,13 +19,12 @@ from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop.verification.project import snapshot
+from strop.verification.project import rust_twins, snapshot
 from strop.verification.project.backend import ROOM_WALL, Backend, open_backend
 from strop.verification.project.canaries import CanaryTests, drawn
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
-from strop.verification.project.rust_twins import false_twins
 from strop.verification.project.twins import Twins, in_place, twins_of
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
@@ -153,31 +152,52 @@ class Judged:
         return self._twins(same, [], {}, (), edited=False).stop is not None
 
     def _repeated(self, first: ProjectRun) -> ProjectRun:
-        """In Rust: false twins of the failing tests and of some others, in two processes a test program."""
-        rng = random.SystemRandom()
-        seed, order = rng.getrandbits(64), rng.getrandbits(32) | 1
+        """In Rust: twins of the failing tests and of some others, the false ones under the tests' own names.
+
+        If a true one does not pass, twins are drawn once more, and then the tests themselves decide.
+        """
+        rng, before = random.SystemRandom(), [first]
         chosen = [*self.check.failing, *(test for test in self.check.passing if rng.random() < 0.5)]
-        files, removed = self.check.files, self.check.removed
-        request, before = RunRequest(tests=self.tests, order=order, until=self.until), [first]
-        for literals in (True, False):
-            drawn_alike = partial(false_twins, tests=chosen, literals=literals)
-            texts, false = drawn_alike(self._tree(files, removed), rng=random.Random(seed))
-            run = self.backend.run(request, files={**files, **texts}, removed=removed)
+        for _ in range(2):
+            run, true = self._swapped(chosen, rng.getrandbits(64), before)
+            if run.stop is not None and (run.tampered or not run.uncollected):
+                return _together(run, *before)
+            if all(_passed(run, true.get(test, test)) for test in self.tests):
+                return _together(first, run, *before[1:])
             before.append(run)
-            odd = [test for test in self.tests if test in false and _odd(run, {test: False})]
-            if run.stop is not None and not any(_passed(run, test) for test in odd) and not run.uncollected:
-                return _together(run, *before[:-1])
-            if not odd:
+        request = RunRequest(tests=self.tests, until=self.until)
+        return _together(
+            self.backend.run(request, files=self.check.files, removed=self.check.removed), *before
+        )
+
+    def _swapped(
+        self, chosen: list[str], seed: int, before: list[ProjectRun]
+    ) -> tuple[ProjectRun, dict[str, str]]:
+        """A run of twins, and the true ones by test. Tampered if a false one passed that fails without the edit."""
+        files, removed = self.check.files, self.check.removed
+        for literals in (True, False):
+            drawn_alike = partial(rust_twins.twins, tests=chosen, literals=literals)
+            texts, true = drawn_alike(self._tree(files, removed), rng=random.Random(seed))
+            request = RunRequest(tests=[*self.tests, *true.values()], until=self.until)
+            run = self.backend.run(request, files={**files, **texts}, removed=removed)
+            odd = [test for test in true if _odd(run, {test: False})]
+            unfinished = run.stop is not None and not run.uncollected
+            if not odd or (unfinished and not any(_passed(run, test) for test in odd)):
                 break
             changed, also = drawn_alike(self._tree({}, ()), rng=random.Random(seed))
             usual = self.backend.run(replace(request, until=math.inf), files=changed)
             before.append(usual)
             real = [test for test in odd if test in also and not _odd(usual, {test: False})]
+            if real and run.uncollected:
+                return replace(
+                    run, uncollected="", stop=(Outcome.FAILED, "does not build if its tests change")
+                ), true
             if real:
-                return _together(run if run.uncollected else _forged(run, real[0]), *before)
-        if all(_passed(run, test) for test in self.tests if test not in false):
-            return _together(first, *before[1:])
-        return _together(self.backend.run(request, files=files, removed=removed), *before)
+                return _forged(run, real[0]), true
+            if not literals:
+                break
+            before.append(run)
+        return run, true
 
     def _tree(self, files: Mapping[str, str], removed: Collection[str]) -> dict[str, bytes]:
         return {path: data for path, data in {**self.base, **as_bytes(files)}.items() if path not in removed}

@@ -93,12 +93,12 @@ class TwinHelpers:
     def each(self, node: ast.expr) -> list[ast.expr]:
         """The literal once more for each of its parts (for some of many), in a false twin with that one changed.
 
-        An int comes once more too, changed a little.
+        An int comes twice more, changed a little: by an odd number and by two.
         """
         value = ast.literal_eval(node)
         if type(value) is int:
-            near = value if self.truth else _changed(value, self._rng.randrange(3, 900, 2))
-            return [ast.parse(repr(near), mode="eval").body]
+            near = self._rng.sample((self._rng.choice((1, 3)), 2), 2)
+            return [ast.parse(repr(value if self.truth else value + by), mode="eval").body for by in near]
         if type(value) not in (list, tuple, dict) or len(value) < 2:
             return []
         keys = [*value] if isinstance(value, dict) else range(len(value))
