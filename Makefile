@@ -1,4 +1,4 @@
-# make install, make demo, make test (about 9 minutes), make test-full (nothing sampled; tests/README.md).
+# make install, make demo, make test (about 7 minutes), make test-full (nothing sampled; tests/README.md).
 # Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS, WORKERS, STROP_TEST_SEED, STROP_REQUIRE.
 # make tasksets packs the built-in tasks anew.
 PYTHON ?= python3
