@@ -27,14 +27,14 @@ from typing import Any
 
 from strop.core.checks import Case, CasesCheck
 from strop.core.ids import unit_interval
-from strop.core.play import Do, Done, Effect, Next, Opening, Say, Verify
+from strop.core.play import Do, Done, Next, Opening, Say, Verify
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, Message, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.policies.scripted import ScriptedPolicy
+from strop.rollouts.admission import Order
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.plays import Order
 
 STEPS, STEP_SECONDS = 10, 0.005
 USUAL, SLOW, ONE_IN = 0.05, 1.5, 40
@@ -121,7 +121,7 @@ class Calls:
             return Done("")
         return Do(Verify(self._task, f"{self._task.id} {self._turn}"))
 
-    def result(self, effect: Effect, result: Verdict) -> Next:
+    def result(self, effect: Any, result: Verdict) -> Next:
         """The next turn."""
         return Say((Message(role="user", content="go on"),))
 

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from strop.api import verify as verify
     from strop.core.errors import StropError as StropError
     from strop.core.errors import UserError as UserError
+    from strop.core.play import Call as Call
     from strop.core.play import Do as Do
     from strop.core.play import Done as Done
+    from strop.core.play import Effect as Effect
     from strop.core.play import Opening as Opening
     from strop.core.play import Ran as Ran
     from strop.core.play import Run as Run
     from strop.core.play import Say as Say
+    from strop.core.play import Services as Services
     from strop.core.play import Verify as Verify
     from strop.core.protocols import Environment as Environment
     from strop.core.protocols import Policy as Policy
@@ -41,7 +44,7 @@ __version__ = "0.1.0"
 _LATER = {
     "strop.api": ("evaluate", "play", "recipe", "train", "verify"),
     "strop.core.errors": ("StropError", "UserError"),
-    "strop.core.play": ("Do", "Done", "Opening", "Ran", "Run", "Say", "Verify"),
+    "strop.core.play": ("Call", "Do", "Done", "Effect", "Opening", "Ran", "Run", "Say", "Services", "Verify"),
     "strop.core.protocols": ("Environment", "Policy", "batched"),
     "strop.core.rollout": ("Completion", "Message", "Rollout"),
     "strop.core.task": ("Task",),

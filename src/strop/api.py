@@ -4,9 +4,10 @@ All settings come from a recipe (`recipe`, `strop.config.schema.Recipe`); withou
 user's to correct is a `strop.UserError`, in one line.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from strop.config.load import load_recipe
@@ -16,14 +17,13 @@ from strop.core.protocols import BatchReward, Policy, Reward, Verifier
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.environments.frame import Kind
-from strop.environments.kinds import find_environment, played_by
+from strop.environments.kinds import Kind, find_environment, played_by
 from strop.evaluation.evaluate import check, evaluate_with
 from strop.evaluation.result import Evaluation
 from strop.rewards.rubric import WeightedRubric, find_reward
 from strop.rollouts.dispatcher import Dispatcher
+from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.groups import play_groups
-from strop.rollouts.opening import dispatcher_of
 from strop.tasks.answers import answer_in
 from strop.verification import open_configured
 
@@ -34,13 +34,21 @@ _DEFAULTS = Recipe()
 Say = Callable[[str], None]
 
 
-def recipe(*words: str | PathLike[str]) -> Recipe:
+Rewards = Mapping[str | Reward | BatchReward, float]
+"""{name or function: weight}."""
+
+
+def recipe(*words: str | PathLike[str] | Mapping[str, Any]) -> Recipe:
     """The recipe that words name, as on the command line: files, and KEY=VALUE overrides of them.
 
-    Raises UserError with one line a fault.
+    A mapping is nested data as in a file: `recipe({"optim": {"steps": 2}})`. Raises UserError with one line a fault.
     """
-    texts = [str(word) for word in words]
-    return load_recipe([word for word in texts if "=" not in word], [word for word in texts if "=" in word])
+    layers: list[str | Mapping[str, Any]] = []
+    for word in words:
+        _check(word, str | PathLike | Mapping, "recipe", "a file, KEY=VALUE or a mapping")
+        layers.append(word if isinstance(word, Mapping) else str(word))
+    overrides = [word for word in layers if isinstance(word, str) and "=" in word]
+    return load_recipe([word for word in layers if word not in overrides], overrides)
 
 
 def verify(
@@ -60,7 +68,10 @@ def verify(
     Where our grader failed, the outcome is *error*, never an exception. Raises UserError where there are not as many
     tasks as answers, SandboxError where the host lacks the jail.
     """
-    asked = [tasks] * len(answers) if isinstance(tasks, Task) else list(tasks)
+    _check(recipe, Recipe, "recipe", "strop.recipe(...)")
+    asked = [tasks] * len(answers) if isinstance(tasks, Task) else _tasks(tasks)
+    if isinstance(answers, str) or not all(isinstance(answer, str) for answer in answers):
+        raise UserError(f"answers must be a list of texts, one a task, not {answers!r:.60}")
     if len(asked) != len(answers):
         raise UserError(
             f"{len(asked)} tasks for {len(answers)} answers; give one task for each, or one for all"
@@ -77,21 +88,24 @@ def play(
     tasks: Sequence[Task],
     *,
     samples: int = 1,
-    rewards: Mapping[str | Reward | BatchReward, float] | None = None,
+    rewards: Rewards | None = None,
     environment: str | Kind | None = None,
     recipe: Recipe = _DEFAULTS,
     verifier: Verifier | None = None,
 ) -> list[Group]:
     """Plays every task `samples` times: one group a task, in order, its rollouts with tokens, verdict and scores.
 
+    A task that is listed twice is played twice, with other random numbers.
+
     policy       who answers: `strop.open_policy(recipe)`, or `strop.ScriptedPolicy`
     rewards      {name or function: weight}; by default the recipe's
-    environment  name or class of one (docs/api.md); by default the recipe's
+    environment  name, "file.py:Class" or class of one (docs/plays.md); by default the recipe's
     recipe       its seed, `tasks` (prompt style, limits), `sampling`, `rewards` and `sandbox` are used
     verifier     who judges; by default one is opened for this call
 
     Raises UserError for an unknown name, a prompt that is too long, and a reward that raises.
     """
+    _check(samples, int, "samples", "a whole number")
     if samples < 1:
         raise UserError(f"samples={samples} plays nothing; ask for at least 1")
     rubric = _rubric(recipe, rewards)
@@ -128,16 +142,53 @@ def evaluate(
 
 
 def train(
-    recipe: Recipe, *, say: Say = print, show: Callable[[dict[str, Any]], None] = lambda metrics: None
+    recipe: Recipe,
+    *,
+    tasks: Sequence[Task] | None = None,
+    rewards: Rewards | None = None,
+    environment: str | Kind | None = None,
+    resume: str | PathLike[str] | None = None,
+    say: Say = print,
+    show: Callable[[dict[str, Any]], None] = lambda metrics: None,
 ) -> dict[str, Any]:
     """A training run; returns its summary, which is also in the run folder (docs/formats.md).
 
-    `say` gets lines of text, `show` each step's metrics. Raises UserError before anything is written where the recipe
-    cannot run.
-    """
-    from strop.training import run
+    tasks        in place of the recipe's; those whose split is "held-out" are evaluated on
+    rewards      {name or function: weight}, in place of the recipe's
+    environment  name, "file.py:Class" or class of one, in place of the recipe's
+    resume       folder of a stopped run that was begun with the same; its own recipe holds
+    say, show    get lines of text and each step's metrics
 
-    return run.train(recipe, say=say, show=show)
+    Raises UserError before anything is written where the recipe cannot run.
+    """
+    _check(recipe, Recipe, "recipe", "strop.recipe(...)")
+    from strop.training import run
+    from strop.training.setup import Given
+
+    given = Given(
+        tasks=None if tasks is None else _tasks(tasks),
+        rubric=None if rewards is None else _rubric(recipe, rewards),
+        environment=None if environment is None else find_environment(environment, "environment"),
+    )
+    if resume is not None:
+        return run.resume(Path(resume), given=given, say=say, show=show)
+    return run.train(recipe, given=given, say=say, show=show)
+
+
+def _check(value: Any, kind: Any, name: str, form: str) -> None:
+    """Raises UserError for an argument of the wrong type."""
+    if not isinstance(value, kind):
+        raise UserError(f"{name} must be {form}, not {type(value).__name__} {value!r:.60}")
+
+
+def _tasks(tasks: Sequence[Task]) -> list[Task]:
+    listed = list(tasks) if isinstance(tasks, Iterable) and not isinstance(tasks, str | Task) else [tasks]
+    for task in listed:
+        if not isinstance(task, Task):
+            raise UserError(
+                f"tasks must be a list of strop.Task, such as strop.load_tasks(...), not {task!r:.60}"
+            )
+    return listed
 
 
 def _verifier(recipe: Recipe, given: Any, stack: ExitStack) -> Any:
@@ -148,11 +199,15 @@ def _verifier(recipe: Recipe, given: Any, stack: ExitStack) -> Any:
     return opened
 
 
-def _rubric(recipe: Recipe, rewards: Mapping[str | Reward | BatchReward, float] | None) -> WeightedRubric:
+def _rubric(recipe: Recipe, rewards: Rewards | None) -> WeightedRubric:
     if rewards is None:
         return WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
+    _check(rewards, Mapping, "rewards", "a mapping {name or function: weight}")
     named = []
     for reward, weight in rewards.items():
+        _check(weight, int | float, "rewards: a weight", "a number")
+        if not isinstance(reward, str) and not callable(reward):
+            raise UserError(f"rewards: {reward!r:.60} is neither a name nor a function")
         if isinstance(reward, str):
             named.append((reward.rpartition(":")[2], find_reward(reward), weight))
         else:
@@ -168,12 +223,14 @@ def _dispatcher(
     verifier: Verifier | None,
     stack: ExitStack,
 ) -> Dispatcher:
+    _check(recipe, Recipe, "recipe", "strop.recipe(...)")
+    _check(policy, Policy, "policy", "one that answers, such as strop.open_policy(recipe)")
+    _tasks(tasks)
     if isinstance(recipe.tasks, list):
         raise UserError(
             "the recipe has several task sets; give one that has none or one, for a single prompt style"
         )
-    kind = find_environment(environment) if isinstance(environment, str) else environment
-    made = played_by(recipe, kind=kind)
+    made = played_by(recipe, kind=environment)
     dispatcher = dispatcher_of(recipe, policy, _verifier(recipe, verifier, stack), made)
     dispatcher.check_prompts(tasks)
     return dispatcher

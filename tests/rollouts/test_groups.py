@@ -8,13 +8,13 @@ from strop.core.errors import UserError
 from strop.core.play import PlayLimits
 from strop.core.rollout import SamplingParams
 from strop.core.task import Task
-from strop.environments.frame import framed
+from strop.environments.kinds import framed
 from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import TaskStream, fill_step, play_groups
-from strop.rollouts.mixture import MixedStream, TaskShare
+from strop.rollouts.groups import fill_step, play_groups
+from strop.rollouts.streams import MixedStream, TaskShare, TaskStream
 from strop.verification.pool.pool import VerifierPool
 
 

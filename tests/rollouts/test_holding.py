@@ -15,14 +15,15 @@ from tests.rollouts.test_dispatcher import Counted, Slow, TryAgain, plays, scrip
 from tests.waiting import wait_until
 
 from strop.core.errors import TooManyErrors
-from strop.core.play import STOPS, Do, Done, Effect, Next, Opening, PlayLimits, Ran, Run, Say
+from strop.core.play import STOPS, Do, Done, Next, Opening, PlayLimits, Ran, Run, Say
 from strop.core.rollout import Completion, Group, Message, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.rollouts.admission import Order
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import MOST_FAULTS, TaskStream, scored
-from strop.rollouts.plays import Order
+from strop.rollouts.groups import scored
 from strop.rollouts.step_metrics import ErrorRate, step_metrics
+from strop.rollouts.streams import MOST_FAULTS, TaskStream
 from strop.training.batch import sample_of
 from strop.verification.verifier import error_verdict
 
@@ -39,7 +40,7 @@ class Once:
     def step(self, completion: Completion) -> Next:
         return Done(completion.text)
 
-    def result(self, effect: Effect, result: Any) -> Next:
+    def result(self, effect: Any, result: Any) -> Next:
         raise NotImplementedError
 
 
@@ -143,7 +144,7 @@ class Shell(Once):
             return Done(f"{self.ran.output}{self.ran.status}{self.ran.expired}")
         return Do(Run(("/bin/sh", "-c", self.command), {"note.txt": "x"}, seconds=2.0))
 
-    def result(self, effect: Effect, result: Ran) -> Next:
+    def result(self, effect: Any, result: Ran) -> Next:
         self.ran = result
         return Say((Message(role="user", content=result.output),))
 
@@ -179,7 +180,7 @@ def test_what_a_policy_asks_for_in_vain_is_told_to_it(run: Run, cause: str) -> N
         def step(self, completion: Completion) -> Next:
             return Done("told") if hasattr(self, "ran") else Do(run)
 
-        def result(self, effect: Effect, result: Ran) -> Next:
+        def result(self, effect: Any, result: Ran) -> Next:
             assert result.status == 127 and cause in result.errors and not result.output, result
             return super().result(effect, result)
 

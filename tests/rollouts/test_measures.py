@@ -5,7 +5,7 @@ import pytest
 from strop.core import verdict as core
 from strop.core.rollout import Completion, Group, Rollout, Score, Turn
 from strop.core.verdict import Outcome, Stage, Verdict
-from strop.rollouts.measures import contradiction, duplicates, refused
+from strop.rollouts.step_metrics import contradiction, duplicates, refused
 
 
 def rollout(

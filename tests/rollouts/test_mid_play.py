@@ -6,6 +6,7 @@ import signal
 from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.processes import family
@@ -14,7 +15,7 @@ from tests.rollouts.test_holding import Once
 
 from strop.config.algorithms import PerTurnAdvantage
 from strop.core.errors import StropError, UserError
-from strop.core.play import Effect, Next, PlayLimits, Say, Verify
+from strop.core.play import Next, PlayLimits, Say, Verify
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, Message, SamplingParams
 from strop.core.task import Task
@@ -37,7 +38,7 @@ def test_a_verifier_whose_processes_are_killed_in_mid_play_costs_nothing() -> No
     before, killed = {*family()}, 0
 
     class Kills(TryAgain):
-        def result(self, effect: Effect, result: Verdict) -> Next:
+        def result(self, effect: Any, result: Verdict) -> Next:
             nonlocal killed
             if self.task.id in ("t001", "t003"):  # its second answer is judged by new processes
                 for pid in {*family()} - before:
@@ -123,7 +124,7 @@ def test_what_was_judged_after_a_turn_is_written_with_it() -> None:
     first, second = rollout.turns
     assert first.verdict is not None and first.verdict.detail.startswith("seen ") and second.verdict is None
     assert first.answer.startswith("answer ") and first.reward is None and second.answer == ""
-    assert isinstance(TryAgain(task(0)).step(first.completion).effect, Verify)  # type: ignore[union-attr]
+    assert isinstance(TryAgain(task(0)).step(first.completion).effects[0], Verify)  # type: ignore[union-attr]
     assert type(rollout).model_validate_json(rollout.model_dump_json()) == rollout
 
 

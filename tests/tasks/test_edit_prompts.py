@@ -12,7 +12,7 @@ from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS, HOLE, EditError, apply_answer
-from strop.environments.frame import framed
+from strop.environments.kinds import framed
 from strop.environments.single_turn import SingleTurn
 from strop.rewards.edits import EDITS
 from strop.tasks.answers import answer_in

@@ -241,8 +241,8 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
     from strop.evaluation.evaluate import evaluate_with
     from strop.policies.open import open_policy
     from strop.reports.terminal.progress import Progress
+    from strop.rollouts.dispatcher_factory import dispatcher_of
     from strop.rollouts.encoding import opening_ids
-    from strop.rollouts.opening import dispatcher_of
     from strop.verification import open_configured
 
     config = recipe.evaluation

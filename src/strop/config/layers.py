@@ -1,6 +1,7 @@
 """The layers of a recipe: files, presets and overrides, each read as data that remembers where it came from."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
@@ -42,6 +43,15 @@ def read_file(path: FilePath, faults: list[str]) -> list[RecipeLayer]:
     except OSError as error:
         raise UnreadableRecipe(f"{path}: cannot be read: {error.strerror}") from None
     return _expand(_read_text(text, str(path)), faults)
+
+
+def read_data(data: Mapping[str, Any], faults: list[str]) -> list[RecipeLayer]:
+    """The layers of nested data from the calling process. Raises UnreadableRecipe for what no file could hold."""
+    try:
+        text = json.dumps(data)
+    except (TypeError, ValueError) as error:
+        raise UnreadableRecipe(f"recipe: not data as a file holds it: {error}") from None
+    return _expand(_read_text(text, "recipe"), faults)
 
 
 def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[RecipeLayer]:

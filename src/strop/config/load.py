@@ -7,7 +7,7 @@ one engine mean nothing to another; so does a change of `type` in `grpo.loss` an
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -16,7 +16,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
-from strop.config.layers import RecipeLayer, UnreadableRecipe, read_file, read_overrides, shorten
+from strop.config.layers import RecipeLayer, UnreadableRecipe, read_data, read_file, read_overrides, shorten
 from strop.config.messages import fault_lines, line
 from strop.config.schema import Recipe
 from strop.config.section import Path
@@ -27,8 +27,12 @@ from strop.core.errors import ConfigError
 _DEEPEST = 16
 
 
-def load_recipe(files: Sequence[FilePath | str] = (), overrides: Sequence[str] = ()) -> Recipe:
+def load_recipe(
+    files: Sequence[FilePath | str | Mapping[str, Any]] = (), overrides: Sequence[str] = ()
+) -> Recipe:
     """The recipe from files and KEY=VALUE overrides, merged left to right over the defaults.
+
+    A mapping among the files is nested data as a file would hold it.
 
     Raises ConfigError with one line a fault: where it is, what is wrong, what to do.
     """
@@ -37,7 +41,9 @@ def load_recipe(files: Sequence[FilePath | str] = (), overrides: Sequence[str] =
     readable = True
     for file in files:
         try:
-            layers += read_file(FilePath(file), faults)
+            layers += (
+                read_data(file, faults) if isinstance(file, Mapping) else read_file(FilePath(file), faults)
+            )
         except UnreadableRecipe as fault:
             readable = False
             faults.append(str(fault))

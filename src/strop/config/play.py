@@ -22,11 +22,24 @@ class StopsConfig(Section):
     malformed: Told = "end"
     """A turn could not be read."""
     max_turns: Stop = "end"
-    """The environment allows no more turns."""
+    """The environment allows no more turns, or play.max_turns is reached."""
     context: Stop = "end"
     """No room was left for another turn."""
     deadline: Stop = "drop"
     """The play's time was up. Time depends on the machine, so anything but drop is at your own risk."""
+
+
+class FolderConfig(Section):
+    """Bounds of the folder that lasts as long as a play, for environments whose tools use one."""
+
+    disk_mb: int = Field(default=64, ge=1)
+    """All its files together, in MiB."""
+    file_mb: int = Field(default=16, ge=1)
+    """Largest file, in MiB."""
+    processes: int = Field(default=64, ge=1)
+    """Processes of a program."""
+    read: list[str] = Field(default=[])
+    """Paths outside that its programs may read, such as the folder of a toolchain."""
 
 
 class PlayConfig(Section):
@@ -39,6 +52,8 @@ class PlayConfig(Section):
     """Decoding steps after which a result is taken in the order deterministic."""
     at_once: int = Field(default=1024, ge=1)
     """Plays in flight at the same time."""
+    max_turns: int = Field(default=10, ge=1)
+    """Turns of a play, however many its environment would take."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Tokens of a whole play, prompts and answers; null: as many as the model takes."""
     seconds: float | None = Field(default=None, gt=0)
@@ -51,5 +66,7 @@ class PlayConfig(Section):
     """Wall seconds for closing an environment, after which nobody waits for it."""
     feedback: int = Field(default=3, ge=0)
     """Times that a play is told why its turn did not count, where stops say feedback."""
+    folder: FolderConfig = FolderConfig()
+    """Bounds of a play's own folder."""
     stops: StopsConfig = StopsConfig()
     """What becomes of plays without an answer."""

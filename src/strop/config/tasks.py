@@ -1,12 +1,32 @@
 """Recipe sections `tasks`, `rewards` and `sandbox`: the tasks, how answers are scored, how they are run."""
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from strop.config.section import Complaint, Section, day_fault
 from strop.core.verdict import Trust
+
+
+class EnvironmentConfig(Section):
+    """How a task is played; a recipe may write only the type. Other keys are the environment's own options."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(default="single-turn", min_length=1)
+    """single-turn, "file.py:Class" for one of your own, or another package's entry point in strop.environments
+    (docs/plays.md)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_type(cls, value: Any) -> Any:
+        return {"type": value} if isinstance(value, str) else value
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What the environment is made with, checked where it is looked up."""
+        return self.model_extra or {}
 
 
 class TasksConfig(Section):
@@ -34,8 +54,8 @@ class TasksConfig(Section):
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
     """continue: the model continues the function (small base models); chat: it answers with a fenced block;
     chat-prefilled: the same with the block and the signature begun (small chat models)."""
-    environment: str = "single-turn"
-    """How a task is played: single-turn, or the entry point of another package in strop.environments (docs/api.md)."""
+    environment: EnvironmentConfig = EnvironmentConfig()
+    """How a task is played."""
     answer: Literal["function", "function-and-tests"] = "function"
     """Form of Rust answers; function-and-tests also asks for a `#[cfg(test)]` module, as the published recipe
     does, and warm-start examples include one."""

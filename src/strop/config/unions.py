@@ -14,10 +14,12 @@ class Union(NamedTuple):
     key: str
     default: str
     classes: Mapping[str, type[Section]]
+    """Of an environment none: it checks its options itself."""
 
 
 UNIONS: Mapping[Path, Union] = {
     ("policy",): Union("engine", "transformers", POLICIES),
+    ("tasks", "environment"): Union("type", "single-turn", {}),
     ("grpo", "loss"): Union("type", "dapo", LOSSES),
     ("grpo", "advantage"): Union("type", "group", ADVANTAGES),
     ("grpo", "correction"): Union("type", "none", CORRECTIONS),

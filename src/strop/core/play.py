@@ -1,15 +1,20 @@
-"""What an environment and the dispatcher say to each other during a play. All of it is data.
+"""What an environment and the dispatcher say to each other during a play.
 
 An environment returns text; only the dispatcher makes token ids of it, so that a text can hold no control token and a
-turn's markup is the tokenizer's.
+turn's markup is the tokenizer's. What it wants done is an effect: an object that starts on the play's services.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from strop.core.rollout import Message
 from strop.core.task import Task
+from strop.core.verdict import Verdict
+
+T = TypeVar("T")
 
 StopReason = Literal[
     "answered", "no call", "malformed", "max turns", "context", "deadline", "infra", "cancelled"
@@ -58,34 +63,22 @@ class Opening:
     max_tokens: int | None = None
     """Longest completion in tokens, where it is not that of the sampling parameters."""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(f"Opening takes its text as text, not {self.text!r:.60}")
+        _check_messages("Opening", self.messages)
+
     def shown(self) -> str:
         """As text, for readers."""
-        said = "".join(f"<{m.role}>\n{m.content}\n" for m in self.messages)
-        return self.text or f"{said}<assistant>\n{self.prefill}"
+        conversation = "".join(f"<{m.role}>\n{m.content}\n" for m in self.messages)
+        return self.text or f"{conversation}<assistant>\n{self.prefill}"
 
 
-@dataclass(frozen=True)
-class Verify:
-    """An effect: the verdict on an answer, by a task's tests. Its result is a `Verdict`."""
-
-    task: Task
-    answer: str
-
-
-@dataclass(frozen=True)
-class Run:
-    """An effect: a program in the jail, in a work directory that is thrown away. Its result is a `Ran`.
-
-    files         what the directory holds, by relative path
-    seconds       CPU time at most, and three times as much wall time
-    memory_bytes  of a process at most
-    """
-
-    argv: tuple[str, ...]
-    files: Mapping[str, str] = field(default_factory=dict)
-    stdin: str = ""
-    seconds: float = 10.0
-    memory_bytes: int = 1 << 30
+def _check_messages(what: str, messages: Any) -> None:
+    if not isinstance(messages, tuple | list) or not all(isinstance(one, Message) for one in messages):
+        raise TypeError(
+            f"{what} takes a tuple of messages, such as (Message(role='user', content='...'),), not {messages!r:.60}"
+        )
 
 
 @dataclass(frozen=True)
@@ -103,8 +96,138 @@ class Ran:
     expired: str
     seconds: float
 
+    def __str__(self) -> str:
+        ended = f"status {self.status}" + (f", {self.expired} limit" if self.expired else "")
+        return "\n".join(filter(None, (ended, self.output, self.errors)))
 
-Effect = Verify | Run
+
+class Folder(Protocol):
+    """A jailed folder of one play: files in and out, programs that run in it one after another.
+
+    Use it in a thread (`Services.call`, `setup`): each call waits for its end. What the policy chose wrongly (names,
+    sizes, programs) raises ValueError or FileNotFoundError, or is a `Ran` of status 127; SandboxError is ours.
+    """
+
+    def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
+        """Adds or replaces files, by relative path; those in `executable` may be run."""
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str = "",
+        seconds: float = 10.0,
+        memory_bytes: int = 1 << 30,
+        environment: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Runs a program in it; limits as in `Run`."""
+
+    def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
+        """A regular file of at most `limit` bytes; links are not followed."""
+
+    def files(self) -> Mapping[str, int]:
+        """Its regular files by relative path, and their sizes in bytes."""
+
+
+class Services(Protocol):
+    """What the effects of one play start on."""
+
+    @property
+    def folder(self) -> Folder:
+        """The play's own folder: empty at first, gone with the play."""
+
+    def verify(self, task: Task, answer: str) -> "Future[Verdict]":
+        """The verdict on an answer, by a task's tests."""
+
+    def call(self, do: Callable[[], T]) -> "Future[T]":
+        """A function's result, called in a thread beside the decoding."""
+
+    def run(self, program: "Run") -> "Future[Ran]":
+        """A program in the jail."""
+
+
+class Effect(Protocol):
+    """What an environment wants done. Its text (`str`) is what the rollout records of it."""
+
+    def start(self, services: Services) -> "Future[Any]":
+        """Begins, and returns at once. VerificationError and SandboxError in the future are ours: the play ends as
+        "infra". Any other error is a fault of the environment and ends the run.
+        """
+
+
+@dataclass(frozen=True)
+class Verify:
+    """An effect: the verdict on an answer, by a task's tests. Its result is a `Verdict`."""
+
+    task: Task
+    answer: str
+
+    def start(self, services: Services) -> "Future[Verdict]":
+        """See `Effect`."""
+        return services.verify(self.task, self.answer)
+
+    def __str__(self) -> str:
+        return self.answer
+
+
+@dataclass(frozen=True)
+class Run:
+    """An effect: a program in the jail. Its result is a `Ran`.
+
+    files         what its directory holds, by relative path
+    seconds       CPU time at most, and three times as much wall time
+    memory_bytes  of a process at most
+    lasting       in the play's folder, whose files stay; else in a work directory that is thrown away
+    """
+
+    argv: tuple[str, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+    stdin: str = ""
+    seconds: float = 10.0
+    memory_bytes: int = 1 << 30
+    lasting: bool = False
+
+    def __post_init__(self) -> None:
+        words = self.argv if isinstance(self.argv, tuple | list) else (None,)
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError(
+                f"Run takes a program and its arguments, such as Run(('ls', '-la')), not {self.argv!r:.60}"
+            )
+        if self.seconds <= 0 or self.memory_bytes <= 0:
+            raise ValueError(
+                f"Run needs time and memory, not seconds={self.seconds}, memory_bytes={self.memory_bytes}"
+            )
+
+    def start(self, services: Services) -> "Future[Ran]":
+        """See `Effect`."""
+        return services.run(self)
+
+    def __str__(self) -> str:
+        return " ".join(self.argv)
+
+
+@dataclass(frozen=True, init=False)
+class Call:
+    """An effect: a function of the environment's own, in a thread. Its result is what it returns."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        if not callable(function):
+            raise TypeError(
+                f"Call takes a function and its arguments, such as Call(look_up, name), not {function!r:.60}"
+            )
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "arguments", arguments)
+
+    def start(self, services: Services) -> "Future[Any]":
+        """See `Effect`."""
+        return services.call(partial(self.function, *self.arguments))
+
+    def __str__(self) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"{name}({', '.join(map(repr, self.arguments))})"
 
 
 @dataclass(frozen=True)
@@ -113,12 +236,25 @@ class Say:
 
     messages: tuple[Message, ...]
 
+    def __post_init__(self) -> None:
+        _check_messages("Say", self.messages)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, init=False)
 class Do:
-    """The dispatcher carries an effect out and hands its result to `Environment.result`."""
+    """The dispatcher carries effects out side by side and hands over what came of them.
 
-    effect: Effect
+    `Environment.result` gets the effect and its result, or where there are several, both as tuples in their order.
+    """
+
+    effects: tuple[Effect, ...]
+
+    def __init__(self, *effects: Effect) -> None:
+        if not effects or not all(callable(getattr(effect, "start", None)) for effect in effects):
+            raise TypeError(
+                f"Do takes effects, such as Do(Verify(task, answer)) or Do(Call(look_up, name)), not {effects!r:.60}"
+            )
+        object.__setattr__(self, "effects", effects)
 
 
 @dataclass(frozen=True)
@@ -132,6 +268,16 @@ class Done:
     answer: str
     reason: StopReason = "answered"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.answer, str):
+            raise TypeError(
+                f"Done takes the answer as text, such as Done(self.read(completion.text)), not {self.answer!r:.60}"
+            )
+        if self.reason not in get_args(StopReason):
+            raise ValueError(
+                f"Done has no reason {self.reason!r:.60}; there are {', '.join(get_args(StopReason))}"
+            )
+
 
 Next = Say | Do | Done
 
@@ -141,6 +287,7 @@ class PlayLimits:
     """What a play may take.
 
     plays    in flight at the same time
+    turns    of a play; the model's own context length holds too
     context  tokens of a play, answer included; the first prompt has a limit of its own
     prompt   tokens of the first prompt
     seconds  wall time of a play from its turn on, over sampling, effects and everything between, or None
@@ -153,6 +300,7 @@ class PlayLimits:
     """
 
     plays: int = 1024
+    turns: int = 10
     context: int = 1 << 30
     prompt: int = 1 << 30
     seconds: float | None = None
@@ -163,7 +311,3 @@ class PlayLimits:
     close: float = 30.0
     feedback: int = 3
     stops: Mapping[StopReason, StopAction] = field(default_factory=lambda: STOPS)
-
-
-Result = Any
-"""What an effect gave."""

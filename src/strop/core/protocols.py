@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeGuard, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
-from strop.core.play import Effect, Next, Opening, Result
+from strop.core.play import Next, Opening
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -91,7 +91,14 @@ class Toolchain(Protocol):
 
 
 class Environment(Protocol):
-    """How a task is played. Single use: one environment is one rollout, there is no reset."""
+    """How a task is played. Single use: one environment is one rollout, there is no reset.
+
+    Methods are called in threads beside the decoding, one at a time. Where it holds something, such as a folder or a
+    server, it may have either or both of
+
+        setup() or setup(services)  called once, before `begin`. What it raises ends the play as "infra".
+        close()                     called once, after `setup` came to its end, however that and the play ended.
+    """
 
     def begin(self) -> Opening:
         """The first prompt."""
@@ -99,19 +106,8 @@ class Environment(Protocol):
     def step(self, completion: Completion) -> Next:
         """What follows a completion."""
 
-    def result(self, effect: Effect, result: Result) -> Next:
-        """What follows an effect that `step` or `result` asked for."""
-
-
-@runtime_checkable
-class Holding(Protocol):
-    """What an environment has besides where it holds something, such as a folder or a server. Both run in threads."""
-
-    def setup(self) -> None:
-        """Called once, before `begin`. What it raises ends the play as "infra"."""
-
-    def close(self) -> None:
-        """Called once, after `setup` came to its end, however that and the play ended."""
+    def result(self, effect: Any, result: Any) -> Next:
+        """What follows the effect that `step` or `result` asked for; of several, effects and results as tuples."""
 
 
 Reward = Callable[[Task, Rollout, Verdict], float | None]

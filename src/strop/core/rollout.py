@@ -63,6 +63,24 @@ class Score(Record):
     weight: float = 1.0
 
 
+class Event(Record):
+    """An effect that an environment asked for after a turn, and what came back."""
+
+    name: str
+    """Of the effect's class."""
+    asked: str
+    """The effect as text, cut to `EVENT_TEXT` characters, as is `result`."""
+    result: str
+    seconds: float
+    """Wall time until the result was there."""
+    bytes: int
+    """Of the whole result's text in UTF-8."""
+
+
+EVENT_TEXT = 4000
+"""Most characters of an event's texts."""
+
+
 class Turn(Record):
     """One exchange: tokens the environment gave (P, no loss), then tokens the policy sampled (T, loss).
 
@@ -75,9 +93,11 @@ class Turn(Record):
     advantage: float | None = Field(default=None, exclude_if=lambda value: value is None)
     """The turn's own; None, and left out, where all turns share the rollout's."""
     verdict: Verdict | None = Field(default=None, exclude_if=lambda value: value is None)
-    """On what the environment had judged after this turn; this and the next three are left out where there is none."""
+    """On what the environment had judged after this turn; this and the next four are left out where there is none."""
     answer: str = Field(default="", exclude_if=lambda value: not value)
     """What it had judged."""
+    events: list[Event] = Field(default_factory=list, exclude_if=lambda value: not value)
+    """Effects that the environment asked for between this turn and the next, in the order of their results."""
     scores: list[Score] = Field(default_factory=list, exclude_if=lambda value: not value)
     reward: float | None = Field(default=None, exclude_if=lambda value: value is None)
     """The turn's own, where turns are rewarded; the play's reward is that of its last turn."""
@@ -109,8 +129,8 @@ class Rollout(Record):
 
     @property
     def prompt_ids(self) -> list[int]:
-        """Tokens before the first sampled one."""
-        return self.turns[0].prompt_ids
+        """Tokens before the first sampled one; none where nothing was sampled."""
+        return self.turns[0].prompt_ids if self.turns else []
 
     def flat(self) -> tuple[list[int], list[int], list[float]]:
         """(completion_ids, mask, logprobs) after the first prompt, all of one length.

@@ -1,39 +1,145 @@
-"""Kinds of environments by the name that a recipe uses."""
+"""Kinds of environments: by name, from a user's file, an installed package or the calling process; with their options.
+
+A kind's options are its keyword-only parameters, typed by their annotations:
+
+    class TryAgain:
+        def __init__(self, task, opening, read, *, tries: int = 2): ...
+
+    tasks: {environment: {type: "mine.py:TryAgain", tries: 3}}
+"""
 
 import difflib
-from collections.abc import Callable
+import inspect
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+from pydantic import ConfigDict, ValidationError, create_model
 
 from strop.config.mixture import TaskSetConfig
 from strop.config.schema import Recipe
+from strop.config.tasks import EnvironmentConfig
 from strop.core.errors import UserError
+from strop.core.play import Opening
 from strop.core.protocols import Environment
 from strop.core.registry import Registry
 from strop.core.task import Task
-from strop.environments.frame import Kind, framed
+from strop.core.user_code import load_named, place_of
 from strop.environments.single_turn import SingleTurn
+from strop.tasks.prompt import Prompt
+from strop.tasks.prompts import render
+from strop.tasks.rust_prompts import AnswerForm
+
+Kind = Callable[..., Environment]
+"""Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
+task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
 
 ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn})
-"""Every kind by its name in tasks.environment."""
+"""Every kind by its name as tasks.environment.type."""
 
 
-def find_environment(name: str) -> Kind:
-    """The kind of that name. Raises UserError with a remedy."""
+def find_environment(asked: EnvironmentConfig | str | Kind, place: str = "tasks.environment") -> Kind:
+    """A kind with its options in place. Raises UserError with a remedy, `place` in front."""
+    if isinstance(asked, str):
+        asked = EnvironmentConfig(type=asked)
+    if not isinstance(asked, EnvironmentConfig):
+        return _with_options(asked, {}, place)
+    return _with_options(_named(asked.type, place), asked.options, place)
+
+
+def _named(name: str, place: str) -> Any:
+    if ":" in name:
+        return load_named(name, place)
     if name in ENVIRONMENTS:
         return ENVIRONMENTS[name]
     close = difflib.get_close_matches(name, ENVIRONMENTS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(ENVIRONMENTS)}"
-    raise UserError(f"tasks.environment: no environment named {name!r}; {hint}")
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(ENVIRONMENTS)};"
+    raise UserError(f"{place}: no environment named {name!r}; {hint} Write your own as file.py:Class")
+
+
+def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Kind:
+    if not callable(kind):
+        raise UserError(f"{place}: {kind!r:.60} is no environment; give a name, a class or file.py:Class")
+    name, where = getattr(kind, "__name__", type(kind).__name__), place_of(getattr(kind, "__init__", kind))
+    missing = [m for m in ("begin", "step") if inspect.isclass(kind) and not callable(getattr(kind, m, None))]
+    if missing:
+        raise UserError(f"{place}: environment {name} has no {' and no '.join(missing)}{place_of(kind)}")
+    taken = inspect.signature(kind).parameters.values()
+    try:
+        plain = [p for p in taken if p.kind is not p.KEYWORD_ONLY]
+        inspect.Signature(plain).bind(None, None, None)
+    except TypeError as error:
+        what = f"environment {name} must be made of (task, opening, read)"
+        raise UserError(f"{place}: {what}: {error}{where}") from None
+    return partial(kind, **_checked(kind, [p for p in taken if p.kind is p.KEYWORD_ONLY], given, place))
+
+
+def _checked(
+    kind: Any, taken: Sequence[inspect.Parameter], given: Mapping[str, Any], place: str
+) -> dict[str, Any]:
+    """The options that a kind takes, by their annotations."""
+    for unknown in given.keys() - {p.name for p in taken}:
+        close = difflib.get_close_matches(unknown, [p.name for p in taken], n=1)
+        hint = (
+            f"did you mean {close[0]}?"
+            if close
+            else f"there are {', '.join(p.name for p in taken) or 'none'}"
+        )
+        raise UserError(f"{place}.{unknown}: unknown option of {kind.__name__}; {hint}")
+    types = typing.get_type_hints(kind.__init__ if inspect.isclass(kind) else kind) if taken else {}
+    fields: Any = {
+        p.name: (types.get(p.name, Any), ... if p.default is p.empty else p.default) for p in taken
+    }
+    options = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
+    try:
+        model = options.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(f"{place}.{where}: {first['msg']}, got {first['input']!r:.60}") from None
+    return {name: getattr(model, name) for name in fields}
+
+
+def framed(
+    kind: Kind,
+    style: str,
+    template: str | None = None,
+    answer: AnswerForm = "function",
+    *,
+    stop: Sequence[str] | None = None,
+    max_tokens: int | None = None,
+) -> Callable[[Task], Environment]:
+    """A factory of environments of one kind in one prompt style, or with a template file of the user's own.
+
+    Without `stop` completions end at the style's stop strings.
+    """
+
+    @cache
+    def rendered(task_id: str) -> tuple[Opening, Prompt]:
+        prompt = render(by_id[task_id], style, template, answer)
+        ends = prompt.stop if stop is None else tuple(stop)
+        return Opening(prompt.text, tuple(prompt.messages), prompt.prefill, ends, max_tokens), prompt
+
+    by_id: dict[str, Task] = {}
+
+    def make(task: Task) -> Environment:
+        by_id[task.id] = task
+        opening, prompt = rendered(task.id)
+        return kind(task, opening, prompt.assemble)
+
+    return make
 
 
 def played_by(
-    recipe: Recipe, style: str | None = None, *, kind: Kind | None = None
+    recipe: Recipe, style: str | None = None, *, kind: Kind | str | None = None
 ) -> Callable[[Task], Environment]:
     """How the tasks of a recipe with one task set are played; `style` takes the place of tasks.style, its own stop
     strings with it, and `kind` that of tasks.environment. Raises UserError.
     """
     config = recipe.task_set
     return framed(
-        kind or find_environment(config.environment),
+        find_environment(config.environment if kind is None else kind),
         style or config.style,
         config.template,
         config.answer,

@@ -1,8 +1,9 @@
 """One question, one answer, one verdict."""
 
 from collections.abc import Callable
+from typing import Any
 
-from strop.core.play import Done, Effect, Next, Opening, Result
+from strop.core.play import Done, Next, Opening
 from strop.core.rollout import Completion
 from strop.core.task import Task
 
@@ -22,6 +23,6 @@ class SingleTurn:
         """The code in the completion is the answer."""
         return Done(self._read(completion.text))
 
-    def result(self, effect: Effect, result: Result) -> Next:
+    def result(self, effect: Any, result: Any) -> Next:
         """Never called: it asks for nothing."""
         raise NotImplementedError

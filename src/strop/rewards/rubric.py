@@ -5,10 +5,8 @@ A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] exce
 """
 
 import difflib
-import importlib.util
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
@@ -16,6 +14,7 @@ from strop.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
 from strop.core.registry import Registry
 from strop.core.rollout import Rollout, Score
 from strop.core.task import Task
+from strop.core.user_code import load_named
 from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
 from strop.rewards.edits import BY_DIFFLIB, EDITS
@@ -139,22 +138,9 @@ def find_reward(name: str) -> Reward | BatchReward:
         close = difflib.get_close_matches(name, REWARDS, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(REWARDS)};"
         raise UserError(f"rewards: no reward named {name!r}; {hint} Write your own as file.py:function")
-    path, _, function = name.rpartition(":")
-    if not Path(path).is_file():
-        raise UserError(
-            f"rewards: no file {path!r} for the reward {name!r}; paths start at the current directory"
-        )
-    spec = importlib.util.spec_from_file_location(f"strop_user_rewards_{Path(path).stem}", path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"rewards: {path!r} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise UserError(f"rewards: {path!r} does not load: {type(error).__name__}: {error}") from error
-    found = getattr(module, function, None)
+    found = load_named(name, "rewards")
     if not callable(found):
-        raise UserError(f"rewards: {path!r} has no function {function!r}")
+        raise UserError(f"rewards: {name!r} is {found!r:.60}, not a function")
     return found  # type: ignore[no-any-return]
 
 

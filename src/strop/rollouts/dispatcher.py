@@ -1,35 +1,37 @@
 """Plays tasks of any number of turns side by side, each at its own pace.
 
-One thread drives everything in ticks: plays begin where there is room, results of effects reach their environments,
-and the policy moves every completion on by one step. Environments are set up, effects carried out and answers judged
-elsewhere meanwhile. Each play that began ends exactly once: finished, or cancelled when the caller stops.
+One thread drives everything in ticks: plays begin where there is room, what environments decided is done, and the
+policy moves every completion on by one step. Environments, their effects and the grader work in other threads and
+processes meanwhile. Each play that began ends exactly once: finished, or cancelled when the caller stops.
 
-In the order `deterministic` an effect's result is taken `patience` ticks after it was asked for, whenever it came:
-which completions are decoded side by side then depends on no clock, and on a CPU the same seeds give the same bits
-whatever tools take. In the order `as-ready` it is taken as soon as it is there.
+In the order `deterministic` an environment's decision is waited for, and an effect's result is taken `patience` ticks
+after it was asked for, whenever it came: which completions are decoded side by side then depends on no clock, and on a
+CPU the same seeds give the same bits whatever tools take. In the order `as-ready` nothing holds decoding up.
 """
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import partial
+from typing import Any
 
 from strop.core.errors import SandboxError, StropError, UserError, VerificationError
 from strop.core.ids import derive_seed
-from strop.core.play import Do, Done, Next, PlayLimits, Say, Verify
+from strop.core.play import Do, Done, Opening, PlayLimits, Say, StopAction, StopReason, Verify
 from strop.core.protocols import Environment, Policy, Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
 from strop.core.task import Task
-from strop.rollouts.effects import Effects, OpenBox
+from strop.core.user_code import environment_fault, place_of
+from strop.core.verdict import Outcome, Verdict
+from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
-from strop.rollouts.holding import Holders
-from strop.rollouts.plays import Clock, Count, Order, Play, rollout_of, unjudged
-from strop.rollouts.starting import Starts
-from strop.sandbox import open_box
+from strop.rollouts.services import Lifecycle, OpenBox, OpenFolder, SharedServices
+from strop.sandbox import Folder, open_box
 
-_WAIT = 0.05
-"""Seconds that a tick without anything to decode waits."""
+_GRACE = 0.002
+"""Seconds that decoding waits for decisions of environments in the order `as-ready`: most take less."""
+MOST_ROUNDS = 100
+"""Effects, or lots of them, that an environment may ask for between two turns."""
 
 
 class Dispatcher:
@@ -44,16 +46,17 @@ class Dispatcher:
         limits: PlayLimits | None = None,
         order: Order = "deterministic",
         open_one: OpenBox = open_box,
+        open_folder: OpenFolder = Folder,
     ) -> None:
-        """`open_one` opens the jails in which programs of the effect `Run` run."""
+        """`open_one` opens the jails of the effect `Run`, `open_folder` those that last as long as a play."""
         self.policy = policy
         self.verifier = verifier
         self.clock = Clock()
         self.count = Count()
-        self._environment = environment
+        self.environment = environment
         self.limits = limits or PlayLimits()
         self.order = order
-        self.open_one = open_one
+        self.open_one, self.open_folder = open_one, open_folder
 
     def like(
         self, policy: Policy, environment: Callable[[Task], Environment], limits: PlayLimits | None = None
@@ -66,30 +69,37 @@ class Dispatcher:
             limits=limits or self.limits,
             order=self.order,
             open_one=self.open_one,
+            open_folder=self.open_folder,
         )
 
     def check_prompts(self, tasks: Sequence[Task]) -> None:
         """Raises UserError for the first task whose prompt is longer than the limit, before anything is sampled."""
-        check_prompts(tasks, self._environment, self.policy.tokenizer, self.limits.prompt)
+        check_prompts(tasks, self.environment, self.policy.tokenizer, self.limits.prompt)
 
     def play(
         self, tasks: Iterable[Task], samples: int, params: SamplingParams, *, seed: int, tag: str | int = ""
     ) -> Iterator[Rollout]:
-        """Plays every task `samples` times; indices 0 to samples - 1.
+        """Plays every task `samples` times; indices 0 to samples - 1, of a task that comes again those that follow.
 
         A rollout's randomness comes from (seed, tag, task id, index) alone. Without `params.stop`, the stop strings of
         each play's own opening apply.
         """
-        queue = (
-            (task, index, derive_seed(seed, tag, task.id, index))
-            for task in tasks
-            for index in range(samples)
-        )
-        run = _Plays(self, queue, params)
+        run = _Plays(self, _queue(tasks, samples, seed, tag), params)
         try:
             yield from run.all()
         finally:
             run.cancel()
+
+
+def _queue(tasks: Iterable[Task], samples: int, seed: int, tag: str | int) -> Iterator[tuple[Task, int, int]]:
+    """(task, index, seed) of every play. What is no list has each task once."""
+    again: Counter[str] = Counter()
+    for task in tasks:
+        first = again[task.id]
+        if isinstance(tasks, Sequence):
+            again[task.id] += samples
+        for index in range(first, first + samples):
+            yield task, index, derive_seed(seed, tag, task.id, index)
 
 
 class _Plays:
@@ -100,26 +110,35 @@ class _Plays:
     ) -> None:
         self._owner, self._params = owner, params
         self._limits, self._policy = owner.limits, owner.policy
-        self._effects = Effects(owner.verifier, owner.open_one)
-        self._holders = Holders(self._limits.close)
-        self._starts = Starts(queue, owner._environment, self._holders, self._limits, owner.order)
+        self._context = min(
+            self._limits.context, getattr(self._policy, "context", None) or PlayLimits.context
+        )
+        self._services = SharedServices(owner.verifier, owner.open_one, owner.open_folder)
+        self._lifecycle = Lifecycle(self._services.threads, self._limits.close)
+        self._admission = Admission(
+            queue, owner.environment, self._limits, owner.order, self._services, self._lifecycle
+        )
         self._tick = 0
         self._playing: list[Play] = []
         self._grading: deque[Play] = deque()
 
     def all(self) -> Iterator[Rollout]:
-        while not self._starts.ended or self._playing or self._grading:
+        while not self._admission.ended or self._playing or self._grading:
             self._admit()
+            self._take_decisions()
             self._sample()
             self._take_results()
             yield from self._graded()
-            if not self._playing and self._starts.ended:
+            if not self._playing and self._admission.ended:
                 yield from self._wait_for_verdict()
+
+    def _waiting(self, what: str) -> list[Play]:
+        return [play for play in self._playing if play.awaits == what]
 
     def _admit(self) -> None:
         """Begins plays while there is room."""
         while len(self._playing) < self._limits.plays and len(self._grading) < self._limits.grading:
-            play = self._starts.next(idle=not self._playing)
+            play = self._admission.next(idle=not self._playing)
             if play is None:
                 break
             self._owner.count.started += 1
@@ -127,7 +146,7 @@ class _Plays:
             self._begin(play)
 
     def _begin(self, play: Play) -> None:
-        """The first prompt, once the environment is set up."""
+        """Asks for the opening, once the environment is set up."""
         play.began = started = time.monotonic()
         try:
             if play.setup is not None:
@@ -137,32 +156,24 @@ class _Plays:
         except Exception as error:
             self._end(play, Done(f"the set-up failed: {type(error).__name__}: {error}", "infra"))
         else:
-            play.opening = play.environment.begin()
-            play.given = first_prompt(play.task, play.opening, self._policy.tokenizer, self._limits.prompt)
-            self._ask(play)
+            self._decide(play, "begin")
         self._waited(play, time.monotonic() - started)
 
-    def _ask(self, play: Play) -> None:
-        """The policy's next turn, if there is room for one."""
-        context = play.context
-        params = self._params.model_copy(
-            update={
-                "stop": self._params.stop or play.opening.stop,
-                "max_tokens": play.opening.max_tokens or self._params.max_tokens,
-            }
-        )
-        if len(context) + params.max_tokens > self._limits.context:
-            self._end(play, Done("", "context"))
-            return
-        request = Request(context, derive_seed(play.seed, len(play.turns)), params)
-        play.effect, play.pending = None, self._policy.submit(request)
+    def _decide(self, play: Play, method: str, *given: Any) -> None:
+        """Calls the environment, in a thread, and starts the effects that it asks for."""
+
+        def decide() -> Decision:
+            return Decision.of(getattr(play.environment, method)(*given), play.services)
+
+        play.awaits, play.method, play.effects = "decision", method, ()
+        play.pending = self._services.threads.submit(decide)
 
     def _sample(self) -> None:
         """One step of the policy, and what its completions lead to."""
         started = time.perf_counter()
-        sampling = [play for play in self._playing if play.effect is None]
+        sampling = self._waiting("completion")
         if sampling:
-            self._policy.work(_WAIT)
+            self._policy.work(WAIT)
             self._owner.clock.sampling += time.perf_counter() - started
         self._tick += 1
         for play in sampling:
@@ -179,42 +190,78 @@ class _Plays:
             self._end(play, Done(str(error), "infra"))
             return
         play.turns.append(Turn(prompt_ids=play.given, completion=completion))
-        play.given = []
-        self._follow(play, partial(play.environment.step, completion))
+        play.given, play.rounds = [], 0
+        self._decide(play, "step", completion)
 
     def _take_results(self) -> None:
-        """Hands results of effects to their environments."""
-        waiting = [play for play in self._playing if play.effect is not None]
-        if not waiting:
-            return
+        """Hands results of effects to their environments, and does what environments decided."""
+        waiting = [play for play in self._playing if play.awaits != "completion"]
         idle = len(waiting) == len(self._playing)
+        acting = self._waiting("effects")
         if self._owner.order == "deterministic":
-            if idle:  # nothing to decode until the next is due
-                self._tick = max(self._tick, min(play.due for play in waiting))
-            ready = [play for play in waiting if play.due <= self._tick]
+            if idle and len(acting) == len(waiting) and acting:  # nothing to decode until the next is due
+                self._tick = max(self._tick, min(play.due for play in acting))
+            ready = [play for play in acting if play.due <= self._tick]
         else:
-            if idle:
-                wait([play.pending for play in waiting], timeout=_WAIT, return_when=FIRST_COMPLETED)
-            ready = [play for play in waiting if play.pending.done() or self._left(play) == 0]
+            if idle and waiting:
+                futures = [f for p in waiting for f in ([e.future for e in p.effects] or [p.pending])]
+                wait(futures, timeout=WAIT, return_when=FIRST_COMPLETED)
+            ready = [play for play in acting if play.ready or self._left(play) == 0]
         for play in ready:
             self._take_result(play)
+        self._take_decisions()
 
     def _take_result(self, play: Play) -> None:
-        effect, started = play.effect, time.monotonic()
-        assert effect is not None
-        try:
-            result = play.pending.result(self._left(play))
-        except TimeoutError:
-            play.pending.cancel()
-            self._end(play, Done("", "deadline"))
-        except (VerificationError, SandboxError) as error:
-            self._end(play, Done(str(error), "infra"))
-        else:
-            if isinstance(effect, Verify):
-                judged = {"verdict": result, "answer": effect.answer}
-                play.turns[-1] = play.turns[-1].model_copy(update=judged)
-            self._follow(play, partial(play.environment.result, effect, result))
+        asked, started = play.effects, time.monotonic()
+        what = f"effect {type(asked[0].effect).__name__}"
+        if (results := self._results(play, [one.future for one in asked], what)) is not None:
+            turn: dict[str, Any] = {"events": [*play.turns[-1].events]}
+            for one, result in zip(asked, results, strict=True):
+                turn["events"].append(one.event(result))
+                if isinstance(one.effect, Verify):
+                    turn |= {"verdict": result, "answer": one.effect.answer}
+            play.turns[-1] = play.turns[-1].model_copy(update=turn)
+            effects = tuple(one.effect for one in asked)
+            self._decide(
+                play, "result", *((effects, tuple(results)) if len(asked) > 1 else (effects[0], results[0]))
+            )
         self._waited(play, time.monotonic() - started)
+
+    def _take_decisions(self) -> None:
+        """Does what environments decided: all of it in the order `deterministic`, else what is there."""
+        deciding = self._waiting("decision")
+        if self._owner.order == "as-ready" and deciding:
+            wait([play.pending for play in deciding], timeout=_GRACE)
+            deciding = [play for play in deciding if play.ready or self._left(play) == 0]
+        for play in deciding:
+            started = time.monotonic()
+            if (found := self._results(play, [play.pending], play.method)) is not None:
+                self._follow(play, found[0])
+            self._waited(play, time.monotonic() - started)
+
+    def _results(self, play: Play, futures: Sequence[Future[Any]], what: str) -> list[Any] | None:
+        """Results, waited for within the play's time; None where the play ended over them.
+
+        Raises UserError where the user's code failed.
+        """
+        wait(futures, timeout=self._left(play))
+        if not all(future.done() for future in futures):
+            for future in futures:
+                future.cancel()
+            self._end(play, Done("", "deadline"))
+            return None
+        for future in futures:
+            match future.exception():
+                case None:
+                    continue
+                case VerificationError() | SandboxError() as error:
+                    self._end(play, Done(str(error), "infra"))
+                    return None
+                case UserError() as error:
+                    raise error
+                case error:
+                    raise _fault(play, what, error) from error
+        return [future.result() for future in futures]
 
     def _waited(self, play: Play, seconds: float) -> None:
         """Waiting for one play takes no time from the others."""
@@ -227,51 +274,83 @@ class _Plays:
         most = self._limits.seconds
         return None if most is None else max(0.0, play.began + most - time.monotonic())
 
-    def _follow(self, play: Play, decide: Callable[[], Next]) -> None:
-        try:
-            after = decide()
-        except (VerificationError, SandboxError) as error:
-            after = Done(str(error), "infra")
-        if self._left(play) == 0:
-            after = Done("", "deadline")
-        match after:
-            case Say(messages):
+    def _follow(self, play: Play, decision: Decision) -> None:
+        play.effects = decision.effects
+        match decision.after:
+            case _ if self._left(play) == 0:
+                self._end(play, Done("", "deadline"))
+            case Opening() as opening if play.method == "begin":
+                play.opening = opening
+                play.given = first_prompt(play.task, opening, self._policy.tokenizer, self._limits.prompt)
+                self._ask(play)
+            case Say(messages) if play.turns:
                 self._say(play, messages)
-            case Do(effect):
-                play.effect, play.due = effect, self._tick + self._limits.patience
-                play.pending = self._effects.submit(effect)
-            case Done(why, reason):
+            case Do() if play.turns and play.rounds < MOST_ROUNDS:
+                play.rounds += 1
+                play.awaits, play.due = "effects", self._tick + self._limits.patience
+            case Do() if play.turns:
+                self._end(play, Done(f"{MOST_ROUNDS} rounds of effects without a turn", "max turns"))
+            case Done(why, reason) as done if play.turns:
                 told = self._limits.stops.get(reason) == "feedback" and play.told < self._limits.feedback
                 if told:
                     play.told += 1
-                    self._say(
-                        play, (Message(role="user", content=why or f"This turn does not count: {reason}."),)
-                    )
+                    text = why or f"This turn does not count: {reason}."
+                    self._say(play, (Message(role="user", content=text),))
                 else:
-                    self._end(play, after)
+                    self._end(play, done)
+            case other:
+                kinds = "strop.Say, strop.Do or strop.Done" if play.turns else "strop.Opening"
+                method = getattr(play.environment, play.method)
+                cause = f"it returned {other!r:.60}, not {kinds}; is a return missing?{place_of(method)}"
+                raise _fault(play, play.method, cause)
 
     def _say(self, play: Play, messages: Sequence[Message]) -> None:
+        if len(play.turns) >= self._limits.turns:
+            self._end(play, Done(f"{self._limits.turns} turns", "max turns"))
+            return
         play.given = turn_ids(play.opening, play.turns[-1].completion, messages, self._policy.tokenizer)
         self._ask(play)
 
+    def _ask(self, play: Play) -> None:
+        """The policy's next turn, if there is room for one. A first answer may fill what room there is."""
+        context = play.context
+        room = self._context - len(context)
+        most = play.opening.max_tokens or self._params.max_tokens
+        if room < (most if play.turns else 1):
+            self._end(play, Done("", "context"))
+            return
+        params = self._params.model_copy(
+            update={"stop": self._params.stop or play.opening.stop, "max_tokens": min(most, room)}
+        )
+        request = Request(context, derive_seed(play.seed, len(play.turns)), params)
+        play.awaits, play.pending = "completion", self._policy.submit(request)
+
     def _end(self, play: Play, done: Done) -> None:
         """The play is over; its answer goes to the grader."""
-        play.done, play.effect = done, None
         self._playing.remove(play)
         self._grading.append(play)
-        self._holders.close(play.environment, play.setup)
+        self._close(play)
+        play.done, play.awaits, play.effects = done, "verdict", ()
         if done.reason == "answered":
             play.pending = self._owner.verifier.submit(play.task, done.answer)
         else:
             play.pending = Future()
-            play.pending.set_result(unjudged(done, self._limits.stops[done.reason]))
+            play.pending.set_result(_unanswered(done, self._limits.stops[done.reason]))
+
+    def _close(self, play: Play) -> None:
+        deciding = play.pending if play.awaits == "decision" else None
+        for one in play.effects:
+            one.future.cancel()
+        self._lifecycle.close(
+            play.environment, play.services, deciding or play.setup, held=play.setup is not None
+        )
 
     def _graded(self) -> Iterator[Rollout]:
         """Rollouts whose verdict is there, in the order in which their plays ended."""
         while self._grading and self._grading[0].pending.done():
             play = self._grading.popleft()
             self._owner.count.finished += 1
-            yield rollout_of(play, self._limits.stops)
+            yield play.rollout(self._limits.stops)
 
     def _wait_for_verdict(self) -> Iterator[Rollout]:
         if self._grading:
@@ -290,9 +369,23 @@ class _Plays:
                 self._policy.work(0)
         finally:
             self._owner.count.cancelled += len(left)
-            for play in [*self._starts.left, *self._playing]:
-                self._holders.close(play.environment, play.setup)
+            for play in [*self._admission.left, *self._playing]:
+                self._close(play)
             self._playing.clear()
             self._grading.clear()
-            self._effects.close()
-            self._holders.finish()
+            self._services.close()
+            self._lifecycle.finish()
+
+
+def _fault(play: Play, what: str, cause: BaseException | str) -> UserError:
+    return environment_fault(play.environment, play.task.id, f"{what}, turn {len(play.turns)}", cause)
+
+
+def _unanswered(done: Done, action: StopAction) -> Verdict:
+    """The verdict of a play that ended without an answer to judge: ours where the reason is ours."""
+    ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
+    outcome = Outcome.ERROR if done.reason in ours and action == "drop" else Outcome.NO_ANSWER
+    return Verdict(
+        outcome=outcome,
+        detail=f"the play ended: {done.reason}" + (f" ({done.answer})" if done.answer else ""),
+    )

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from strop.core.errors import UserError
 from strop.core.play import Opening
-from strop.core.protocols import Environment, Holding, Tokenizer
+from strop.core.protocols import Environment, Tokenizer
 from strop.core.rollout import Completion, Message
 from strop.core.task import Task
+from strop.core.user_code import environment_fault
 
 
 def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
@@ -45,5 +46,11 @@ def check_prompts(
     """
     for task in tasks:
         made = environment(task)
-        if not isinstance(made, Holding):
-            first_prompt(task, made.begin(), tokenizer, most)
+        if hasattr(made, "setup"):
+            continue
+        try:
+            opening = made.begin()
+        except Exception as error:
+            raise environment_fault(made, task.id, "begin", error) from error
+        if isinstance(opening, Opening):  # anything else is said when it is played
+            first_prompt(task, opening, tokenizer, most)

@@ -1,102 +1,15 @@
 """Groups for one training step: draw tasks, play, score, and refill groups that carry no signal."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
 
 from strop.config.schema import Recipe
 from strop.core.errors import TooManyErrors
-from strop.core.ids import rng
 from strop.core.protocols import JudgedRollout
 from strop.core.rollout import Group, Rollout, SamplingParams, Score, Turn
 from strop.core.task import Task
 from strop.rewards.rubric import RubricBySet, WeightedRubric, total
 from strop.rollouts.dispatcher import Dispatcher
-
-MAX_REST = 3
-"""A task that gave no signal k times in a row rests for min(2^k - 1, 2^MAX_REST - 1) passes."""
-MOST_FAULTS = 3
-"""A task whose groups fail by our fault so often in a row is set aside."""
-
-
-def failed_by_us(rollout: Rollout) -> bool:
-    """Whether it has no verdict on the model by our fault; that its time was up is nobody's."""
-    return rollout.verdict is not None and not rollout.verdict.scored and rollout.stop_reason != "deadline"
-
-
-class TaskStream:
-    """Draws tasks in shuffled passes; those that gave no signal are paused, those that fail by our fault set aside.
-
-    Its whole state is a small JSON value, so a resumed run draws what the first would have drawn.
-    """
-
-    def __init__(self, tasks: Sequence[Task], seed: int) -> None:
-        self._tasks = sorted(tasks, key=lambda task: task.id)
-        self._by_id = {task.id: task for task in self._tasks}
-        self._seed = seed
-        self._pass = 0
-        self._queue: list[str] = []
-        self._rest: dict[str, int] = {}
-        self._silent: dict[str, int] = {}
-        self._faults: dict[str, int] = {}
-
-    @property
-    def set_aside(self) -> list[str]:
-        """Ids of tasks that are not drawn any more."""
-        return sorted(task_id for task_id, count in self._faults.items() if count >= MOST_FAULTS)
-
-    def draw(self, count: int) -> list[Task]:
-        """The next `count` different tasks (fewer only when there are fewer in all)."""
-        chosen: list[str] = []
-        gone = {*self.set_aside}
-        count = min(count, len(self._tasks) - len(gone))
-        while len(chosen) < count:
-            if not self._queue:
-                self._begin_pass()
-            candidate = self._queue.pop(0)
-            if candidate not in chosen and candidate not in gone:
-                chosen.append(candidate)
-        return [self._by_id[task_id] for task_id in chosen]
-
-    def played(self, group: Group, *, compares: bool = True) -> None:
-        """Notes whether a group failed by our fault, and where rewards are compared, whether it carried signal."""
-        if any(failed_by_us(rollout) for rollout in group.rollouts):
-            self._faults[group.task_id] = self._faults.get(group.task_id, 0) + 1
-        elif self._faults.get(group.task_id, 0) < MOST_FAULTS:
-            self._faults.pop(group.task_id, None)
-        if not compares:
-            return
-        if group.has_signal:
-            self._silent.pop(group.task_id, None)
-            return
-        silent = min(self._silent.get(group.task_id, 0) + 1, MAX_REST)
-        self._silent[group.task_id] = silent
-        self._rest[group.task_id] = 2**silent - 1
-
-    def _begin_pass(self) -> None:
-        order = [task.id for task in self._tasks]
-        rng(self._seed, "pass", self._pass).shuffle(order)
-        self._pass += 1
-        awake = [task_id for task_id in order if self._rest.get(task_id, 0) == 0]
-        self._rest = {task_id: left - 1 for task_id, left in self._rest.items() if left > 1}
-        self._queue = awake or order
-
-    def state(self) -> dict[str, Any]:
-        """Everything that a resumed run needs."""
-        return {
-            "pass": self._pass,
-            "queue": self._queue,
-            "rest": self._rest,
-            "silent": self._silent,
-            "faults": self._faults,
-        }
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Takes over a state given by `state`."""
-        self._pass = state["pass"]
-        self._queue = list(state["queue"])
-        self._rest = dict(state["rest"])
-        self._silent = dict(state["silent"])
-        self._faults = dict(state.get("faults", {}))
+from strop.rollouts.streams import MOST_FAULTS, Stream
 
 
 def scored(
@@ -161,32 +74,22 @@ def play_groups(
     round: int = 0,
     by_turn: bool = False,
 ) -> list[Group]:
-    """One group a task, in the tasks' order. A task drawn again in a later round gets other seeds. `by_turn`: see
-    `scored`.
+    """One group a task, in the tasks' order; a task that comes twice has two. A task drawn again in a later round gets
+    other seeds. `by_turn`: see `scored`.
     """
-    by_id = {task.id: task for task in tasks}
     set_of = rubric.set_of if isinstance(rubric, RubricBySet) else {}
-    order = {task_id: number for number, task_id in enumerate(by_id)}
-    rollouts = player.play(list(by_id.values()), group_size, params, seed=seed, tag=f"{step}.{round}")
-    played = sorted(rollouts, key=lambda rollout: (order[rollout.task_id], rollout.index))
-    members: dict[str, list[Rollout]] = {task_id: [] for task_id in by_id}
-    judged = [(by_id[rollout.task_id], rollout) for rollout in played]
-    for rollout in scored(rubric, judged, by_turn=by_turn):
-        members[rollout.task_id].append(rollout)
-    return [
-        Group(task_id=task_id, step=step, rollouts=group, task_set=set_of.get(task_id, ""))
-        for task_id, group in members.items()
-    ]
-
-
-class Stream(Protocol):
-    """Where a step's tasks come from."""
-
-    def draw(self, count: int, step: int) -> list[Task]:
-        """The next `count` different tasks, or fewer."""
-
-    def played(self, group: Group, *, compares: bool) -> None:
-        """Notes what came of a group."""
+    by_id = {task.id: task for task in tasks}
+    rollouts = player.play(tasks, group_size, params, seed=seed, tag=f"{step}.{round}")
+    played = sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
+    members: dict[str, list[Rollout]] = {}
+    for rollout in scored(rubric, [(by_id[r.task_id], r) for r in played], by_turn=by_turn):
+        members.setdefault(rollout.task_id, []).append(rollout)
+    groups = []
+    for task in tasks:
+        group, members[task.id] = members[task.id][:group_size], members[task.id][group_size:]
+        set_name = set_of.get(task.id, "")
+        groups.append(Group(task_id=task.id, step=step, rollouts=group, task_set=set_name))
+    return groups
 
 
 PlayRound = Callable[[Sequence[Task], SamplingParams, int], list[Group]]

@@ -6,8 +6,11 @@ from typing import Any
 
 from strop.core.errors import TooManyErrors
 from strop.core.rollout import Group, Rollout
-from strop.rollouts.groups import failed_by_us, rollouts_of
-from strop.rollouts.measures import contradiction, duplicates, refused
+from strop.core.verdict import Outcome, Verdict
+from strop.rollouts.groups import rollouts_of
+from strop.rollouts.streams import failed_by_us
+
+_JUDGED = (Outcome.FAILED, Outcome.TAMPERED)
 
 
 class ErrorRate:
@@ -55,8 +58,21 @@ def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, 
         "groups_played": len(played),
         "groups_with_signal": sum(g.has_signal for g in played),
         "groups_learnt": sum(g.has_signal for g in learnt),
+        **_turns(rows),
         **({"stops": stops} if (stops := _stops(rows)) else {}),
         **({"task_sets": by_set} if (by_set := _by_set(played)) else {}),
+    }
+
+
+def _turns(rows: Sequence[Rollout]) -> dict[str, float]:
+    """Turns a play, and seconds that its effects took; empty where plays have one turn and none."""
+    events = [event for row in rows for turn in row.turns for event in turn.events]
+    if not events and all(len(row.turns) <= 1 for row in rows):
+        return {}
+    return {
+        "turns": _mean([len(row.turns) for row in rows]),
+        "effects": len(events) / len(rows),
+        "seconds_effects": sum(event.seconds for event in events) / len(rows),
     }
 
 
@@ -97,3 +113,46 @@ def _stage_rates(rows: Sequence[Rollout]) -> dict[str, float]:
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+def contradiction(rollout: Rollout) -> str:
+    """How a rollout contradicts itself, in a few words; "" when it does not.
+
+    A verdict is contradicted by its stages (lint apart, which is never the outcome), by its tests, by the score of the
+    reward `passed`, and an *error* by any score or reward. Nothing of this can happen unless the grader has a fault.
+    """
+    verdict = rollout.verdict
+    if verdict is None:
+        return ""
+    scored = [s.name for s in rollout.scores if s.value is not None]
+    if not verdict.scored:
+        return "an error has a reward" if scored or rollout.reward is not None else ""
+    if verdict.passed:
+        red = [s.name for s in verdict.stages if not s.passed and s.name != "lint"]
+        if red:
+            return f"passed, but its stage {red[0]} did not"
+        if any(test.outcome is not Outcome.PASSED for test in verdict.tests):
+            return "passed, but a test did not"
+    for score in rollout.scores:
+        if score.name == "passed" and score.value is not None and (score.value > 0) != verdict.passed:
+            return f"{verdict.outcome.value}, but its score passed is {score.value:g}"
+    return ""
+
+
+def refused(verdict: Verdict | None) -> bool:
+    """Whether an answer's stages are all green and it did not pass: tests that assert nothing, unsafe code, ..."""
+    return (
+        verdict is not None
+        and verdict.outcome in _JUDGED
+        and bool(verdict.stages)
+        and all(stage.passed for stage in verdict.stages)
+    )
+
+
+def duplicates(groups: Sequence[Group]) -> float:
+    """Share of a group's answers that equal another of the same group, mean over groups; 0 without groups."""
+    shares = []
+    for group in groups:
+        counts = Counter(rollout.answer for rollout in group.rollouts)
+        shares.append(sum(n for n in counts.values() if n > 1) / max(1, len(group.rollouts)))
+    return sum(shares) / len(shares) if shares else 0.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from strop.sandbox.box import Box, open_box, run_command
+    from strop.sandbox.folder import Folder
     from strop.sandbox.jails import jail_names
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import JailReport, Layer, probe, require_jail
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Box",
     "CommandResult",
+    "Folder",
     "JailReport",
     "Layer",
     "Limits",
@@ -30,6 +32,7 @@ __all__ = [
 _HOME = {
     "Limits": "limits",
     "Box": "box",
+    "Folder": "folder",
     "Work": "work",
     "open_box": "box",
     "jail_names": "jails",

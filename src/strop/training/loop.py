@@ -17,8 +17,8 @@ from strop.config.schema import Recipe
 from strop.core.rollout import Group
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder
-from strop.rollouts.mixture import MixedStream, TaskShare
 from strop.rollouts.step_metrics import ErrorRate, step_metrics
+from strop.rollouts.streams import MixedStream, TaskShare
 from strop.training import checkpoints
 from strop.training.batch import Advantages, age, batch_of, young_enough
 from strop.training.learner import Learner

@@ -20,7 +20,7 @@ from strop.evaluation.result import Evaluation
 from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
 from strop.reports.run_folder import RunFolder
-from strop.rollouts.groups import MOST_FAULTS
+from strop.rollouts.streams import MOST_FAULTS
 from strop.tasks.mixture import each
 from strop.tasks.recipe import tasks_of
 from strop.training import checkpoints

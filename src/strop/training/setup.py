@@ -19,8 +19,8 @@ from strop.policies.loading import has_fast_bfloat16, load_model, named_weights,
 from strop.policies.open import open_policy, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import RubricBySet, WeightedRubric
+from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
-from strop.rollouts.opening import dispatcher_of
 from strop.tasks.mixture import TaskSet, task_sets
 from strop.training.ranks import Ranks
 from strop.training.shared_play import SharedPlay

@@ -15,7 +15,8 @@ from threading import Thread
 from strop.config.run_stages import RunStage
 from strop.core.rollout import Group
 from strop.policies import release_memory
-from strop.rollouts.groups import Stream, fill_step
+from strop.rollouts.groups import fill_step
+from strop.rollouts.streams import Stream
 from strop.training.shared_play import SharedPlay
 
 AHEAD = "ahead.jsonl.gz"

@@ -213,7 +213,7 @@ class Difficulty(Step[DifficultyConfig]):
 
     def _environment(self) -> "Any":
         """A fresh factory of environments: each remembers the prompts of its tasks."""
-        from strop.environments.frame import framed
+        from strop.environments.kinds import framed
         from strop.environments.single_turn import SingleTurn
 
         return framed(SingleTurn, self.config.style, self.config.template)

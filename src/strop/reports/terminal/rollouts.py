@@ -16,7 +16,7 @@ from rich.text import Text
 from strop.core.rollout import Rollout
 from strop.core.text import printable
 from strop.reports.terminal.consoles import draws, fits
-from strop.rollouts.measures import contradiction
+from strop.rollouts.step_metrics import contradiction
 
 PROMPT_LINES, OUTPUT_LINES, TESTS = 12, 12, 5
 """Shown of a prompt, of an output and of the tests that did not pass, where not everything is asked for."""

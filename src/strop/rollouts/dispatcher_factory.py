@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from functools import partial
 
-from strop.config.play import PlayConfig
+from strop.config.play import FolderConfig, PlayConfig
 from strop.config.schema import Recipe
+from strop.core.errors import UserError
 from strop.core.play import STOPS, PlayLimits, StopAction, StopReason
 from strop.core.protocols import Environment, Policy, Verifier
 from strop.core.task import Task
 from strop.rollouts.dispatcher import Dispatcher
-from strop.sandbox import open_box
+from strop.sandbox import Folder, Limits, open_box
 
 
 def dispatcher_of(
@@ -20,16 +21,33 @@ def dispatcher_of(
     *,
     prompt: int | None = None,
 ) -> Dispatcher:
-    """Plays as sections `play` and `sandbox` say. `prompt`: tokens of a first prompt, else tasks.max_prompt_tokens."""
+    """Plays as sections `play` and `sandbox` say. `prompt`: tokens of a first prompt, else tasks.max_prompt_tokens.
+
+    Raises UserError where answers leave no room for a prompt in the model's context.
+    """
+    context: int | None = getattr(policy, "context", None)
+    if context is not None and recipe.sampling.max_tokens >= context:
+        raise UserError(
+            f"sampling.max_tokens={recipe.sampling.max_tokens} leaves no room for a prompt: the model "
+            f"{policy.name} has {context} positions; lower it"
+        )
     box = recipe.sandbox
+    open_one = partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe)
     return Dispatcher(
         policy,
         verifier,
         environment,
         limits=limits_of(recipe.play, prompt or recipe.task_set.max_prompt_tokens),
         order=recipe.play.order,
-        open_one=partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe),
+        open_one=open_one,
+        open_folder=lambda: Folder(
+            open_one, limits=_limits(recipe.play.folder), read=recipe.play.folder.read
+        ),
     )
+
+
+def _limits(config: FolderConfig) -> Limits:
+    return Limits(dir_bytes=config.disk_mb << 20, file_bytes=config.file_mb << 20, processes=config.processes)
 
 
 def limits_of(config: PlayConfig, prompt: int) -> PlayLimits:
@@ -43,6 +61,7 @@ def limits_of(config: PlayConfig, prompt: int) -> PlayLimits:
     }
     return PlayLimits(
         plays=config.at_once,
+        turns=config.max_turns,
         context=config.max_tokens or PlayLimits.context,
         prompt=prompt,
         seconds=config.seconds,

@@ -1,0 +1,30 @@
+"""Silence as an action: the policy may say nothing, and a reward alone decides. The tasks' check is `none`.
+
+strop train recipes/demo.yaml tasks.source=jsonl:edits.jsonl tasks.topics=[] tasks.environment=examples/environments/silence.py:Suggests \
+    'rewards=[{name: "examples/environments/silence.py:wanted"}]' evaluation.before=false evaluation.after=false
+A line of edits.jsonl: {"statement": "The line that is being typed", "check": {"kind": "none"}, "metadata": {"next": ""}}
+"""
+
+import strop
+
+
+class Suggests:
+    """One turn: the completion's first line is the suggestion, and an empty one is silence."""
+
+    def __init__(self, task, opening, read):
+        self.task = task
+
+    def begin(self):
+        """No prompt style: just the text before the cursor."""
+        return strop.Opening(text=self.task.statement)
+
+    def step(self, completion):
+        """Nothing is an answer, too."""
+        return strop.Done(completion.text.partition("\n")[0].strip())
+
+
+def wanted(task, rollout, verdict):
+    """1 for what the person typed next, .5 for silence, 0 for a suggestion in the way."""
+    if rollout.answer == task.metadata.get("next", ""):
+        return 1.0
+    return 0.0 if rollout.answer else 0.5

@@ -1,0 +1,222 @@
+"""Plays while they go on, and how they come in: environments that have a set-up are set up ahead of their turn."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal, NamedTuple
+
+from strop.core.play import Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
+from strop.core.protocols import Environment
+from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
+from strop.core.task import Task
+from strop.core.verdict import Verdict
+from strop.rollouts.services import Lifecycle, PlayServices, SharedServices
+
+WAIT = 0.05
+"""Seconds to wait where nothing is to be done meanwhile."""
+_LEFT_OUT: Mapping[StopAction, Literal["loss", "scores"]] = {"mask": "loss", "drop": "scores"}
+
+Order = Literal["deterministic", "as-ready"]
+
+
+@dataclass
+class Clock:
+    """Wall seconds spent where, since the last `take`."""
+
+    sampling: float = 0.0
+    verifying: float = 0.0
+    """Only the time in which nothing was left to sample: verification beside sampling costs no waiting."""
+
+    def take(self) -> tuple[float, float]:
+        """(sampling, verifying) seconds; starts again from zero."""
+        spent = self.sampling, self.verifying
+        self.sampling = self.verifying = 0.0
+        return spent
+
+
+@dataclass
+class Count:
+    """Plays so far: started = finished + cancelled + those in flight, at all times."""
+
+    started: int = 0
+    finished: int = 0
+    cancelled: int = 0
+
+
+@dataclass(eq=False)
+class StartedEffect:
+    """An effect on its way."""
+
+    effect: Effect
+    future: Future[Any]
+    since: float
+    until: float = 0.0
+    """When its result came."""
+
+    @classmethod
+    def begun(cls, effect: Effect, services: PlayServices) -> "StartedEffect":
+        """Started now."""
+        future = effect.start(services)
+        if not isinstance(future, Future):
+            name = type(effect).__name__
+            raise TypeError(f"{name}.start returned {future!r:.60}, not a Future; return services.call(...)")
+        started = cls(effect, future, time.monotonic())
+        started.future.add_done_callback(lambda _: setattr(started, "until", time.monotonic()))
+        return started
+
+    def event(self, result: Any) -> Event:
+        """What is recorded of it."""
+        text = f"{result.outcome.value}: {result.detail}" if isinstance(result, Verdict) else str(result)
+        return Event(
+            name=type(self.effect).__name__,
+            asked=str(self.effect)[:EVENT_TEXT],
+            result=text[:EVENT_TEXT],
+            seconds=max(0.0, self.until - self.since),
+            bytes=len(text.encode(errors="replace")),
+        )
+
+
+class Decision(NamedTuple):
+    """What an environment returned, and the effects that it asked for."""
+
+    after: Any
+    effects: Sequence[StartedEffect]
+
+    @classmethod
+    def of(cls, after: Any, services: PlayServices) -> "Decision":
+        """With its effects started."""
+        return cls(
+            after,
+            [StartedEffect.begun(one, services) for one in after.effects] if isinstance(after, Do) else (),
+        )
+
+
+@dataclass(eq=False)
+class Play:
+    """One rollout while it is being played."""
+
+    task: Task
+    index: int
+    seed: int
+    environment: Environment
+    services: PlayServices
+    made: float
+    """When, as `time.monotonic` tells it; from then on its environment is set up."""
+    setup: Future[None] | None
+    """Of an environment that has one."""
+    began: float = 0.0
+    """When its turn came."""
+    opening: Opening = field(default_factory=Opening)
+    given: list[int] = field(default_factory=list)
+    """Tokens for the next turn's prompt."""
+    turns: list[Turn] = field(default_factory=list)
+    awaits: Literal["setup", "completion", "decision", "effects", "verdict"] = "setup"
+    pending: Future[Any] = field(default_factory=Future)
+    """What it waits for, but for effects."""
+    method: str = "begin"
+    """Of its environment, called last."""
+    effects: Sequence[StartedEffect] = ()
+    due: int = 0
+    """The tick in which their results are taken."""
+    rounds: int = 0
+    """Of effects since the last turn."""
+    told: int = 0
+    """Times that the policy was told why its turn did not count."""
+    done: Done | None = None
+
+    @property
+    def context(self) -> list[int]:
+        """Every token so far, with those that await the next completion."""
+        ids = [ids for turn in self.turns for ids in (turn.prompt_ids, turn.completion.token_ids)]
+        return [*chain.from_iterable(ids), *self.given]
+
+    @property
+    def ready(self) -> bool:
+        """Whether what it waits for is there."""
+        return (
+            all(one.future.done() for one in self.effects)
+            if self.awaits == "effects"
+            else self.pending.done()
+        )
+
+    def rollout(self, stops: Mapping[StopReason, StopAction]) -> Rollout:
+        """What came of it, when it is over and judged."""
+        assert self.done is not None
+        reason = self.done.reason
+        return Rollout(
+            task_id=self.task.id,
+            index=self.index,
+            seed=self.seed,
+            prompt=self.opening.shown(),
+            turns=self.turns,
+            answer=self.done.answer if reason == "answered" else "",
+            verdict=self.pending.result(),
+            stop_reason=reason,
+            left_out=_LEFT_OUT.get(stops.get(reason, "end"), ""),
+        )
+
+
+class Admission:
+    """Makes plays of a queue of (task, index, seed): in its order, or in the order `as-ready` as they are set up.
+
+    Environments that have a set-up are set up ahead of their plays' turn.
+    """
+
+    def __init__(
+        self,
+        queue: Iterator[tuple[Task, int, int]],
+        environment: Callable[[Task], Environment],
+        limits: PlayLimits,
+        order: Order,
+        services: SharedServices,
+        lifecycle: Lifecycle,
+    ) -> None:
+        self._queue, self._environment, self._limits, self._order = queue, environment, limits, order
+        self._services, self._lifecycle = services, lifecycle
+        self._waiting: deque[Play] = deque()
+        self._drawn = False  # whether the queue has no more
+
+    @property
+    def ended(self) -> bool:
+        """Whether no play is left to begin."""
+        return self._drawn and not self._waiting
+
+    @property
+    def left(self) -> list[Play]:
+        """Those that wait."""
+        return list(self._waiting)
+
+    def next(self, *, idle: bool) -> Play | None:
+        """A play whose environment is set up, or should be by now. `idle`: nothing goes on meanwhile."""
+        self._draw()
+        if not self._waiting:
+            return None
+        setups = [play.setup for play in self._waiting if play.setup is not None]
+        if self._order == "deterministic" or not setups:
+            return self._waiting.popleft()
+        if idle:
+            wait(setups, timeout=WAIT, return_when=FIRST_COMPLETED)
+        late = time.monotonic() - self._limits.setup
+        for play in self._waiting:
+            if play.setup is None or play.setup.done() or play.made < late:
+                self._waiting.remove(play)
+                return play
+        return None
+
+    def _draw(self) -> None:
+        """Makes the next play, and while they are set up some of those that follow."""
+        while not self._drawn and (
+            not self._waiting
+            or (self._waiting[-1].setup is not None and len(self._waiting) < self._limits.setups)
+        ):
+            found = next(self._queue, None)
+            if found is None:
+                self._drawn = True
+                return
+            task, index, seed = found
+            environment, services = self._environment(task), PlayServices(self._services)
+            setup = self._lifecycle.set_up(environment, services)
+            self._waiting.append(Play(task, index, seed, environment, services, time.monotonic(), setup))
