@@ -6,9 +6,9 @@ from functools import cache
 from strop.core.play import Opening
 from strop.core.protocols import Environment
 from strop.core.task import Task
-from strop.tasks.prompt import Prompt
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
+from strop.tasks.templates import Prompt
 
 Kind = Callable[[Task, Opening, Callable[[str], str]], Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read). The opening puts the task in the
