@@ -3,18 +3,29 @@
 Every reference runs here, once; whoever loads the tasks runs nothing.
 """
 
+import json
+from collections.abc import Iterator, Sequence
+
 import zstandard
 
-from strop.tasks import assign_splits, builtin
+from strop.core.task import Task
+from strop.tasks import builtin
+from strop.tasks.splits import clusters
 from tasksets import read_python, read_rust, read_rust_from_python
 
 
 def lines() -> bytes:
-    """The tasks of all sources, one a line, with the split of the default held-out share."""
+    """The tasks of all sources, one a line, each with the cluster that decides its split."""
     python = read_python.load()
     rust = read_rust.load() + read_rust_from_python.load(python)
-    tasks = assign_splits(python) + assign_splits(rust)
-    return b"".join(task.model_dump_json().encode() + b"\n" for task in tasks)
+    return b"".join(line.encode() + b"\n" for tasks in (python, rust) for line in _packed(tasks))
+
+
+def _packed(tasks: Sequence[Task]) -> Iterator[str]:
+    smallest = {i: min(tasks[j].id for j in cluster) for cluster in clusters(tasks) for i in cluster}
+    for i, task in enumerate(tasks):
+        row = {**task.model_dump(mode="json", exclude={"split"}), "cluster": smallest[i]}
+        yield json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.evaluation.contamination import other_prompts, run_of, seen
 from strop.tasks import write_tasks
-from strop.tasks.recipe import chosen_tasks, split_tasks
+from strop.tasks.task_sets import chosen_tasks, split_tasks
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from strop.environments.kinds import find_environment
 from strop.rollouts.dispatcher import MOST_ROUNDS, Dispatcher
 
 USER = Message(role="user", content="again")
-ENVIRONMENTS = '''
+ENVIRONMENTS = """
 import strop
 
 class Base:
@@ -106,7 +106,7 @@ class Options(Base):
         super().__init__(task, opening, read)
 
 number = 3
-'''
+"""
 
 
 @pytest.fixture
@@ -129,9 +129,15 @@ def play(environment: Any, **more: Any) -> str:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("RaisesStep", "environment RaisesStep, task TASK, step, turn 1: ZeroDivisionError: division by zero"),
+        (
+            "RaisesStep",
+            "environment RaisesStep, task TASK, step, turn 1: ZeroDivisionError: division by zero",
+        ),
         ("RaisesBegin", "task TASK, begin: AttributeError: .*'missing'"),
-        ("NoneStep", "task TASK, step, turn 1: it returned None, not strop.Say, strop.Do or strop.Done; .*return"),
+        (
+            "NoneStep",
+            "task TASK, step, turn 1: it returned None, not strop.Say, strop.Do or strop.Done; .*return",
+        ),
         ("NoOpening", "task TASK, begin, turn 0: it returned 'text', not strop.Opening"),
         ("TextStep", "it returned 'x', not strop.Say"),
         ("SaysText", "TypeError: Say takes a tuple of messages, such as .*, not 'text'"),
@@ -164,7 +170,10 @@ def test_what_cannot_be_made_is_said_before_anything_is_played(own: Path) -> Non
     assert "3 is no environment" in play(f"{own}:number")
     assert "3 is no environment; give a name, a class" in play(3)
     (own.parent / "broken.py").write_text("import strop\nclass X\n")
-    assert "does not load: SyntaxError" in (found := play(f"{own.parent}/broken.py:X")) and "(broken.py:2)" in found
+    assert (
+        "does not load: SyntaxError" in (found := play(f"{own.parent}/broken.py:X"))
+        and "(broken.py:2)" in found
+    )
 
 
 def options(own: Path, **given: Any) -> str:
@@ -181,7 +190,10 @@ def test_options_are_typed_by_their_annotations(own: Path) -> None:
     assert options(own, name="x", tries="many") == (
         "tasks.environment.tries: Input should be a valid integer, unable to parse string as an integer, got 'many'"
     )
-    assert options(own, name="x", trys=1) == "tasks.environment.trys: unknown option of Options; did you mean tries?"
+    assert (
+        options(own, name="x", trys=1)
+        == "tasks.environment.trys: unknown option of Options; did you mean tries?"
+    )
     assert options(own).startswith("tasks.environment.name: Field required")
 
 
@@ -266,7 +278,9 @@ def test_a_slow_tool_holds_no_other_play_up(how: str) -> None:
 
     dispatcher = Dispatcher(Counted(script), Slow(), Sleeps, order="as-ready", limits=PlayLimits(grading=1))
     began, ends = time.monotonic(), {}
-    for rollout in dispatcher.play([task(n) for n in range(4)], 1, strop.core.rollout.SamplingParams(), seed=1):
+    for rollout in dispatcher.play(
+        [task(n) for n in range(4)], 1, strop.core.rollout.SamplingParams(), seed=1
+    ):
         ends[rollout.task_id] = time.monotonic() - began
     assert ends.pop("t000") > 1.9 and max(ends.values()) < 1.0
 
@@ -295,7 +309,9 @@ def test_a_folder_lasts_as_long_as_its_play() -> None:
     class Folder(Forever):
         def setup(self, services: strop.Services) -> None:
             self.folder = services.folder
-            self.folder.put({"run.sh": f"#!/bin/sh\necho {self.task.id} >> log; cat log"}, executable=["run.sh"])
+            self.folder.put(
+                {"run.sh": f"#!/bin/sh\necho {self.task.id} >> log; cat log"}, executable=["run.sh"]
+            )
             self.turn = 0
 
         def step(self, completion: Completion) -> Next:

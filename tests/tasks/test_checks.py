@@ -15,7 +15,7 @@ from strop.evaluation.hack_audit import hacks
 from strop.evaluation.stages import stages_of
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render, solution
-from strop.tasks.recipe import at_most
+from strop.tasks.task_sets import at_most
 
 CHECKS = [
     {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]},

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tasksets import build
 
-from strop.core.task import Task
-from strop.tasks import builtin, load_tasks
+from strop.tasks import assign_splits, builtin, load_tasks, sources, splits
 from strop.tasks.sources import iter_tasks
 
 
@@ -17,12 +16,16 @@ def test_the_packed_tasks_are_those_of_the_sources():
     assert builtin.lines() == build.lines()
 
 
-@pytest.mark.parametrize("source", ["python-functions", "rust-functions"])
-def test_ids_and_splits_are_frozen(source):
-    packed = {task.id: task for task in map(Task.model_validate_json, builtin.lines().splitlines())}
-    for task in load_tasks(source):
-        assert packed[task.id] == task and task.split in ("train", "held-out")
+@pytest.mark.parametrize("source", sources.BUILTIN)
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.2, 0.35, 0.5])
+def test_splits_are_frozen(source: str, share: float, monkeypatch):
+    """Nothing is compared when they are loaded, and every split is the one that comparing gives."""
+    compared = assign_splits(list(iter_tasks(source)), share)
     assert {task.split for task in iter_tasks(source)} == {None}
+    monkeypatch.setattr(splits, "clusters", lambda tasks: pytest.fail("near-duplicates were looked for"))
+    loaded = load_tasks(source, held_out_fraction=share)
+    assert loaded == compared
+    assert sum(task.split == "held-out" for task in loaded) / len(loaded) == pytest.approx(share, abs=0.05)
 
 
 def test_loading_needs_only_the_package(tmp_path: Path):

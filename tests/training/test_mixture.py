@@ -12,7 +12,7 @@ from strop.config.load import load_recipe
 from strop.core.errors import UserError
 from strop.reports.run_folder import RunFolder
 from strop.tasks import load_tasks
-from strop.tasks.mixture import task_sets
+from strop.tasks.task_sets import task_sets
 
 from .conftest import metrics
 

@@ -8,7 +8,7 @@ from strop.config.load import load_recipe
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import load_tasks
-from strop.tasks.mixture import task_sets
+from strop.tasks.task_sets import task_sets
 from strop.training.sft import _loss, examples_of
 
 

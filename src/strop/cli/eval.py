@@ -104,7 +104,7 @@ def evaluate(
     from strop.core import files
     from strop.evaluation.contamination import other_prompts, seen_by
     from strop.evaluation.evaluate import check
-    from strop.tasks.recipe import chosen_tasks
+    from strop.tasks.task_sets import chosen_tasks
 
     for path in filter(None, (output, chart)):
         files.check_writable(path)

@@ -56,7 +56,7 @@ def _check(recipe: "Recipe") -> None:
     from strop.config.run_stages import stages_of
     from strop.reports.run_folder import RunFolder
     from strop.rewards.rubric import WeightedRubric
-    from strop.tasks.mixture import task_sets
+    from strop.tasks.task_sets import task_sets
     from strop.training.sinks import check_sinks
 
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)

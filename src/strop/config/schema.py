@@ -220,7 +220,7 @@ class Recipe(Section):
 
     @property
     def task_set(self) -> TasksConfig:
-        """Its task set. `tasks.mixture.each` takes a recipe with several apart."""
+        """Its task set. `tasks.task_sets.each` takes a recipe with several apart."""
         assert isinstance(self.tasks, TasksConfig), "a recipe with several task sets"
         return self.tasks
 

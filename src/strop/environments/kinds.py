@@ -27,9 +27,9 @@ from strop.core.registry import Registry
 from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.single_turn import SingleTurn
-from strop.tasks.prompt import Prompt
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
+from strop.tasks.templates import Prompt
 
 Kind = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the

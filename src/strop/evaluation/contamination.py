@@ -13,9 +13,9 @@ from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, UserError
 from strop.core.task import Task
 from strop.evaluation.result import Contamination
-from strop.tasks.mixture import sources_of, task_sets
 from strop.tasks.sources import load_tasks
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
+from strop.tasks.task_sets import sources_of, task_sets
 
 _PROMPT = ("style", "template", "answer")
 """Settings of `tasks` that the prompts depend on."""

@@ -12,7 +12,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.result import Contamination, Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
-from strop.tasks.recipe import date_of
+from strop.tasks.task_sets import date_of
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays

@@ -7,7 +7,7 @@ from strop.core.ids import derive_seed
 from strop.core.protocols import Policy
 from strop.core.rollout import Message, SamplingParams
 from strop.policies.answers import answers
-from strop.tasks import templating
+from strop.tasks import templates
 
 PolicyOf = Callable[[str, Sequence[int]], Policy]
 """(stage, prompt ids) -> who answers; for scripts, which must know what they are asked."""
@@ -88,4 +88,4 @@ class Asker:
 def prompt(name: str, values: Mapping[str, str]) -> list[Message]:
     """The messages of a packaged template of this folder, filled."""
     file = resources.files("strop.repair").joinpath("templates", f"{name}.txt")
-    return templating.messages(file.read_text(encoding="utf-8"), values)
+    return templates.messages(file.read_text(encoding="utf-8"), values)

@@ -1,4 +1,8 @@
-"""The built-in data sets, which `tasksets/` packs into one file: a task a line, with its id and its default split."""
+"""The built-in data sets, which `tasksets/` packs into one file.
+
+A line is a task with its id and, in the place of its split, `cluster`: the smallest id among its near-duplicates, which
+decides its side for any held-out share. So nothing is compared when the tasks are loaded.
+"""
 
 import json
 from pathlib import Path
@@ -6,14 +10,22 @@ from pathlib import Path
 import zstandard
 
 from strop.core.task import Task
+from strop.tasks.splits import side_of
 
 FILE = Path(__file__).with_name("builtin.jsonl.zst")
 
 
-def load(language: str) -> list[Task]:
-    """The built-in tasks of a language, in the order of their sources; as from any source, without a split."""
-    rows = map(json.loads, lines().splitlines())
-    return [Task.model_validate({**row, "split": None}) for row in rows if row["language"] == language]
+def load(language: str, held_out_fraction: float | None = None) -> list[Task]:
+    """The built-in tasks of a language, in the order of their sources; without splits where no share is given."""
+    mark = f'"language":"{language}"'.encode()
+    rows = (json.loads(line) for line in lines().splitlines() if mark in line)
+    return [_task(row, held_out_fraction) for row in rows if row["language"] == language]
+
+
+def _task(row: dict[str, object], held_out_fraction: float | None) -> Task:
+    cluster = str(row.pop("cluster"))
+    split = None if held_out_fraction is None else side_of(cluster, held_out_fraction)
+    return Task.model_validate({**row, "split": split})
 
 
 def lines() -> bytes:

@@ -16,8 +16,8 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.edits import FORMATS, HOLE, EditError
 from strop.edits.headers import fenced
-from strop.tasks import templating
-from strop.tasks.prompt import Prompt, values
+from strop.tasks import templates
+from strop.tasks.templates import Prompt, values
 
 _TAGS = {"py": "python", "rs": "rust", "c": "c", "h": "c", "js": "javascript", "ts": "typescript", "go": "go"}
 """Words after the fence of a file, by the ending of its name."""
@@ -42,7 +42,7 @@ class EditPrompt(Prompt):
 
 def _chat(task: Task, template: str | None) -> EditPrompt:
     text = template or _packaged(task, "chat-edit")
-    return EditPrompt(messages=templating.messages(text, _values(task)), tag=_tag(text))
+    return EditPrompt(messages=templates.messages(text, _values(task)), tag=_tag(text))
 
 
 def _prefilled(task: Task, template: str | None) -> EditPrompt:
@@ -56,7 +56,7 @@ def _continue(task: Task, template: str | None) -> EditPrompt:
     text = template or _packaged(task, "continue-edit")
     head, fence = _begun(task, _tag(text))
     return EditPrompt(
-        text=f"{templating.fill(text, _values(task))}\n\n{head}",
+        text=f"{templates.fill(text, _values(task))}\n\n{head}",
         head=head,
         fence=fence,
         stop=(f"\n{fence}",) if fence else (),
@@ -102,9 +102,9 @@ def _after(check: EditCheck) -> dict[str, str]:
 
 def _packaged(task: Task, style: str) -> str:
     """The family's template, unless it speaks of another format than the task's; else that of all edits."""
-    own = templating.packaged_for(style, task.family)
+    own = templates.packaged_for(style, task.family)
     fits = own and ("{rule}" in own or _check(task).format == "search-replace")
-    return own if own and fits else templating.packaged(style)
+    return own if own and fits else templates.packaged(style)
 
 
 def _tag(template: str) -> str:
@@ -124,8 +124,8 @@ def _values(task: Task) -> dict[str, str]:
         "header": "### PATH" if named else "",
         "where": "PATH " if named else "",
     }
-    rule = templating.packaged(f"edit-{check.format}" if not _spans(check) else "edit-infill-span")
-    return {**values(shown), **own, "rule": templating.fill(rule, own)}
+    rule = templates.packaged(f"edit-{check.format}" if not _spans(check) else "edit-infill-span")
+    return {**values(shown), **own, "rule": templates.fill(rule, own)}
 
 
 def _files(check: EditCheck) -> str:

@@ -18,7 +18,7 @@ from strop.core.task import Task
 from strop.edits import FORMATS, HOLE
 from strop.tasks.edit_prompts import reference
 from strop.tasks.lines import Report, fail
-from strop.tasks.prompt import around_hole
+from strop.tasks.templates import around_hole
 
 PREFIX = "edits"
 ENDINGS = {"python": "py", "rust": "rs", "javascript": "js", "typescript": "ts", "c++": "cpp", "bash": "sh"}

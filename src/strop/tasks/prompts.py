@@ -10,10 +10,10 @@ from pathlib import Path
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import edit_prompts, rust_prompts, templating
-from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, TextPrompt, values
+from strop.tasks import edit_prompts, rust_prompts, templates
 from strop.tasks.rows import unknown
 from strop.tasks.rust_prompts import AnswerForm
+from strop.tasks.templates import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, TextPrompt, values
 
 CONTINUE_STOP = (*(f"\n{c}" for c in f"{string.ascii_letters}#@`>\"'"), "\n\n\n")
 """What ends a function's body: a line that starts at the margin, or two empty lines."""
@@ -34,7 +34,7 @@ def render(
         raise unknown("prompt style", style, STYLES)
     if not (task.statement.strip() or task.prompt):
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
-    text = None if template is None else templating.load(template)
+    text = None if template is None else templates.load(template)
     if task.check.answer == "label":
         return _LABEL[style](task, text)
     if task.check.answer == "edit":
@@ -71,15 +71,15 @@ def _continue(task: Task, template: str | None) -> Prompt:
         return ContinuePrompt(text=text, head=text, stop=CONTINUE_STOP)
     if not task.signature:
         return _continued_program(task, template)
-    template = templating.packaged("continue") if template is None else template
+    template = templates.packaged("continue") if template is None else template
     shown = {**_in_docstring(task), "signature": task.signature}
     at = max(template.rfind("{signature}"), 0)
-    before, head = template[:at], templating.fill(template[at:], shown)
+    before, head = template[:at], templates.fill(template[at:], shown)
     start = len(task.signature)
     if "\\" in head[start:] and "\\" not in template[at:]:
         head = head[:start] + head[start:].replace('"""', 'r"""', 1)
     # `fill` drops white space at the end, which here separates two parts.
-    front = templating.fill(before, shown) + before[len(before.rstrip()) :] if before.strip() else ""
+    front = templates.fill(before, shown) + before[len(before.rstrip()) :] if before.strip() else ""
     return ContinuePrompt(text=front + head, head=head, stop=CONTINUE_STOP)
 
 
@@ -87,7 +87,7 @@ def _continued_program(task: Task, template: str | None) -> Prompt:
     """A file that begins with the statement as its docstring; the completion is the whole program."""
     if not (task.check.answer == "program" and task.language == "python"):
         raise UserError(f"task {task.id!r} has no signature to continue: use style 'chat'")
-    text = templating.fill(template or templating.packaged("continue-program"), _in_docstring(task))
+    text = templates.fill(template or templates.packaged("continue-program"), _in_docstring(task))
     if template is None and "\\" in text:
         text = f"r{text}"
     return ContinuePrompt(text=text, stop=PROGRAM_STOP)
@@ -99,9 +99,9 @@ def _in_docstring(task: Task) -> dict[str, str]:
 
 
 def _chat(task: Task, template: str | None) -> Prompt:
-    template = template or templating.packaged_for("chat", task.family)
+    template = template or templates.packaged_for("chat", task.family)
     packaged = "chat" if task.signature else "chat-program"
-    messages = templating.messages(template or templating.packaged(packaged), values(task))
+    messages = templates.messages(template or templates.packaged(packaged), values(task))
     return ChatPrompt(messages=messages, head=_above(task.signature), language=task.language)
 
 
@@ -110,7 +110,7 @@ def _chat_prefilled(task: Task, template: str | None) -> Prompt:
     if not (signature or task.check.answer == "program"):
         raise UserError(f"task {task.id!r} has no signature to begin an answer with: use style 'chat'")
     packaged = "chat" if signature else "chat-program"
-    messages = templating.messages(template or templating.packaged(packaged), values(task))
+    messages = templates.messages(template or templates.packaged(packaged), values(task))
     prefill = f"```{task.language}\n{signature}".rstrip()
     stop = CONTINUE_STOP if signature else ("\n```",)
     return PrefilledPrompt(messages=messages, prefill=prefill, head=signature, stop=stop)
@@ -142,22 +142,22 @@ BEGUN = "Answer:"
 
 
 def _chat_label(task: Task, template: str | None) -> Prompt:
-    return TextPrompt(messages=templating.messages(template or _label_template(task, "chat"), values(task)))
+    return TextPrompt(messages=templates.messages(template or _label_template(task, "chat"), values(task)))
 
 
 def _prefilled_label(task: Task, template: str | None) -> Prompt:
-    messages = templating.messages(template or _label_template(task, "chat"), values(task))
+    messages = templates.messages(template or _label_template(task, "chat"), values(task))
     return PrefilledPrompt(messages=messages, prefill=BEGUN, head=BEGUN, stop=("\n",))
 
 
 def _continue_label(task: Task, template: str | None) -> Prompt:
-    question = templating.fill(template or _label_template(task, "continue"), values(task))
+    question = templates.fill(template or _label_template(task, "continue"), values(task))
     text = question if question.endswith(BEGUN) else f"{question}\n\n{BEGUN}"
     return ContinuePrompt(text=text, head=BEGUN, stop=("\n",))
 
 
 def _label_template(task: Task, style: str) -> str:
-    return templating.packaged_for(style, task.family) or templating.packaged(f"{style}-label")
+    return templates.packaged_for(style, task.family) or templates.packaged(f"{style}-label")
 
 
 _LABEL: dict[str, Callable[[Task, str | None], Prompt]] = {

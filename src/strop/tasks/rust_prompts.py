@@ -11,9 +11,9 @@ from typing import Literal
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import templating
+from strop.tasks import templates
 from strop.tasks.answers import until_fence
-from strop.tasks.prompt import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
+from strop.tasks.templates import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
 
 AnswerForm = Literal["function", "function-and-tests"]
 END = "\n}"
@@ -43,14 +43,14 @@ def _closed(head: str, completion: str) -> str:
 def continued(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
     """Style "continue". Raises UserError for a task without a signature."""
     if template is None and not task.prompt:
-        template = templating.packaged_for("continue", task.family)
+        template = templates.packaged_for("continue", task.family)
     if template is None:
         text = head = _begun(task)
     else:
         # The part of the text from the signature on is the program.
         front, _, _ = template.rpartition("{signature}")
         head = f"{task.signature.rstrip()} {{"
-        text = f"{templating.fill(front, values(task))}\n\n{head}" if front.strip() else head
+        text = f"{templates.fill(front, values(task))}\n\n{head}" if front.strip() else head
     if answer == "function":
         return RustContinuePrompt(text=text, head=head, stop=(END,))
     return ContinuePrompt(text=text, head=head)
@@ -59,13 +59,13 @@ def continued(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
 def chat(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
     """Style "chat": a fenced block with the complete program is asked for."""
     return ChatPrompt(
-        messages=templating.messages(template or _question(task, answer), values(task)), language="rust"
+        messages=templates.messages(template or _question(task, answer), values(task)), language="rust"
     )
 
 
 def prefilled(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
     """Style "chat-prefilled". Raises UserError for a task without a signature."""
-    messages = templating.messages(template or _question(task, answer), values(task))
+    messages = templates.messages(template or _question(task, answer), values(task))
     _begun(task)
     head = f"{task.signature.rstrip()} {{"
     fields = {"messages": messages, "prefill": f"```rust\n{head}", "head": head}
@@ -97,8 +97,8 @@ def _begun(task: Task) -> str:
 
 
 def _question(task: Task, answer: AnswerForm) -> str:
-    by_family = templating.packaged_for("chat", task.family)
-    return by_family or templating.packaged("chat-rust" if answer == "function" else "chat-rust-tests")
+    by_family = templates.packaged_for("chat", task.family)
+    return by_family or templates.packaged("chat-rust" if answer == "function" else "chat-rust-tests")
 
 
 _FUNCTION = re.compile(r"^ *(?:pub(?:\([^)]*\))? )?(?:const )?(?:unsafe )?fn \w+", re.M)

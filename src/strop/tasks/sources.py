@@ -1,6 +1,7 @@
 """Where tasks come from: one name for every source, read one task at a time or loaded as a whole."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail
 from strop.tasks.rows import Row, check_columns, mapped_task, suggestion
 
+BUILTIN = {"python-functions": "python", "rust-functions": "rust"}
+"""Built-in sources: the language of each."""
+
 NAMED: dict[str, Callable[[], list[Task]]] = {
-    "python-functions": lambda: builtin.load("python"),
-    "rust-functions": lambda: builtin.load("rust"),
+    **{name: partial(builtin.load, language) for name, language in BUILTIN.items()},
     "humaneval": humaneval.load,
 }
 """Sources that are a name alone."""
@@ -114,8 +117,10 @@ def read_rows(source: str) -> Iterator[tuple[str, Row]]:
 
 
 def _all_of(source: str, columns: Mapping[str, str] | None, held_out_fraction: float) -> list[Task]:
-    """The tasks of a source; edits have the split of what they are made from."""
+    """The tasks of a source; edits have the split of what they are made from, built-in tasks their own."""
     name, _, rest = source.partition(":")
+    if source in BUILTIN and not columns:
+        return builtin.load(BUILTIN[source], held_out_fraction)
     if name != edit_tasks.PREFIX:
         return list(iter_tasks(source, columns=columns))
     form, inner = edit_tasks.named(rest)

@@ -43,12 +43,16 @@ def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: 
         elif "train" in declared:
             side = "train"
         else:
-            smallest = min(tasks[i].id for i in cluster)
-            side = "held-out" if unit_interval("split", seed, smallest) < held_out_fraction else "train"
+            side = side_of(min(tasks[i].id for i in cluster), held_out_fraction, seed)
         for i in cluster:
             if tasks[i].split is None:
                 result[i] = tasks[i].model_copy(update={"split": side})
     return result
+
+
+def side_of(smallest: str, held_out_fraction: float, seed: int = 0) -> Split:
+    """The split of the cluster with this smallest id."""
+    return "held-out" if unit_interval("split", seed, smallest) < held_out_fraction else "train"
 
 
 def clusters(tasks: Sequence[Task]) -> list[list[int]]:

@@ -23,9 +23,8 @@ from strop.evaluation.hack_audit import flagged
 from strop.evaluation.result import Contamination, Evaluation, compare, rates_json
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
-from strop.tasks.mixture import sources_of
-from strop.tasks.recipe import windowed
 from strop.tasks.sources import load_tasks
+from strop.tasks.task_sets import sources_of, windowed
 from strop.training.setup import RunParts
 from strop.training.shared_play import SharedPlay
 from strop.training.sinks import Sinks

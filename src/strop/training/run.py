@@ -21,8 +21,7 @@ from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
 from strop.reports.run_folder import RunFolder
 from strop.rollouts.streams import MOST_FAULTS
-from strop.tasks.mixture import each
-from strop.tasks.recipe import tasks_of
+from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.evaluations import Evaluations
 from strop.training.final import save_final

@@ -21,7 +21,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
-from strop.tasks.mixture import TaskSet, task_sets
+from strop.tasks.task_sets import TaskSet, task_sets
 from strop.training.ranks import Ranks
 from strop.training.shared_play import SharedPlay
 from strop.verification import open_configured

@@ -25,9 +25,9 @@ from strop.policies import release_memory
 from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
-from strop.tasks.mixture import TaskSet, task_sets
 from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
+from strop.tasks.task_sets import TaskSet, task_sets
 from strop.training.logps import check_head, head_selects
 from strop.training.setup import computes_in_bfloat16, freeze_embeddings
 

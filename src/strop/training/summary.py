@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from strop.evaluation.result import Evaluation, compare, paired_json, rates_json
-from strop.tasks.mixture import TaskSet
+from strop.tasks.task_sets import TaskSet
 
 Sides = dict[str, Evaluation]
 """{"before", "warm", "after": evaluation} of one task set, those that there are."""

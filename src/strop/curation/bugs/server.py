@@ -18,7 +18,7 @@ from strop.core.ids import content_hash, derive_seed
 from strop.policies.paid.calls import Calls, Question, QuestionRefused, Response, Stopped
 from strop.policies.paid.connection import Connection
 from strop.policies.paid.folder import opened
-from strop.tasks import templating
+from strop.tasks import templates
 
 _COMMAND = "strop build bugs"
 MAX_TOKENS, TEMPERATURE = 4096, 1.0
@@ -59,7 +59,7 @@ class Server:
     def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
         """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
         clean = {name: value.encode(errors="replace").decode() for name, value in values.items()}
-        filled = templating.messages(template(stage), clean)
+        filled = templates.messages(template(stage), clean)
         messages = [{"role": m.role, "content": m.content} for m in filled]
         drawn = derive_seed(seed, stage, key, number) % 2**31
         known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, messages], length=32)

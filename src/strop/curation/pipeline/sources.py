@@ -11,7 +11,7 @@ from strop.curation.pipeline.read import Pipeline, SourceEntry
 from strop.curation.pipeline.stage import Watcher
 from strop.curation.pipeline.step import Dropped, drop
 from strop.tasks import sources
-from strop.tasks.recipe import date_of
+from strop.tasks.task_sets import date_of
 
 _BLOCK = 1 << 20
 

@@ -14,7 +14,7 @@ from strop.core.ids import content_hash, derive_seed
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.policies.paid.calls import Question
 from strop.policies.paid.connection import Prices, Usage
-from strop.tasks import templating
+from strop.tasks import templates
 
 Stage = Literal["rewrite", "solve"]
 STAGES: tuple[Stage, ...] = ("rewrite", "solve")
@@ -67,7 +67,7 @@ def solve(
 
 
 def _messages(name: str, **values: str) -> list[dict[str, str]]:
-    return [{"role": m.role, "content": m.content} for m in templating.messages(template(name), values)]
+    return [{"role": m.role, "content": m.content} for m in templates.messages(template(name), values)]
 
 
 def _question(

@@ -15,8 +15,8 @@ from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.tasks import sources
-from strop.tasks.prompt import examples
 from strop.tasks.rows import Row, suggestion
+from strop.tasks.templates import examples
 
 _ACECODE = {"id", "source", "question", "test_cases"}
 MOST_CHARACTERS = 20_000

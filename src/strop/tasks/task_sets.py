@@ -1,37 +1,103 @@
-"""A recipe's tasks, split, and those of some days: `metadata["date"]`, YYYY-MM-DD; a time of day after it is ignored.
+"""The task sets of a recipe: each with a recipe of its own, and with its tasks, split, and perhaps of some days only.
 
-LiveCodeBench (arXiv 2403.07974, section 3) uses date windows to keep tasks that a model may have been trained on out of
-an evaluation.
+A day is `metadata["date"]`, YYYY-MM-DD; a time of day after it is ignored. LiveCodeBench (arXiv 2403.07974, section 3)
+uses date windows to keep tasks that a model may have been trained on out of an evaluation.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from strop.config.mixture import TaskSetConfig
 from strop.config.schema import Recipe
-from strop.config.tasks import WindowConfig
+from strop.config.tasks import TasksConfig, WindowConfig
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.rust_prompts import judged_by_own_tests
 from strop.tasks.sources import load_tasks
+from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
 
 
 @dataclass(frozen=True)
-class InWindow:
-    """What a window left of some tasks."""
+class TaskSet:
+    """One task set of a run."""
 
-    tasks: list[Task]
-    undated: int
-    """Tasks left out because they have no date."""
-    outside: int
-    """Tasks left out because they are of another day."""
+    name: str
+    """"" where the recipe has only one."""
+    recipe: Recipe
+    """The run's, with this set alone, its rewards and its stop strings."""
+    train: list[Task]
+    held_out: list[Task]
 
     @property
-    def left_out(self) -> str:
-        """One line: how many were left out, and why; "" when none was."""
-        found = [f"{self.outside} of other days"] if self.outside else []
-        return ", ".join([*found, f"{self.undated} without a date"] if self.undated else found)
+    def tasks(self) -> list[Task]:
+        """All of them."""
+        return [*self.train, *self.held_out]
+
+    def weight_at(self, step: int) -> float:
+        """Its weight beside the other sets in a training step, from 1."""
+        config = self.recipe.task_set
+        return config.weight_at(step) if isinstance(config, TaskSetConfig) else 1.0
+
+
+def each(recipe: Recipe) -> dict[str, Recipe]:
+    """{name: the recipe with one task set alone, with its rewards and stop strings}; "" is the name of an only one."""
+    if isinstance(recipe.tasks, TasksConfig):
+        return {"": recipe}
+    return {
+        one.name: recipe.model_copy(
+            update={
+                "tasks": one,
+                "rewards": one.rewards or recipe.rewards,
+                "sampling": recipe.sampling.model_copy(
+                    update={"stop": recipe.sampling.stop if one.stop is None else one.stop}
+                ),
+            }
+        )
+        for one in recipe.tasks
+    }
+
+
+def sources_of(recipe: Recipe) -> str:
+    """The recipe's task sources as one text."""
+    return ", ".join(dict.fromkeys(tasks_source(one) for one in each(recipe).values()))
+
+
+def task_sets(recipe: Recipe, say: Callable[[str], None] = lambda text: None) -> list[TaskSet]:
+    """The recipe's task sets. Raises UserError where one is empty or two share a task.
+
+    A task that is a near-duplicate of another set's held-out task is not trained on; `say` gets a line about them.
+    """
+    sets = [TaskSet(name, one, *split_tasks(one)) for name, one in each(recipe).items()]
+    owner: dict[str, str] = {}
+    for one in sets:
+        for task in one.tasks:
+            if (other := owner.setdefault(task.id, one.name)) != one.name:
+                raise UserError(
+                    f"task {task.id} is in two task sets, {other} and {one.name}; keep them apart by topics or levels"
+                )
+    return [_without_duplicates(one, [other for other in sets if other is not one], say) for one in sets]
+
+
+def _without_duplicates(one: TaskSet, others: list[TaskSet], say: Callable[[str], None]) -> TaskSet:
+    held_out = [task for other in others for task in other.held_out]
+    if not held_out:
+        return one
+    close = similar_across(
+        [statement_shingles(task.statement) for task in one.train],
+        [statement_shingles(task.statement) for task in held_out],
+        STATEMENT_THRESHOLD,
+    )
+    if not close:
+        return one
+    say(f"{one.name}: {len(close)} training tasks left out, near-duplicates of held-out tasks of other sets")
+    train = [task for at, task in enumerate(one.train) if at not in close]
+    if not train:
+        raise UserError(
+            f"every training task of {one.name} is a near-duplicate of a held-out task of another set"
+        )
+    return TaskSet(one.name, one.recipe, train, one.held_out)
 
 
 def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
@@ -73,6 +139,23 @@ def chosen_tasks(recipe: Recipe, split: str, limit: int | None) -> tuple[list[Ta
         return chosen, None
     counts = {"undated": found.undated, "other_days": found.outside, "left_out": found.left_out}
     return chosen, {"from": window.from_, "to": window.to, **counts}
+
+
+@dataclass(frozen=True)
+class InWindow:
+    """What a window left of some tasks."""
+
+    tasks: list[Task]
+    undated: int
+    """Tasks left out because they have no date."""
+    outside: int
+    """Tasks left out because they are of another day."""
+
+    @property
+    def left_out(self) -> str:
+        """One line: how many were left out, and why; "" when none was."""
+        found = [f"{self.outside} of other days"] if self.outside else []
+        return ", ".join([*found, f"{self.undated} without a date"] if self.undated else found)
 
 
 def windowed(tasks: Sequence[Task], window: WindowConfig, key: str) -> InWindow:
