@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from strop.sandbox.box import Box, open_box, run_command
+    from strop.sandbox.folder import Folder
     from strop.sandbox.jails import jail_names
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import JailReport, Layer, probe, require_jail
-    from strop.sandbox.work import CommandResult, Work
+    from strop.sandbox.work import CommandResult, FileInfo, Work
 
 __all__ = [
     "Box",
     "CommandResult",
+    "FileInfo",
+    "Folder",
     "JailReport",
     "Layer",
     "Limits",
@@ -34,6 +37,8 @@ _HOME = {
     "open_box": "box",
     "jail_names": "jails",
     "CommandResult": "work",
+    "FileInfo": "work",
+    "Folder": "folder",
     "run_command": "box",
     "JailReport": "report",
     "Layer": "report",
