@@ -11,7 +11,7 @@ import pytest
 from tests.scale import some
 from tests.waiting import wait_until
 
-from strop.core.errors import SandboxError, UserError
+from strop.core.errors import NotStarted, SandboxError, UserError
 from strop.sandbox import Box, Limits, jail_names, open_box, require_jail
 from strop.sandbox.jails import choose
 
@@ -77,6 +77,20 @@ def test_hostile_leftovers_are_neither_followed_nor_kept(box: Box) -> None:
         assert not os.path.exists("/tmp/strop-planted")
     with box.work() as work:
         assert work.run(["ls", "-A"]).stdout == b""
+
+
+def test_what_cannot_be_started_ends_nothing_and_leaves_nothing(box: Box) -> None:
+    with box.work({"a": "b"}) as work:
+        for _ in range(2):
+            with pytest.raises(NotStarted):
+                work.run(["no-such-program"])
+        assert box._keeper is not None
+        pid = box._keeper.pid
+        assert work.run(["cat", "a"]).stdout == b"b"
+    with box.work({"c": "d"}) as work, pytest.raises(NotStarted):
+        work.run(["no-such-program"])
+    with box.work() as work:
+        assert work.run(["ls", "-A"]).stdout == b"" and box._keeper.pid == pid
 
 
 def test_a_path_to_read_comes_with_the_first_program(box: Box, tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from strop.sandbox.jails import jail_names
     from strop.sandbox.limits import Limits
     from strop.sandbox.report import JailReport, Layer, probe, require_jail
-    from strop.sandbox.work import CommandResult, Work
+    from strop.sandbox.work import CommandResult, FileInfo, Work
 
 __all__ = [
     "Box",
     "CommandResult",
+    "FileInfo",
     "Folder",
     "JailReport",
     "Layer",
@@ -32,11 +33,12 @@ __all__ = [
 _HOME = {
     "Limits": "limits",
     "Box": "box",
-    "Folder": "folder",
     "Work": "work",
     "open_box": "box",
     "jail_names": "jails",
     "CommandResult": "work",
+    "FileInfo": "work",
+    "Folder": "folder",
     "run_command": "box",
     "JailReport": "report",
     "Layer": "report",

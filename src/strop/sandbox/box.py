@@ -69,25 +69,33 @@ class Box:
         self._busy = False
 
     @contextmanager
-    def work(self, files: Mapping[str, bytes | str] | None = None) -> "Iterator[Work]":
+    def work(
+        self, files: Mapping[str, bytes | str] | None = None, *, read: Sequence[str] = ()
+    ) -> "Iterator[Work]":
         """A fresh work directory that holds `files` (relative names); it is wiped at the end. One at a time.
 
+        `read`: paths that all its programs may read.
         Raises ValueError for a file name that leaves the work directory.
         """
         if self._busy:
             raise ValueError("this box has a work directory in use")
         self._busy = True
         try:
-            work = Work(self._run, self._ask)
+            work = Work(self._run, self._ask, read)
             work.put(files or {})
             yield work
             if self._keeper is not None and work.used:
-                self._ask({"op": "wipe"})
+                self._ask({"op": "wipe"}, (), False)
         except BaseException:
             self.close()  # in the middle of something: the next program gets a fresh process
             raise
         finally:
             self._busy = False
+
+    def sized(self, limits: Limits) -> bool:
+        """Whether the work directory can't grow above `limits.dir_bytes`."""
+        launched = self.jail.launcher == "bwrap" and limits.dir_bytes >= LAUNCHER_BYTES
+        return self.jail.namespaces or launched
 
     def close(self) -> None:
         """Ends the process and all it started, and removes the work directory. Safe to call twice, from any thread.
@@ -135,7 +143,7 @@ class Box:
     def _run(
         self,
         job: dict[str, Any],
-        contents: Mapping[str, bytes],
+        contents: Sequence[bytes],
         stdin: bytes | socket.socket,
         limits: Limits,
         fresh: bool,
@@ -143,6 +151,8 @@ class Box:
         keeper = self._started(job["read"], fresh=fresh)
         try:
             return self._conversation(keeper, job, contents, stdin, limits)
+        except NotStarted:
+            raise
         except SandboxError:
             self.close()
             raise
@@ -151,7 +161,7 @@ class Box:
         self,
         keeper: JailedProcess,
         job: dict[str, Any],
-        contents: Mapping[str, bytes],
+        contents: Sequence[bytes],
         stdin: bytes | socket.socket,
         limits: Limits,
     ) -> CommandResult:
@@ -170,10 +180,7 @@ class Box:
                 keeper.cgroup.limit(limits.tree_bytes, limits.processes + 8)
                 kills = keeper.cgroup.kills()
             try:
-                sizes = [[name, len(data)] for name, data in contents.items()]
-                self._request(keeper, {**job, "files": sizes}, [in_read, out_write, err_write])
-                for data in contents.values():
-                    keeper.pour(data)
+                self._request(keeper, job, contents, [in_read, out_write, err_write])
             finally:
                 for fd in (in_read, out_write, err_write):
                     os.close(fd)
@@ -208,21 +215,28 @@ class Box:
             cpu_seconds=report["cpu"],
             peak_bytes=report["peak"],
             left=report["left"],
-            sized=report["sized"] or (self.jail.launcher == "bwrap" and limits.dir_bytes >= LAUNCHER_BYTES),
+            sized=self.sized(limits),
             out_of_memory=keeper.cgroup is not None and keeper.cgroup.kills() > kills,
         )
 
-    def _request(self, keeper: JailedProcess, job: dict[str, Any], fds: Sequence[int] = ()) -> None:
+    def _request(
+        self, keeper: JailedProcess, job: dict[str, Any], contents: Sequence[bytes], fds: Sequence[int] = ()
+    ) -> None:
         data = json.dumps(job).encode()
         keeper.send({"bytes": len(data)}, fds)
-        keeper.pour(data)
+        for part in (data, *contents):
+            keeper.pour(part)
 
-    def _ask(self, job: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
-        assert self._keeper is not None
+    def _ask(
+        self, job: dict[str, Any], contents: Sequence[bytes], fresh: bool
+    ) -> tuple[dict[str, Any], list[int]]:
+        keeper = self._started(job["read"], fresh=True) if fresh else self._keeper
+        if keeper is None:
+            raise SandboxError("the box was closed")
         fds: list[int] = []
         try:
-            self._request(self._keeper, job)
-            return self._keeper.receive(fds=fds), fds
+            self._request(keeper, job, contents)
+            return keeper.receive(fds=fds), fds
         except SandboxError:
             self.close()
             raise

@@ -9,7 +9,7 @@ denies kill), and files they leave in the work directory are only touched throug
 
 Control socket (`strop.sandbox.jailed`): a request is {"bytes": count}, for "run" with the program's three descriptors,
 then `count` bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one message; for
-"read" with a descriptor.
+"read" and "list" with a descriptor.
 """
 
 import contextlib
@@ -29,7 +29,18 @@ from strop.sandbox.program import NoProgram, Program
 
 _PACKET_BYTES = 1 << 16
 _ASKED = frozenset(
-    {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ, errno.EFBIG}
+    {
+        *(
+            errno.ENAMETOOLONG,
+            errno.ENOTDIR,
+            errno.EISDIR,
+            errno.EEXIST,
+            errno.EINVAL,
+            errno.EILSEQ,
+            errno.EFBIG,
+        ),
+        *(errno.EACCES, errno.EPERM, errno.ELOOP),  # modes of folders that a program has set
+    }
 )
 """What the names and sizes of files that were asked for lead to; all else is the machine's."""
 
@@ -83,11 +94,22 @@ def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.W
 
 
 def _options(limits: Limits, uid: int) -> str:
-    return f"size={limits.dir_bytes},nr_inodes=16384,mode=700" + (f",uid={uid},gid={uid}" if uid else "")
+    return f"size={limits.dir_bytes},nr_inodes={workdir.ENTRIES},mode=700" + (
+        f",uid={uid},gid={uid}" if uid else ""
+    )
 
 
 def _packed(message: dict[str, Any]) -> bytes:
     return json.dumps(message).encode()
+
+
+def _stored(found: dict[str, Any]) -> int:
+    """A descriptor of what was found, as JSON."""
+    fd = os.memfd_create("listing", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(_packed(found))
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 class Keeper:
@@ -126,11 +148,8 @@ class Keeper:
             job = json.loads(self._receive(count))
             if job["op"] == "run":
                 self.control.send(_packed(self._run(job, fds)))
-            elif job["op"] == "read":
-                self._hand_over(job["name"])
             else:
-                self._wipe()
-                self.control.send(_packed({"error": ""}))
+                self._answer(job)
 
     def end(self) -> None:
         """Kills what is left and removes the work directory, if it is not gone with this process. Raises OSError."""
@@ -151,20 +170,43 @@ class Keeper:
             count -= len(part)
         return b"".join(parts)
 
-    def _wipe(self) -> None:
-        os.chdir(self.work)
-        workdir.clear(self.work)
-
-    def _hand_over(self, name: str) -> None:
+    def _answer(self, job: dict[str, Any]) -> None:
+        """Sends what was asked for, as a descriptor if there is something, or what was wrong with the request."""
+        fds: list[int] = []
+        reply: dict[str, Any] = {"error": ""}
         try:
-            fd = workdir.open_regular(self.work, name)
-        except FileNotFoundError:
-            self.control.send(_packed({"error": "FileNotFoundError"}))
-        except (OSError, ValueError) as error:
-            self.control.send(_packed({"error": str(error)}))
-        else:
-            socket.send_fds(self.control, [_packed({"error": ""})], [fd])
+            fds = self._done(job)
+        except FileNotFoundError as error:
+            reply = {"error": str(error.filename), "absent": True}
+        except ValueError as error:
+            reply["error"] = str(error)
+        except OSError as error:
+            if not self._asked(error):
+                raise
+            reply["error"] = os.strerror(error.errno or 0)
+        socket.send_fds(self.control, [_packed(reply)], fds)
+        for fd in fds:
             os.close(fd)
+
+    def _done(self, job: dict[str, Any]) -> list[int]:
+        match job["op"]:
+            case "put":
+                self._furnish(job["files"], Limits(**job["limits"]))
+            case "read":
+                return [workdir.open_regular(self.work, job["name"])]
+            case "list":
+                return [_stored(workdir.listing(self.work))]
+            case "remove":
+                for name in job["names"]:
+                    workdir.remove(self.work, name)
+            case _:
+                os.chdir(self.work)
+                workdir.clear(self.work)
+        return []
+
+    def _asked(self, error: OSError) -> bool:
+        """Whether names or sizes that were asked for led to it."""
+        return error.errno in _ASKED or (self.sized and error.errno == errno.ENOSPC)
 
     def _run(self, job: dict[str, Any], streams: list[int]) -> dict[str, Any]:
         report: dict[str, Any] = {
@@ -172,15 +214,14 @@ class Keeper:
             "error": "",
             "asked": False,
             "expired": "",
-            "sized": self.sized,
         }
         limits = Limits(**job["limits"])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             try:
-                self._furnish(job, limits)
+                self._furnish(job["files"], limits)
             except OSError as error:
-                report["asked"] = error.errno in _ASKED or (self.sized and error.errno == errno.ENOSPC)
+                report["asked"] = self._asked(error)
                 raise
             child = self._start(job, limits, streams, report)
             for fd in streams:
@@ -202,12 +243,19 @@ class Keeper:
         )
         return report
 
-    def _furnish(self, job: dict[str, Any], limits: Limits) -> None:
-        for name, size in job["files"]:
-            workdir.put(self.work, name, self._receive(size), self.settings.uid)
-        if self.sized and limits.dir_bytes != self.size:
-            kernel.mount("none", self.work, "", 0x20, _options(limits, self.settings.uid))
-            self.size = limits.dir_bytes
+    def _furnish(self, files: list[tuple[str, int, bool]], limits: Limits) -> None:
+        """Takes the files that follow a request, each (name, bytes, executable), to the last. Raises OSError."""
+        left = list(reversed(files))
+        try:
+            if self.sized and limits.dir_bytes != self.size:
+                kernel.mount("none", self.work, "", 0x20, _options(limits, self.settings.uid))
+                self.size = limits.dir_bytes
+            while left:
+                name, size, executable = left.pop()
+                workdir.put(self.work, name, self._receive(size), self.settings.uid, executable=executable)
+        finally:
+            for _, size, _ in left:
+                self._receive(size)
 
     def _start(self, job: dict[str, Any], limits: Limits, streams: list[int], report: dict[str, Any]) -> int:
         build = job["profile"] == "build"

@@ -1,11 +1,12 @@
 """One piece of work in a box, as the parent sees it: its files, its programs and how each of them ended."""
 
+import json
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from strop.core.errors import NotStarted
 from strop.sandbox.limits import Limits
@@ -40,25 +41,55 @@ class CommandResult:
     """Whether the kernel killed one of its processes because the tree used more than limits.tree_bytes."""
 
 
-Run = Callable[[dict[str, Any], Mapping[str, bytes], bytes | socket.socket, Limits, bool], CommandResult]
-"""Runs a program: its job, the files that are new, its input, its limits, whether it is the first here."""
-Ask = Callable[[dict[str, Any]], tuple[dict[str, Any], list[int]]]
-"""The reply to a request, and its descriptors."""
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """A regular file in a work directory."""
+
+    size: int
+    """Bytes."""
+    executable: bool
+    """Whether its owner may run it."""
+
+
+class Contents(NamedTuple):
+    """What is in a work directory."""
+
+    files: dict[str, FileInfo]
+    """By relative path, in its order. Bytes of a path that are no UTF-8 are as `os.fsdecode` gives them."""
+    bytes: int
+    """What all entries take, at least a page each."""
+
+
+Run = Callable[[dict[str, Any], Sequence[bytes], bytes | socket.socket, Limits, bool], CommandResult]
+"""Runs a program: its job, what is in the new files, its input, its limits, whether the process may be a fresh one."""
+Ask = Callable[[dict[str, Any], Sequence[bytes], bool], tuple[dict[str, Any], list[int]]]
+"""The reply to a request, and its descriptors: its job, what is in the new files, whether it may start the process."""
 
 
 class Work:
     """The files and programs of one piece of work. Made by `Box.work`."""
 
-    def __init__(self, run: Run, ask: Ask) -> None:
-        self._run, self._ask = run, ask
-        self._waiting: dict[str, bytes] = {}
+    def __init__(self, run: Run, ask: Ask, read: Sequence[str]) -> None:
+        self._run, self._ask, self._read = run, ask, list(read)
+        self._waiting: dict[str, tuple[bytes, bool]] = {}
         self.used = False
-        """Whether a program has run in it."""
+        """Whether something was written or run in it."""
 
-    def put(self, files: Mapping[str, bytes | str]) -> None:
-        """Adds or replaces files; they are written before the next program starts."""
+    def put(self, files: Mapping[str, bytes | str], *, executable: Collection[str] = ()) -> None:
+        """Adds or replaces files; they are written before the next program starts. `executable`: names of programs."""
         for name, content in files.items():
-            self._waiting[safe_name(name)] = content.encode() if isinstance(content, str) else content
+            data = content.encode() if isinstance(content, str) else content
+            self._waiting[safe_name(name)] = data, name in executable
+
+    def flush(self, limits: Limits | None = None) -> None:
+        """Writes at once what was put; `limits`: of the directory.
+
+        Raises ValueError for a name or size that can't be written (others may be there then), SandboxError.
+        """
+        sizes, contents = self._taken()
+        job = {"op": "put", "files": sizes, "limits": asdict(limits or Limits()), "read": self._read}
+        fresh, self.used = not self.used, True
+        self._answer(job, contents, fresh=fresh)
 
     def run(
         self,
@@ -82,41 +113,72 @@ class Work:
         if not argv:
             raise NotStarted("no program is named")
         bounds = limits or Limits()
-        job = {
+        job: dict[str, Any] = {
             "op": "run",
             "argv": list(argv),
             "limits": asdict(bounds),
             "profile": profile,
-            "read": list(read),
+            "read": [*self._read, *read],
             "environment": dict(environment or {}),
         }
-        contents, self._waiting = self._waiting, {}
-        result = self._run(job, contents, stdin, bounds, not self.used)
-        self.used = True
-        return result
+        sizes, contents = self._taken()
+        job["files"] = sizes
+        fresh, self.used = not self.used, True
+        return self._run(job, contents, stdin, bounds, fresh)
 
     def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
         """A regular file that a program wrote; no link is followed.
 
         Raises FileNotFoundError, ValueError when it is longer than `limit` bytes or no regular file, SandboxError.
         """
-        safe_name(name)
+        name = safe_name(name)
         if name in self._waiting:
-            return self._waiting[name]
+            return self._waiting[name][0]
         if not self.used:
             raise FileNotFoundError(name)
-        reply, fds = self._ask({"op": "read", "name": name})
-        if not fds:
-            raise (
-                FileNotFoundError(name)
-                if reply["error"] == "FileNotFoundError"
-                else ValueError(reply["error"])
-            )
-        with os.fdopen(fds[0], "rb") as file:
+        with os.fdopen(self._answer({"op": "read", "name": name})[0], "rb") as file:
             data = file.read(limit + 1)
         if len(data) > limit:
             raise ValueError(f"{name} is longer than {limit} bytes")
         return data
+
+    def contents(self) -> Contents:
+        """What is in the directory, without files that were only put. The box looks itself, and follows no link.
+
+        Raises ValueError for more than `workdir.ENTRIES` entries or folders deeper than `workdir.DEPTH`, SandboxError.
+        """
+        if not self.used:
+            return Contents({}, 0)
+        with os.fdopen(self._answer({"op": "list"})[0], "rb") as file:
+            found = json.load(file)
+        files = sorted(found["files"].items())
+        return Contents({name: FileInfo(*info) for name, info in files}, found["bytes"])
+
+    def remove(self, names: Collection[str]) -> None:
+        """Removes files, links and whole folders, one after another.
+
+        Raises FileNotFoundError for the first that is not there, ValueError for a name that leaves the directory.
+        """
+        asked = [safe_name(name) for name in names]
+        if asked and not self.used:
+            raise FileNotFoundError(asked[0])
+        if asked:
+            self._answer({"op": "remove", "names": asked})
+
+    def _taken(self) -> tuple[list[tuple[str, int, bool]], list[bytes]]:
+        """(name, bytes, executable) of the files that wait, and what is in them."""
+        waiting, self._waiting = self._waiting, {}
+        return [(name, len(data), run) for name, (data, run) in waiting.items()], [
+            d for d, _ in waiting.values()
+        ]
+
+    def _answer(
+        self, job: dict[str, Any], contents: Sequence[bytes] = (), *, fresh: bool = False
+    ) -> list[int]:
+        reply, fds = self._ask(job, contents, fresh)
+        if reply["error"]:
+            raise (FileNotFoundError if reply.get("absent") else ValueError)(reply["error"])
+        return fds
 
 
 def safe_name(name: str) -> str:

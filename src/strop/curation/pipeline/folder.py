@@ -18,7 +18,7 @@ _WORK, _LOCK, _PLAN = ".work", ".lock", "plan.json"
 FORMAT = "strop-curation-1"
 
 
-class Folder:
+class CurationFolder:
     """The output folder while this process holds it."""
 
     def __init__(self, path: Path) -> None:
@@ -43,12 +43,12 @@ class Folder:
 
 
 @contextmanager
-def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> Iterator[Folder]:
+def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> Iterator[CurationFolder]:
     """Makes or takes up the folder and holds it for this process alone.
 
     Raises UserError for a folder that holds something else, another curation (unless `overwrite`), or is in use.
     """
-    folder = Folder(path)
+    folder = CurationFolder(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
         there = sorted(os.listdir(path))
@@ -84,7 +84,7 @@ def _refuse_foreign(path: Path, there: list[str]) -> None:
         raise UserError(f"{path} holds {foreign[0]} and no curated tasks: name an empty or a new folder")
 
 
-def _identity(folder: Folder) -> dict[str, Any] | None:
+def _identity(folder: CurationFolder) -> dict[str, Any] | None:
     manifest = folder.manifest()
     if manifest is not None and "identity" in manifest:
         found: dict[str, Any] = manifest["identity"]
@@ -92,7 +92,7 @@ def _identity(folder: Folder) -> dict[str, Any] | None:
     return _read(folder.work / _PLAN)
 
 
-def _clear(folder: Folder) -> None:
+def _clear(folder: CurationFolder) -> None:
     """Removes what an earlier curation wrote, and nothing else."""
     manifest = folder.manifest() or {}
     shutil.rmtree(folder.work, ignore_errors=True)

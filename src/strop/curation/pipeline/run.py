@@ -18,7 +18,7 @@ from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.text import printable
 from strop.curation.pipeline import sources
-from strop.curation.pipeline.folder import CHANGES, DROPPED, FORMAT, MANIFEST, TASKS, Folder, opened
+from strop.curation.pipeline.folder import CHANGES, DROPPED, FORMAT, MANIFEST, TASKS, CurationFolder, opened
 from strop.curation.pipeline.lines import read_lines, read_tasks
 from strop.curation.pipeline.read import Planned
 from strop.curation.pipeline.stage import Books, Index, StageCounts, StageFiles, Watcher, copied, index_of
@@ -74,7 +74,7 @@ class _Runner:
     """The stages of one run."""
 
     def __init__(
-        self, planned: Planned, folder: Folder, options: RunOptions, watcher: Watcher, stack: ExitStack
+        self, planned: Planned, folder: CurationFolder, options: RunOptions, watcher: Watcher, stack: ExitStack
     ) -> None:
         self._planned, self._folder, self._options = planned, folder, options
         self._watcher, self._stack = watcher, stack
@@ -175,7 +175,7 @@ class _Runner:
 
 
 def _write(
-    planned: Planned, identity: dict[str, Any], folder: Folder, entries: list[StageCounts], last: StageFiles
+    planned: Planned, identity: dict[str, Any], folder: CurationFolder, entries: list[StageCounts], last: StageFiles
 ) -> dict[str, Any]:
     """The result files, and last of all the manifest."""
     work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
