@@ -59,7 +59,7 @@ class StartedEffect:
     @classmethod
     def begun(cls, effect: Effect, services: PlayServices) -> "StartedEffect":
         """Started now."""
-        future = effect.start(services)
+        future: Any = effect.start(services)
         if not isinstance(future, Future):
             name = type(effect).__name__
             raise TypeError(f"{name}.start returned {future!r:.60}, not a Future; return services.call(...)")

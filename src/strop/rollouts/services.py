@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -195,7 +196,7 @@ class PlayFolder:
         """See `core.play.Folder`."""
         program = Run(tuple(argv), stdin=stdin, seconds=seconds, memory_bytes=memory_bytes)
         with self._places:
-            return _ran(partial(self._inner.run, environment=environment), program)
+            return _ran(partial(self._inner.run, environment=environment), program, self._inner.limits)
 
     def play(self, program: Run) -> Ran:
         """Puts a program's files, and runs it."""
@@ -204,12 +205,13 @@ class PlayFolder:
         except (NotStarted, ValueError) as error:
             return _not_started(error)
         with self._places:
-            return _ran(self._inner.run, program)
+            return _ran(self._inner.run, program, self._inner.limits)
 
 
-def _ran(run: Callable[..., CommandResult], program: Run) -> Ran:
+def _ran(run: Callable[..., CommandResult], program: Run, bounds: Limits | None = None) -> Ran:
     """How a program ended. Raises SandboxError where the jail broke."""
-    limits = Limits(
+    limits = replace(
+        bounds or Limits(),
         cpu_seconds=program.seconds,
         wall_seconds=3 * program.seconds,
         memory_bytes=program.memory_bytes,

@@ -74,7 +74,12 @@ class _Runner:
     """The stages of one run."""
 
     def __init__(
-        self, planned: Planned, folder: CurationFolder, options: RunOptions, watcher: Watcher, stack: ExitStack
+        self,
+        planned: Planned,
+        folder: CurationFolder,
+        options: RunOptions,
+        watcher: Watcher,
+        stack: ExitStack,
     ) -> None:
         self._planned, self._folder, self._options = planned, folder, options
         self._watcher, self._stack = watcher, stack
@@ -175,7 +180,11 @@ class _Runner:
 
 
 def _write(
-    planned: Planned, identity: dict[str, Any], folder: CurationFolder, entries: list[StageCounts], last: StageFiles
+    planned: Planned,
+    identity: dict[str, Any],
+    folder: CurationFolder,
+    entries: list[StageCounts],
+    last: StageFiles,
 ) -> dict[str, Any]:
     """The result files, and last of all the manifest."""
     work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
