@@ -341,7 +341,7 @@ class _Plays:
             play.pending = self._owner.verifier.submit(play.task, done.answer)
         else:
             play.pending = Future()
-            play.pending.set_result(_unanswered(done, self._limits.stops[done.reason]))
+            play.pending.set_result(_unanswered(play.task, done, self._limits.stops[done.reason]))
 
     def _close(self, play: Play) -> None:
         deciding = play.pending if play.awaits == "decision" else None
@@ -388,10 +388,11 @@ def _fault(play: Play, what: str, cause: BaseException | str) -> UserError:
     return environment_fault(play.environment, play.task.id, f"{what}, turn {len(play.turns)}", cause)
 
 
-def _unanswered(done: Done, action: StopAction) -> Verdict:
+def _unanswered(task: Task, done: Done, action: StopAction) -> Verdict:
     """The verdict of a play that ended without an answer to judge: ours where the reason is ours."""
     ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
-    outcome = Outcome.ERROR if done.reason in ours and action == "drop" else Outcome.NO_ANSWER
+    none = Outcome.UNJUDGED if task.check.rewards_alone else Outcome.NO_ANSWER
+    outcome = Outcome.ERROR if done.reason in ours and action == "drop" else none
     return Verdict(
         outcome=outcome,
         detail=f"the play ended: {done.reason}" + (f" ({done.answer})" if done.answer else ""),
