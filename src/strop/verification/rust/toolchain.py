@@ -31,10 +31,8 @@ only.
 """
 
 import contextlib
-import hashlib
 import logging
 import math
-import random
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -44,6 +42,7 @@ from strop.core.errors import BatchFailed, SandboxError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
+from strop.verification.draws import drawn
 from strop.verification.rust.apart import Testers
 from strop.verification.rust.audit import differences
 from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone
@@ -107,7 +106,7 @@ class RustToolchain:
         self._box: Box | None = None
         self._compiler: Compiler | None = None
         self._testers: Testers | None = None
-        self._rounds: dict[tuple[str, str, str], Rounds | None] = {}
+        self._rounds: dict[tuple[str, ...], Rounds | None] = {}
         self._static = True  # whether the text of an answer's own tests decides
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
@@ -273,8 +272,7 @@ class RustToolchain:
 
     def _audit(self, cases: Iterable[RustAnswer]) -> None:
         for case in cases:
-            seed = hashlib.sha256(case.answer.encode(errors="replace")).hexdigest()
-            if random.Random(seed).random() >= self.audit or case.outcome is not None:
+            if drawn(case.task.id, case.answer, "audit").random() >= self.audit or case.outcome is not None:
                 continue
             with self._boxed().work() as work:
                 said = differences(case, Cargo(self._built(), self.limits, self._vendor), work)
@@ -305,8 +303,8 @@ class RustToolchain:
         return open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
 
 
-def _task_key(case: RustAnswer) -> tuple[str, str, str]:
-    return (case.check.edition, case.check.tests, case.task.reference)
+def _task_key(case: RustAnswer) -> tuple[str, ...]:
+    return (case.task.id, case.check.edition, case.check.tests, case.task.reference)
 
 
 def _no_reason(answer: str) -> None:

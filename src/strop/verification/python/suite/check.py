@@ -22,6 +22,7 @@ from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.work import safe_name
+from strop.verification.draws import drawn
 from strop.verification.python.asserts import TesterReport, let_finish, stopped
 from strop.verification.python.child import fork, reap, worse
 from strop.verification.python.far_end import GONE
@@ -167,6 +168,7 @@ def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str
         "paths": paths,
         "hidden": hidden,
         "result_bytes": limits.result_bytes,
+        "draws": drawn(check.model_dump_json(), answer, "suite").randbytes(16),
     }
 
 
