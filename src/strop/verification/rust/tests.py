@@ -72,7 +72,8 @@ class CargoRunner:
         """One process a case."""
         for case in cases:
             prefix = layout.prefix(case)
-            result = _run(work, [PROGRAM, prefix], self.compiler.within(self.limits), self.compiler)
+            argv = [PROGRAM, prefix, "--test-threads=1"]
+            result = _run(work, argv, self.compiler.within(self.limits), self.compiler)
             _note(case, result)
             case.test = result.status == 0 and not result.expired
             text = (result.stdout + result.stderr).decode(errors="replace")
@@ -83,7 +84,6 @@ class CargoRunner:
                 if word != b"ignored":
                     name = name.decode(errors="replace").removeprefix(prefix)
                     case.tests.append(TestResult(id=name, outcome=names[word.decode()]))
-            case.tests.sort(key=lambda test: test.id)  # libtest tells them as its threads end
 
 
 class StrictRunner:

@@ -181,12 +181,17 @@ class RustToolchain:
                 shared = False
             (together if shared else alone).append(case)
         alone = self._without_unclosed(alone)
+        before = {case.number: (case.calls, case.rounds, case.refused) for case in together}
         for group in groups(together):
             self._judge_group(group, divide)
-        for case in together:
-            if case.again:
-                case.reset()
-                alone.append(case)
+            for case in group:
+                if case.again and len(group) > 1:  # a neighbour may be to blame
+                    case.calls, case.rounds, case.refused = before[case.number]
+                    case.reset()
+                    self._judge_group([case], divide)
+                if case.again:
+                    case.reset()
+                    alone.append(case)
         for case in alone:
             self._judge_alone(case)
 
@@ -201,18 +206,19 @@ class RustToolchain:
 
     def _judge_group(self, group: list[RustAnswer], divide: bool) -> None:
         """A shared crate. Raises BatchFailed where a compiler did not come to its end, unless it may be divided."""
-        if len(group) == 1:
-            return self._judge_alone(group[0])
         self._prepare(group)
         try:
             with self._boxed().work() as work:
                 CrateBatch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
         except Trouble as trouble:
-            if not divide:
+            if not divide and len(group) > 1:
                 raise BatchFailed(f"compiling {len(group)} answers {trouble}") from trouble
             for case in group:
                 case.reset()
-                self._judge_alone(case)
+                if len(group) > 1:
+                    self._judge_group([case], divide)
+                else:
+                    give_up(case, str(trouble))
 
     def _judge_alone(self, case: RustAnswer) -> None:
         """The answer as the root of a crate of its own, or a package for cargo."""
