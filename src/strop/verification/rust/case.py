@@ -1,6 +1,5 @@
 """One answer on its way to a verdict."""
 
-import re
 import secrets
 from dataclasses import dataclass, field
 
@@ -8,6 +7,7 @@ from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Trust, Verdict
 from strop.verification.rust.calls import ValueCalls
+from strop.verification.rust.diagnostics import steady
 from strop.verification.rust.literals import SECRET
 from strop.verification.rust.scan import Scan
 from strop.verification.rust.second_look import Rounds
@@ -15,11 +15,6 @@ from strop.verification.rust.trusted import Trusted
 
 MOST_OUTPUT = 16_000
 """Characters kept of each stage's output."""
-_VARYING = re.compile(
-    r"(?P<thread>^thread '.*'|^thread .*) \(\d+\)(?= panicked at )|(?P<count>; \d+ filtered out); finished in [\d.]+s$",
-    re.MULTILINE,
-)
-"""Words of Rust's own that another run says otherwise."""
 
 
 @dataclass
@@ -92,7 +87,7 @@ class RustAnswer:
             (f"{self.module}::", ""), (self.module, "zq0000"), (f"zt{self.module[2:]}", "zt0000"), (f"_{SECRET}", ""),
         ):  # fmt: skip
             text = text.replace(name, shown)
-        return _VARYING.sub(lambda found: found["thread"] or "", text)
+        return steady(text)
 
     def reset(self) -> None:
         """Forgets what was found, to judge it another way; the cost stays."""

@@ -23,6 +23,9 @@ _ONCE = re.compile(
     re.MULTILINE,
 )
 """Why a lint applies, which the compiler says of the first place in the crate alone, and the line left open by that."""
+_VARYING = re.compile(
+    r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$", re.MULTILINE
+)
 _INFERENCE = {"E0119", "E0271", "E0277", "E0282", "E0283", "E0284", "E0689", "E0790"}  # fmt: skip
 """Errors that other answers' trait implementations in the same crate might cause."""
 
@@ -43,6 +46,11 @@ class Diagnostics:
     def inference(self) -> bool:
         """Whether another file of the crate might have caused an error."""
         return any(code in _INFERENCE for code in self.errors)
+
+
+def steady(output: str) -> str:
+    """What a program of tests printed, but the numbers of its threads, how long it took and what else was in it."""
+    return _VARYING.sub(lambda found: found["thread"] or "", output)
 
 
 def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Diagnostics]:
