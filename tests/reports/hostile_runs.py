@@ -93,9 +93,14 @@ def _rollout(number: int, text: str, step: int) -> dict[str, Any]:
         "token_ids": [number, number, 10**9, -1], "logprobs": [-0.1, -2.0, -30.0, 0.0],
         "entropies": [0.1, 2.0, 3.0, 0.0], "text": text, "finish_reason": task, "policy_version": step,
     }  # fmt: skip
+    events = [
+        {"name": text, "asked": text, "result": text, "seconds": 0.1, "bytes": 9},
+        text,
+        {"name": [text]},
+    ]
     return {
         "task_id": task, "index": 0, "seed": 2**62, "prompt": text, "answer": answer,
-        "turns": [{"prompt_ids": [number], "completion": completion} for _ in range(2)],
+        "turns": [{"prompt_ids": [number], "completion": completion, "events": events} for _ in range(2)],
         "verdict": {
             "outcome": "failed" if step == 1 else task, "detail": text, "output": text, "seconds": 0.1,
             "cpu_seconds": 0.1, "peak_bytes": 10, "stages": [{"name": n, **stage} for n in (task, "build")],

@@ -1,12 +1,15 @@
 import json
+import math
 from itertools import pairwise
 
 import pytest
 
 from strop.core import files
 from strop.core.errors import UserError
+from strop.core.rollout import EVENT_TEXT
 from strop.reports.page.colours import runs_of
 from strop.reports.page.rollout_data import (
+    MOST_EVENTS,
     MOST_TEXT,
     MOST_TOKENS,
     ROW_TEXT,
@@ -19,6 +22,8 @@ from strop.reports.page.rollout_data import (
 )
 from strop.reports.rollout_files import evaluation_file, read_whole, step_file
 from strop.reports.run_folder import RunFolder
+from strop.reports.static.fit import body
+from strop.reports.static.sample import Picked
 
 from .made_runs import make_run
 
@@ -123,6 +128,42 @@ def test_what_is_too_long_is_cut_and_said(line, run):
     assert detail["answer"].endswith("... 7 more characters") and detail["left_out"]
     assert len(detail["turns"][0]["tokens"]) == MOST_TOKENS and detail["turns"][0]["tokens_left_out"] == 3
     assert row_of(line, step_file(run, 1))["tokens"] > MOST_TOKENS
+
+
+def test_events_of_a_turn(line, run):
+    """What is there is shown, cut; what has another shape is left out, and turns without events have no such key."""
+    event = {"name": "Verify", "asked": "answer", "result": "passed", "seconds": 0.12345, "bytes": 6}
+    odd = {"name": None, "asked": ["x"], "seconds": "long", "bytes": math.nan, "other": 1}
+    for turn in line["turns"]:
+        turn["events"] = [
+            event,
+            odd,
+            3,
+            "no event",
+            {**event, "name": "n" * 90, "result": "y" * (EVENT_TEXT + 7)},
+        ]
+    first, second = detail_of(line, step_file(run, 1))["turns"]
+    whole, damaged, long = first["events"]
+    assert whole == {**event, "seconds": 0.1235} and first["events_left_out"] == 0
+    assert damaged == {"name": "", "asked": "['x']", "result": "", "seconds": None, "bytes": None}
+    assert long["name"].endswith("n\n... 10 more characters") and long["result"].endswith(
+        "... 7 more characters"
+    )
+    assert second["events"] == first["events"]
+    line["turns"][0]["events"] = [event] * (MOST_EVENTS + 3)
+    line["turns"][1]["events"] = {"name": "no list"}
+    first, second = detail_of(line, step_file(run, 1))["turns"]
+    assert len(first["events"]) == MOST_EVENTS and first["events_left_out"] == 3
+    assert "events" not in second
+
+
+def test_events_are_cut_where_a_report_cuts_texts(line, run):
+    line["turns"][0]["events"] = [{"name": "Verify", "asked": "a" * 300, "result": "b" * 300}]
+    where = step_file(run, 1)
+    picked = Picked(row_of(line, where), detail_of(line, where), [])
+    first, second = body(picked, 100)["turns"]
+    assert first["events"][0]["asked"] == "a" * 100 + "\n... 200 more characters"
+    assert first["events"][0]["result"].startswith("b" * 100 + "\n") and "events" not in second
 
 
 @pytest.mark.parametrize("broken", [{}, {"turns": 3}, {"turns": [{}], "task_id": "a", "index": 0}])

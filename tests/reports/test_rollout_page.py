@@ -9,6 +9,7 @@ import pytest
 
 from strop.reports.static.report import report
 
+from .hostile_runs import rewrite_lines
 from .made_runs import make_run
 from .two_runs import STEPS, all_played, make_two_runs, played, show
 
@@ -112,6 +113,41 @@ def test_tokens_are_those_that_were_sampled(runs: list[Path], rollout_page: Any)
     )
     assert heat[least] == max(heat) > 0
     assert all(heat[at] == -1 for at, sampled in enumerate(mask) if not sampled)
+
+
+def test_events_stand_after_their_turn(tmp_path: Path, open_page: Callable[..., Any]) -> None:
+    run = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=2, evaluations=())
+    event = {
+        "name": "RunTests",
+        "asked": "RunTests(a.py)",
+        "result": "2 of 3 failed",
+        "seconds": 1.5,
+        "bytes": 13,
+    }
+
+    def with_events(line: dict[str, Any]) -> dict[str, Any]:
+        line["turns"][0]["events"] = [event, {**event, "name": HOSTILE[0], "result": HOSTILE[0]}]
+        return line
+
+    rewrite_lines(run / "rollouts" / "step-000001.jsonl.zst", with_events)
+    page = open_page(report([run], tmp_path / "report.html").path, "#view=rollout&run=0&id=t.1.0.0")
+    heads = page.locator("section[aria-label='Sampled text'] summary").all_inner_texts()
+    words = (
+        "Turn 1 of 2",
+        "After turn 1: RunTests 1.5 s, 13 B",
+        f"After turn 1: {HOSTILE[0][:20]}",
+        "Given",
+        "Turn 2",
+    )
+    assert len(heads) == len(words) and all(map(str.startswith, heads, words)), heads
+    fold = page.locator("section[aria-label='Sampled text'] details").nth(1)
+    assert not fold.locator("pre").first.is_visible()
+    fold.locator("summary").click()
+    assert [text.strip() for text in fold.locator("pre").all_inner_texts()] == [
+        event["asked"],
+        event["result"],
+    ]
+    assert page.locator("main :is(img, script)").count() == 0
 
 
 def test_token_colours_follow_the_chosen_measure(runs: list[Path], rollout_page: Any) -> None:

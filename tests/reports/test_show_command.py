@@ -3,6 +3,7 @@
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,12 @@ from strop.core.rollout import Rollout
 from strop.core.verdict import Outcome
 from strop.reports.run_folder import RunFolder
 
+from .hostile_runs import rewrite_lines
 from .made_runs import make_run
 from .terminals import COLOUR, strop_on_terminal, widest
 from .test_runs_command import strop
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202eabc\x9b31m[bold]\ud800 \r x" + "\U0001f600" * 3
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +59,60 @@ def test_one_rollout_is_shown_whole(run: Path) -> None:
         assert f"    {line}" in text
     assert "verdict  failed: " in text and re.search(r"build +failed", text)
     assert f"reward {rollout.reward:.3f}, advantage {rollout.advantage:+.3f}" in text
+
+
+def test_every_turn_is_shown_in_short(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=4, tokens=80, evaluations=())
+    rollout = next(RunFolder.read(folder).iter_groups(1)).rollouts[0]
+    text = shown(folder, "--step", 1, "--limit", 1)
+    parts = re.split(r"^turn (\d) of 4 \(\w+\)$", text, flags=re.M)
+    assert parts[1::2] == ["1", "2", "3", "4"]
+    for before, said, turn in zip(parts[::2], parts[2::2], rollout.turns, strict=False):
+        first, *more = turn.completion.text.strip("\n").split("\n")
+        assert f"    {first}\n" in said.split("given")[0]
+        assert (f"... {len(more) - 4} more lines" in said.split("given")[0]) is (len(more) > 4)
+        assert ("It does not pass: 1 of 3 tests failed" in before) is (turn is not rollout.turns[0])
+    assert "more turns" not in text
+    whole = shown(folder, "--id", "t.1.0.0")
+    for turn in rollout.turns:
+        assert all(f"    {line}" in whole for line in turn.completion.text.rstrip().split("\n"))
+
+
+def test_of_many_turns_the_first_and_the_last_are_shown(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=30, evaluations=())
+    text = shown(folder, "--step", 1, "--limit", 1)
+    assert re.findall(r"^turn (\d+) of 30", text, re.M) == ["1", *(str(n) for n in range(24, 31))]
+    assert "\n... 22 more turns; --full shows all\n" in text
+    assert len(re.findall(r"^turn \d+ of 30", shown(folder, "--id", "t.1.0.0"), re.M)) == 30
+
+
+def with_events(line: dict[str, Any]) -> dict[str, Any]:
+    """The rollout's line with events, long, hostile and damaged ones, after its first turn."""
+    asked = {"name": "RunTests", "asked": "RunTests(paths=['a.py'])", "result": "failed: 2 of 3\n" + EVIL}
+    many = [{"name": f"Look{n}", "asked": "x" * 9000, "result": "", "seconds": None} for n in range(60)]
+    line["turns"][0]["events"] = [{**asked, "seconds": 1.5, "bytes": 12345}, "no event", *many]
+    line["turns"][1]["events"] = {"name": "no list"}
+    return line
+
+
+def test_events_of_a_turn(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=3, evaluations=())
+    rewrite_lines(folder / "rollouts" / "step-000001.jsonl.zst", with_events)
+    text = shown(folder, "--step", 1, "--limit", 1)
+    after_first = text.partition("turn 1 of 3")[2].partition("turn 2 of 3")[0]
+    assert (
+        "event RunTests  1.50 s  12,345 bytes\n    RunTests(paths=['a.py']) -> failed: 2 of 3 \\x1b]0;owned"
+        in (after_first)
+    )
+    assert after_first.count("\nevent ") == 5 and "... 56 more events" in after_first
+    assert text.count("\nevent ") == 5 and "x" * 101 not in text
+    whole = shown(folder, "--id", "t.1.0.0")
+    assert "asked\n    RunTests(paths=['a.py'])\nresult\n    failed: 2 of 3\n    \\x1b]0;owned" in whole
+    assert whole.count("\nevent ") == 50 and "... 11 more events" in whole
+    assert "x" * 4000 in whole.replace("\n", "") and "x" * 4001 not in whole
+    assert "5000 more characters" in whole
+    for raw in ("\x1b]0", "\x07", "\u202e", "\x9b"):
+        assert raw not in strop_on_terminal(["show", str(folder), "--id", "t.1.0.0"], 60)
 
 
 def test_rollouts_of_a_step_of_a_group_and_of_an_evaluation(run: Path) -> None:
@@ -152,9 +210,6 @@ def test_an_empty_run_and_a_damaged_one_say_what_they_are(tmp_path: Path) -> Non
     last = RunFolder.read(torn).rollout_file(3)
     last.write_bytes(last.read_bytes()[:-20])
     assert f"{last} is torn and is left out" in shown(torn, "--task", task[:4], "--limit", 99)
-
-
-EVIL = "\x1b]0;owned\x07\x1b[2J\u202eabc\x9b31m[bold]\ud800 \r x" + "\U0001f600" * 3
 
 
 def test_hostile_texts_reach_no_terminal_raw(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from strop.reports.page.rollout_data import cut_text
+from strop.reports.page.rollout_data import EVENT_NAME, cut_text
 from strop.reports.static.report import report
 
 from .hostile_runs import hostile_run, named_runs, shown
@@ -78,6 +78,10 @@ def rollout_of(number: int, kind: str) -> Place:
     has += [
         ["section[aria-label=Scores]", task],
         [".rollout-head .flag", task],
+        [
+            "section[aria-label='Sampled text'] summary b",
+            shown(cut_text(CORPUS[kind], EVENT_NAME)[0])[:EVENT_NAME],
+        ],
         ["section[aria-label=Facts]", task],
     ]
     return {"view": "rollout", "id": f"t.1.{number}.0", "has": has}

@@ -81,7 +81,7 @@ def _print(out: "Console", finder: "RolloutFinder", found: "FoundRollout", *, fu
     from strop.reports.terminal import rollouts as terminal
 
     language = task_of(found.line)["language"]
-    vocabulary = finder.vocabulary if full else []
+    vocabulary = finder.vocabulary if full or len(found.line["turns"]) > 1 else []
     detail = detail_of(found.line, found.place, vocabulary, language, colours=False)
     doubt = terminal.doubt_of(found.line)
     out.print(*terminal.rollout(found.row, detail, full=full, doubt=doubt), sep="\n")

@@ -13,6 +13,7 @@ from typing import Any
 
 import zstandard
 
+from strop.core.rollout import EVENT_TEXT
 from strop.reports import shapes
 from strop.reports.rollout_files import RolloutFile
 from strop.reports.run_folder import VOCABULARY
@@ -24,6 +25,8 @@ ROW_TEXT, LABEL = 300, 120
 """Characters of an answer in its row, and of a task's label."""
 MOST_TEXT, MOST_TOKENS = 20_000, 2_000
 """Characters of one text, and tokens of one turn, that a detail holds; what is cut off is said."""
+MOST_EVENTS, EVENT_NAME = 50, 80
+"""Events of one turn that a detail holds, the rest is counted; and characters of an event's name."""
 MOST_PIECE = 256
 """Characters of one token's text; vocabularies have none that is longer, but a damaged one may."""
 _EPSILON = 1e-9
@@ -183,7 +186,25 @@ def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> di
         "policy_version": _short(completion.get("policy_version", 0)),
         "tokens": given + sampled,
         "tokens_left_out": max(0, len(completion["token_ids"]) - MOST_TOKENS),
+        **_events(turn.get("events")),
     }
+
+
+def _events(events: Any) -> dict[str, Any]:
+    """What the environment asked for after a turn: `events`, and `events_left_out` of them; empty without any."""
+    found = [event for event in events if isinstance(event, Mapping)] if isinstance(events, list) else []
+    if not found:
+        return {}
+    shown = [
+        {
+            "name": cut_text(event.get("name"), EVENT_NAME)[0],
+            "asked": cut_text(event.get("asked"), EVENT_TEXT)[0],
+            "result": cut_text(event.get("result"), EVENT_TEXT)[0],
+            **{key: _short(event.get(key), 4) for key in ("seconds", "bytes")},
+        }
+        for event in found[:MOST_EVENTS]
+    ]
+    return {"events": shown, "events_left_out": len(found) - len(shown)}
 
 
 def _piece(token: int, vocabulary: Sequence[str]) -> str:

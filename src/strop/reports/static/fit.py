@@ -70,12 +70,20 @@ def body(picked: Picked, text: int) -> dict[str, Any]:
             "stages": stages,
             "tests": tests,
         }
-    turns = [{**t, **{key: cut_text(t[key], text)[0] for key in ("given", "text")}} for t in detail["turns"]]
+    turns = [_cut_turn(turn, text) for turn in detail["turns"]]
     answer, cut = cut_text(detail["answer"], text)
     colours = [["", len(answer)]] if cut else detail["colours"]
     return {**detail, "prompt": cut_text(detail["prompt"], text)[0], "answer": answer, "colours": colours,
             "turns": turns, "verdict": verdict,
             "left_out": "long texts are cut" if cut else detail["left_out"]}  # fmt: skip
+
+
+def _cut_turn(turn: Mapping[str, Any], text: int) -> dict[str, Any]:
+    def cut(found: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+        return {**found, **{key: cut_text(found[key], text)[0] for key in keys}}
+
+    events = [cut(event, "asked", "result") for event in turn.get("events", ())]
+    return cut(turn, "given", "text") | ({"events": events} if events else {})
 
 
 def stored(parts: Sequence[bytes]) -> int:

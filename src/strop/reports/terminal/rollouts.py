@@ -21,6 +21,8 @@ from strop.rollouts.step_metrics import contradiction
 PROMPT_LINES, OUTPUT_LINES, TESTS = 12, 12, 5
 """Shown of a prompt, of an output and of the tests that did not pass, where not everything is asked for."""
 _STYLES = {"passed": "green", "failed": "red", "error": "magenta", "tampered": "bold red", "unjudged": "dim"}
+TURNS, TURN_LINES, EVENTS, EVENT_WIDTH = 8, 5, 5, 100
+"""The same of a play's turns, of the texts of a turn of several, and of a turn's events, each of them a line."""
 
 
 def headline(row: Mapping[str, Any]) -> Text:
@@ -48,18 +50,53 @@ def rollout(
     if not goes_on:
         yield from _block("prompt", prompt, PROMPT_LINES, full)
     turns = detail["turns"]
-    for place, turn in enumerate(turns if full and (len(turns) > 1 or not answer) else ()):
-        yield from _block("given", str(turn["given"]), OUTPUT_LINES, full)
-        yield from _block(
-            f"turn {place + 1} ({printable(str(turn['finish_reason']))})",
-            str(turn["text"]),
-            OUTPUT_LINES,
-            full,
-        )
+    yield from _turns(turns, full, texts=len(turns) > 1 or (full and not answer))
     yield Text("answer (the prompt and its continuation)" if goes_on else "answer", style="dim")
     yield code(answer or (str(turns[-1]["text"]) if turns else ""), str(detail["language"]))
     yield from _verdict(detail["verdict"], full)
     yield _scores(detail)
+
+
+def _turns(turns: Sequence[Mapping[str, Any]], full: bool, *, texts: bool) -> Iterator[RenderableType]:
+    """What each turn was given and what it said, both only with `texts`, and what the environment asked for."""
+    left_out = 0 if full else max(0, len(turns) - TURNS)
+    most = OUTPUT_LINES if len(turns) == 1 else TURN_LINES
+    for number, turn in enumerate(turns, start=1):
+        if 1 < number <= 1 + left_out:
+            continue
+        if left_out and number == 2 + left_out:
+            yield Text(f"... {left_out} more turns; --full shows all", style="dim")
+        if texts:
+            yield from _block("given", str(turn["given"]), most, full)
+            reason = printable(str(turn["finish_reason"]))
+            yield Text(f"turn {number} of {len(turns)} ({reason})", style="dim")
+            yield from _block("", str(turn["text"]), most, full)
+        yield from _events(turn, full)
+
+
+def _events(turn: Mapping[str, Any], full: bool) -> Iterator[RenderableType]:
+    """What the environment asked for after a turn: a line each, with `full` all that was asked and what came back."""
+    events, left_out = turn.get("events", ()), turn.get("events_left_out", 0)
+    for event in events if full else events[:EVENTS]:
+        head = Text().append(f"event {_line(event['name'])}", style="cyan")
+        if event["seconds"] is not None:
+            head.append(f"  {event['seconds']:.2f} s", style="dim")
+        if event["bytes"] is not None:
+            head.append(f"  {event['bytes']:,} bytes", style="dim")
+        yield head
+        if full:
+            yield from _block("asked", event["asked"], OUTPUT_LINES, full)
+            yield from _block("result", event["result"], OUTPUT_LINES, full)
+        else:
+            yield Text(f"    {_line(event['asked'])} -> {_line(event['result'])}")
+    if left_out := left_out + (0 if full else max(0, len(events) - EVENTS)):
+        yield Text(f"    ... {left_out} more events", style="dim")
+
+
+def _line(text: str) -> str:
+    """The beginning of a text as one line."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= EVENT_WIDTH else f"{line[:EVENT_WIDTH]}..."
 
 
 def code(text: str, language: str) -> Text:
@@ -128,7 +165,7 @@ def _scores(detail: Mapping[str, Any]) -> Text:
 
 def _block(label: str, text: str, most: int, full: bool) -> Iterator[RenderableType]:
     """A label, and the text indented under it; cut to `most` lines unless `full`. Nothing for an empty text."""
-    lines = printable(text.rstrip("\n")).expandtabs(4).split("\n")
+    lines = printable(text.strip("\n")).expandtabs(4).split("\n")
     if not text.strip():
         return
     if label:

@@ -176,8 +176,24 @@
     const text = turn.text ?? "";
     const head = `Turn ${number + 1} of ${all}: ${Strop.get(REASONS, turn.finish_reason) ?? turn.finish_reason},`;
     const given = turn.given ? Strop.folded("Given before it,", turn.given, { label: "given" }) : null;
-    return [given, Strop.folded(head, text, { most: all > 1 ? FIRST_LINES : 0, label: "sampled text" })];
+    const sampled = Strop.folded(head, text, { most: all > 1 ? FIRST_LINES : 0, label: "sampled text" });
+    const events = (turn.events ?? []).map((event) => eventOf(event, number));
+    const left = turn.events_left_out;
+    return [given, sampled, events, left ? Strop.el("p", { class: "muted" }, `${left} more events.`) : null];
   }
+
+  // What the environment asked for after a turn, and what came back.
+  const eventOf = (event, number) =>
+    Strop.fold(
+      [
+        `After turn ${number + 1}: `,
+        Strop.el("b", null, event.name),
+        Strop.el("span", { class: "muted" }, ` ${format.seconds(event.seconds)}, ${format.bytes(event.bytes)}`),
+      ],
+      false,
+      Strop.output(event.asked ?? "", "asked"),
+      Strop.output(event.result ?? "", "result"),
+    );
 
   function facts(row, detail, run) {
     const verdict = detail.verdict ?? {};
