@@ -14,7 +14,6 @@ from typing import Any
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.rollout import SamplingParams
-from strop.policies.answers import answers
 from strop.policies.loading import (
     EMBEDDED,
     HubTokenizer,
@@ -23,6 +22,7 @@ from strop.policies.loading import (
     model_path,
     resolve_dtype,
 )
+from strop.policies.open import answers
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.policies.vllm_engine import VllmPolicy, named_weights
 

@@ -1,8 +1,10 @@
 """Silence as an action: the policy may say nothing, and a reward alone decides. The tasks' check is `none`.
 
-strop train recipes/demo.yaml tasks.source=jsonl:edits.jsonl tasks.topics=[] tasks.environment=examples/environments/silence.py:Suggests \
-    'rewards=[{name: "examples/environments/silence.py:wanted"}]' evaluation.before=false evaluation.after=false
-A line of edits.jsonl: {"statement": "The line that is being typed", "check": {"kind": "none"}, "metadata": {"next": ""}}
+    tasks: {source: "jsonl:edits.jsonl", topics: [], environment: "examples/environments/silence.py:Suggests"}
+    rewards: [{name: "examples/environments/silence.py:wanted"}]
+    evaluation: {before: false, after: false}
+
+A line of edits.jsonl: {"statement": "x = [1, 2", "check": {"kind": "none"}, "metadata": {"next": "]"}}
 """
 
 import strop

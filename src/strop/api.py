@@ -181,7 +181,7 @@ def _check(value: Any, kind: Any, name: str, form: str) -> None:
         raise UserError(f"{name} must be {form}, not {type(value).__name__} {value!r:.60}")
 
 
-def _tasks(tasks: Sequence[Task]) -> list[Task]:
+def _tasks(tasks: Any) -> list[Task]:
     listed = list(tasks) if isinstance(tasks, Iterable) and not isinstance(tasks, str | Task) else [tasks]
     for task in listed:
         if not isinstance(task, Task):

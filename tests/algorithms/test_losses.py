@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from trl import GRPOTrainer
 
 from strop.algorithms import losses
-from strop.algorithms.losses import Tokens, UpdateSize
-from strop.algorithms.objective import objective
+from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck
+from strop.core.checks import Case, CasesCheck, NoneCheck
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
@@ -182,3 +182,12 @@ def test_no_topics_no_topic_table():
     result = evaluate(player(SCRIPT), plain, samples=4, k=[1], max_tokens=4, resamples=100)
     assert topic_table({"x": result}) is None
     assert result.as_json()["topics"] == {}
+
+
+def test_tasks_that_nothing_judges_are_left_out_and_alone_refused():
+    none = Task(id="n", statement="", check=NoneCheck())
+    options = {"samples": 4, "k": [1], "max_tokens": 64, "resamples": 200}
+    result = evaluate(player(SCRIPT), [none, *TASKS], **options)
+    assert [one.task_id for one in result.counts] == ["a", "b", "c"]
+    with pytest.raises(UserError, match=r"nothing judges the 1 tasks.*evaluation\.before=false"):
+        evaluate(player(SCRIPT), [none], **options)

@@ -1,9 +1,8 @@
-"""Every example runs; examples/train.py and evaluate.py with a model in tests/training/test_examples.py."""
+"""Every example runs; those with a model in tests/training/test_examples.py and test_environments.py."""
 
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -34,16 +33,6 @@ def test_load_and_verify() -> None:
 def test_rollouts() -> None:
     lines = ran("rollouts.py").splitlines()
     assert [" passed " in line for line in lines] == [True, False] * 3
-
-
-def test_own_environment() -> None:
-    assert ran("own_environment.py") == "2 turns, passed\n"
-
-
-def test_own_tool() -> None:
-    before = set(Path(tempfile.gettempdir()).glob("play-*"))
-    assert ran("own_tool.py") == "It ended with status 0 and printed: 42 2 turns, passed\n"
-    assert set(Path(tempfile.gettempdir()).glob("play-*")) <= before
 
 
 def test_own_reward() -> None:

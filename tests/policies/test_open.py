@@ -8,8 +8,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.protocols import Policy
 from strop.core.rollout import SamplingParams
-from strop.policies.answers import answers
-from strop.policies.open import open_policy
+from strop.policies.open import answers, open_policy
 
 
 def test_scripted(tmp_path):

@@ -12,7 +12,7 @@ from tests.waiting import DEADLINE, wait_until
 from strop.config.model import OpenAIPolicyConfig as Config
 from strop.core.errors import UserError
 from strop.core.rollout import Message, SamplingParams
-from strop.policies.answers import answers
+from strop.policies.open import answers
 
 pytest.importorskip("openai", reason="openai is not installed")
 

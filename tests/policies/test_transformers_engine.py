@@ -12,9 +12,9 @@ from strop.core.errors import StropError
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, SamplingParams
 from strop.policies import decode_batch
-from strop.policies.answers import answers
 from strop.policies.decoding import choose, uniforms
 from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.open import answers
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 

@@ -7,7 +7,7 @@ import pytest
 
 from strop.core.errors import UserError
 from strop.core.rollout import SamplingParams
-from strop.policies.answers import answers
+from strop.policies.open import answers
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")

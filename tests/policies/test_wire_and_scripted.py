@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from strop.core.errors import UserError
 from strop.core.protocols import Policy
 from strop.core.rollout import Message, SamplingParams
-from strop.policies.answers import answers
+from strop.policies.open import answers
 from strop.policies.scripted import ScriptedPolicy
-from strop.policies.wire import WireTokenizer
+from strop.policies.tokenizer import WireTokenizer
 
 WIRE = WireTokenizer()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -1,4 +1,4 @@
-"""What a user's own environment does wrongly is one line that names it, its task, its method and the line of its file."""
+"""A mistake in a user's own environment is one line: its name, task, method, and the line of its file."""
 
 import re
 import time

@@ -1,11 +1,13 @@
 """Contradictions, refusals and duplicates, as training counts them."""
 
+from typing import Any
+
 import pytest
 
 from strop.core import verdict as core
 from strop.core.rollout import Completion, Group, Rollout, Score, Turn
 from strop.core.verdict import Outcome, Stage, Verdict
-from strop.rollouts.step_metrics import contradiction, duplicates, refused
+from strop.rollouts.step_metrics import contradiction, duplicates, refused, step_metrics
 
 
 def rollout(
@@ -44,6 +46,7 @@ def rollout(
         (rollout(Outcome.ERROR), ""),
         (rollout(Outcome.ERROR, passed=0.0), "an error has a reward"),
         (rollout(Outcome.PASSED, "BT"), ""),  # not scored
+        (rollout(Outcome.UNJUDGED, passed=1.0), ""),  # rewards alone decide
     ],
 )
 def test_contradictions(made: Rollout, said: str) -> None:
@@ -68,3 +71,16 @@ def test_duplicates_are_counted_within_their_group() -> None:
     assert duplicates([group("a", "b", "c", "d"), group("a", "b", "c", "d")]) == 0
     assert duplicates([group("a", "a", "c", "d"), group("a", "a", "a", "a")]) == 0.75
     assert duplicates([]) == 0
+
+
+def test_what_nothing_judges_counts_in_rewards_alone() -> None:
+    def metrics(*made: Rollout) -> dict[str, Any]:
+        return step_metrics([Group(task_id="t", step=1, rollouts=list(made))], [])
+
+    judged = [rollout(Outcome.PASSED, "BT", passed=1.0), rollout(Outcome.FAILED, "Bt", passed=0.0)]
+    unjudged = [rollout(Outcome.UNJUDGED, passed=1.0)] * 2
+    found = metrics(*judged, *unjudged)
+    assert found["pass_rate"] == 0.5 and found["reward"] == 0.75 and found["disagreements"] == 0
+    assert found["stages"] == {"build": 1.0, "test": 0.5}
+    assert "pass_rate" not in metrics(*unjudged) and metrics(*unjudged)["reward"] == 1.0
+    assert metrics(rollout(Outcome.ERROR))["pass_rate"] == 0.0

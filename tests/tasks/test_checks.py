@@ -1,9 +1,14 @@
 """Kinds of checks: each answers every question that callers ask, and so does a kind that no caller knows."""
 
+import hashlib
+import json
+from pathlib import Path
+
 import pytest
 
+from strop.config.load import load_recipe
 from strop.core.checks import CheckBase
-from strop.core.errors import VerificationError
+from strop.core.errors import UserError, VerificationError
 from strop.core.task import Task
 from strop.curation.audit.answers import decided, probes
 from strop.curation.audit.form import form_findings, leak_findings
@@ -15,7 +20,7 @@ from strop.evaluation.hack_audit import hacks
 from strop.evaluation.stages import stages_of
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render, solution
-from strop.tasks.task_sets import at_most
+from strop.tasks.task_sets import TaskSet, at_most, task_sets
 
 CHECKS = [
     {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]},
@@ -28,6 +33,7 @@ CHECKS = [
     {"kind": "workspace", "argv": ["true"]},
     {"kind": "project", "project": "p.tar.gz", "digest": "0", "failing": ["t"]},
     {"kind": "edit", "format": "whole-file", "files": {"a": "x\n"}, "oracle": {"a": "y\n"}},
+    {"kind": "none"},
 ]
 
 
@@ -45,8 +51,11 @@ def tasks() -> list[Task]:
 @pytest.mark.parametrize("task", tasks(), ids=lambda task: task.check.kind)
 def test_every_kind_answers_every_question(task: Task) -> None:
     check, settings = task.check, AuditSettings()
-    assert task.test_count >= (check.kind != "oracle") and check.different_tests() == task.test_count
-    assert {"test"} <= set(stages_of(task)) <= {"build", "lint", "test"}
+    assert (
+        task.test_count >= (check.kind not in ("oracle", "none"))
+        and check.different_tests() == task.test_count
+    )
+    assert {"test"} - {"test" * check.rewards_alone} <= set(stages_of(task)) <= {"build", "lint", "test"}
     for style in ("chat", "chat-prefilled", "continue"):
         solution(task, render(task, style))
     assert answer_in("x", task) == "x" and hacks(task, "x = 1") == [] and at_most(task, 9) == task
@@ -59,6 +68,35 @@ def test_every_kind_answers_every_question(task: Task) -> None:
 
 
 def test_what_nobody_judges_is_said_by_its_kind() -> None:
-    assert {task.check.kind for task in tasks() if not task.check.toolchains} == {"workspace", "oracle"}
+    assert {task.check.kind for task in tasks() if not task.check.toolchains} == {
+        "workspace",
+        "oracle",
+        "none",
+    }
     with pytest.raises(VerificationError, match="of kind oracle are carried"):
         tasks()[-1].toolchain()
+
+
+def test_what_rewards_alone_decide_needs_no_tests_and_no_evaluation(tmp_path: Path) -> None:
+    """Such tasks are loaded, split, audited and kept; an evaluation of nothing else is refused before it starts."""
+    (none,) = (task for task in tasks() if task.check.kind == "none")
+    assert list(form_findings(none, AuditSettings())) == [] and not none.untested and tasks()[-1].untested
+    texts = [
+        " ".join(hashlib.sha256(f"{n} {m}".encode()).hexdigest()[:5] for m in range(30)) for n in range(80)
+    ]
+    lines = [{"statement": text, "check": {"kind": "none"}} for text in texts[:40]]
+    judged = [{"statement": text, "check": CHECKS[0]} for text in texts[40:]]
+    for name, rows in (("none", lines), ("judged", judged), ("both", [*lines, *judged])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def sets(name: str, *words: str) -> TaskSet:
+        source = f"tasks.source=jsonl:{tmp_path / name}.jsonl"
+        return task_sets(load_recipe([], [source, "tasks.held_out_fraction=0.25", *words]))[0]
+
+    with pytest.raises(UserError, match=r"evaluation\.before=false evaluation\.after=false"):
+        sets("none")
+    off = ["evaluation.before=false", "evaluation.after=false"]
+    assert 20 < len(sets("none", *off).train) < 40 and not sets("none", *off).held_out
+    both = sets("both")
+    assert {t.check.kind for t in both.train} == {"none", "cases"}
+    assert {t.check.kind for t in both.held_out} == {"cases"}

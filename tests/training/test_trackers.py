@@ -16,7 +16,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, UserError
 from strop.reports.run_folder import RunFolder
-from strop.training.trackers import Trackers, check_trackers
+from strop.training.sinks import Trackers, check_trackers
 
 RESULT = {
     "pass@1": 0.25,
@@ -186,7 +186,7 @@ def test_wandb_without_a_key_is_one_line(tmp_path: Path, monkeypatch: pytest.Mon
     pytest.importorskip("wandb")
     for name in ("WANDB_API_KEY", "WANDB_MODE"):
         monkeypatch.delenv(name, raising=False)
-    code = "from strop.training.trackers import check_trackers\ncheck_trackers(['wandb'])"
+    code = "from strop.training.sinks import check_trackers\ncheck_trackers(['wandb'])"
     environment = {**os.environ, "HOME": str(tmp_path), "NETRC": str(tmp_path / "none")}
     done = subprocess.run(
         [sys.executable, "-c", code],

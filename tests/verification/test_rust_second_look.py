@@ -128,6 +128,10 @@ def test_a_lot_does_not_decide_whether_objects_compare_alike(toolchain: RustTool
     )  # 30 of them, each in one case of 30 at most: 1 of 2,500
 
 
+def fault(usual, run, rounds, seed: int = 1, seconds: float = 9) -> str:
+    return SecondLook(usual, run, rounds, random.Random(seed), time.monotonic() + seconds).fault
+
+
 def test_what_shows_nothing_is_not_asked_and_what_ends_early_is_a_lie() -> None:
     usual = {"x": RanTest(True, "1", (1, 2)), "y": RanTest(True, "", (3,)), "z": RanTest(True, "11", (4,))}
 
@@ -137,19 +141,16 @@ def test_what_shows_nothing_is_not_asked_and_what_ends_early_is_a_lie() -> None:
             for t, (n, _) in altered.items()
         }
 
-    rounds = sensitive(usual, reference, 9)
+    rounds = sensitive(usual, reference, random.Random(1), 9)
     assert {t: [a.number for a in r] for t, r in rounds.items()} == {"x": [2]}
     assert len(rounds["x"][0].amounts) == len(set(rounds["x"][0].amounts)) and len(rounds["x"]) <= ROUNDS
-    assert (
-        SecondLook(usual, lambda altered: {t: usual[t] for t in altered}, rounds, time.monotonic() + 9).fault
-        == TOO_EQUAL
-    )
-    assert SecondLook(usual, reference, rounds, time.monotonic() + 9).fault == ""
+    assert fault(usual, lambda altered: {t: usual[t] for t in altered}, rounds) == TOO_EQUAL
+    assert fault(usual, reference, rounds) == ""
     # An end shows in a run without alteration, or else in the altered ones: which of them come first is drawn.
-    ends = {SecondLook(usual, lambda _: {}, rounds, time.monotonic() + 9).fault for _ in range(300)}
+    ends = {fault(usual, lambda _: {}, rounds, seed) for seed in range(300)}
     assert ends == {NOT_AGAIN, TOO_EQUAL}
-    assert SecondLook(usual, reference, rounds, 0).fault == UNSEEN
-    assert SecondLook(usual, lambda _: {}, {"y": rounds["x"]}, 0).fault == ""  # it compares nothing
+    assert fault(usual, reference, rounds, seconds=-1) == UNSEEN
+    assert fault(usual, lambda _: {}, {"y": rounds["x"]}, seconds=-1) == ""  # it compares nothing
 
 
 def test_slow_tests_are_not_looked_at_again() -> None:
@@ -162,7 +163,7 @@ def test_slow_tests_are_not_looked_at_again() -> None:
             t: RanTest(True, "0" if n else "1", (1,), 2 * usual[t].seconds) for t, (n, _) in altered.items()
         }
 
-    rounds = sensitive(usual, run, 20)  # SHARE of 20 s is enough for .38 s a run
+    rounds = sensitive(usual, run, random.Random(1), 20)  # SHARE of 20 s is enough for .38 s a run
     assert rounds.keys() == {"0.05", "0.1", "0.15"} and all(tests <= rounds.keys() for tests in asked)
 
 
@@ -174,10 +175,7 @@ def test_lots_lose(true: float) -> None:
         holds = rng.random() < true
         return {test: RanTest(holds, str(int(holds)), (1,)) for test in altered}
 
-    tries = [
-        rng.random() < true and not SecondLook(usual, run, rounds, time.monotonic() + 9).fault
-        for _ in range(4000)
-    ]
+    tries = [rng.random() < true and not fault(usual, run, rounds, seed) for seed in range(4000)]
     assert sum(tries) / len(tries) < 1 / 25
 
 
@@ -189,6 +187,6 @@ def test_an_honest_one_may_compare_in_another_order() -> None:
         said = "10" if altered["x"][1] == 0 else ("00" if next(count) % 2 else "01")
         return {"x": RanTest(said == "10", said, (1,))}
 
-    for _ in range(50):
-        assert SecondLook(usual, run, rounds, time.monotonic() + 9).fault == ""
+    for seed in range(50):
+        assert fault(usual, run, rounds, seed) == ""
     assert AGAIN > 3

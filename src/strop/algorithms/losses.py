@@ -1,4 +1,5 @@
-"""Policy-gradient losses over the sampled tokens of a micro-batch, each beside its formula.
+"""Policy-gradient losses over the sampled tokens of a micro-batch, each beside its formula. At the end `objective`
+makes of them what a recipe asks for.
 
 Legend: N sampled tokens of a micro-batch laid end to end, B its rows (one sample each), R the rows and T the sampled
 tokens of the whole update. i is a row, t a token, A the advantage, pi the policy that learns, old the policy before
@@ -15,6 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+
+from strop.config import algorithms as config
+from strop.config.training import GrpoConfig
 
 Level = Literal["token", "sequence"]
 Share = Literal["answers", "tokens", "constant", "micro-batch", "rows"]
@@ -160,3 +164,60 @@ def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
         case "rows":
             value = 1 / size.rows
     return torch.full_like(tokens.advantages, value)
+
+
+def objective(
+    grpo: GrpoConfig, tokens: Tokens, size: UpdateSize
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """(the micro-batch's part of the loss, sums over its tokens of what is logged).
+
+    clip_ratio  tokens that the loss clips, cuts or drops
+    kl  with a KL term; correction, corrected  with a correction: its weight, and whether it was cut or masked
+    """
+    each, acts, share = policy_term(grpo.loss, tokens)
+    sums = {"clip_ratio": acts.sum()}
+    if not isinstance(grpo.correction, config.NoCorrection):
+        weight, cut = corrected(grpo.correction, tokens)
+        each = each * weight
+        sums |= {"correction": weight.sum(), "corrected": cut.sum()}
+    if grpo.beta:
+        divergence = k3(tokens)
+        each = each + grpo.beta * divergence
+        sums["kl"] = divergence.detach().sum()
+    return (each * shares(tokens, size, share)).sum(), sums
+
+
+def policy_term(loss: config.Loss, tokens: Tokens) -> tuple[torch.Tensor, torch.Tensor, Share]:
+    """(each token's objective (N,), which tokens it clips or drops (N,), how tokens are averaged)."""
+    match loss:
+        case config.GrpoLoss(epsilon_low=low, epsilon_high=high):
+            return *clipped(tokens, "token", low, high), "answers"
+        case config.DapoLoss(epsilon_low=low, epsilon_high=high):
+            return *clipped(tokens, "token", low, high), "tokens"
+        case config.DrGrpoLoss(epsilon_low=low, epsilon_high=high):
+            return *clipped(tokens, "token", low, high), "constant"
+        case config.BnpoLoss(epsilon_low=low, epsilon_high=high):
+            return *clipped(tokens, "token", low, high), "micro-batch"
+        case config.GspoLoss(epsilon_low=low, epsilon_high=high, average=average):
+            return *clipped(tokens, "sequence", low, high), average
+        case config.LuspoLoss(epsilon_low=low, epsilon_high=high):
+            return *clipped(tokens, "sequence", low, high), "rows"
+        case config.CispoLoss(max_weight=most):
+            return *cispo(tokens, most), "tokens"
+        case config.ReinforceLoss(average=average):
+            return reinforce(tokens), torch.zeros_like(tokens.rows, dtype=torch.bool), average
+        case config.SequenceWeightedLoss(max_weight=most):
+            return *sequence_weighted(tokens, most), "constant"
+
+
+def corrected(
+    form: config.CutWeights | config.MaskedWeights, tokens: Tokens
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(each token's weight (N,), which of them were cut or masked (N,))."""
+    whole = isinstance(form, config.SequenceTruncated | config.SequenceMasked)
+    level: Level = "sequence" if whole else "token"
+    if isinstance(form, config.CutWeights):
+        weight = correction(tokens, level, "truncate", form.max_weight)
+        return weight, weight >= form.max_weight
+    weight = correction(tokens, level, "mask", form.max_weight, form.min_weight)
+    return weight, weight == 0

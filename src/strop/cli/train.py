@@ -54,6 +54,7 @@ def train(
 
 def _check(recipe: "Recipe") -> None:
     from strop.config.run_stages import stages_of
+    from strop.environments.kinds import played_by
     from strop.reports.run_folder import RunFolder
     from strop.rewards.rubric import WeightedRubric
     from strop.tasks.task_sets import task_sets
@@ -64,6 +65,7 @@ def _check(recipe: "Recipe") -> None:
     sets = task_sets(recipe, print)
     for one in sets:
         WeightedRubric.from_names([(reward.name, reward.weight) for reward in one.recipe.rewards])
+        played_by(one.recipe)
         if one.name:
             print(f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out")
     train, held_out = (

@@ -126,7 +126,10 @@ class Folder(Protocol):
         """A regular file of at most `limit` bytes; links are not followed."""
 
     def files(self) -> Mapping[str, int]:
-        """Its regular files by relative path, and their sizes in bytes."""
+        """Its regular files by relative path, and their sizes in bytes; links are not listed."""
+
+    def remove(self, names: Collection[str]) -> None:
+        """Removes files, links and whole folders."""
 
 
 class Services(Protocol):

@@ -56,6 +56,11 @@ class Task(Record):
         """How many tests an answer must pass, as far as the task itself says; 0 when it checks nothing."""
         return self.check.test_count()
 
+    @property
+    def untested(self) -> bool:
+        """Whether it has no tests though an answer is to be judged."""
+        return self.test_count == 0 and not self.check.rewards_alone
+
     def toolchain(self) -> str:
         """Name of the toolchain that judges answers. Raises VerificationError when there is none."""
         return self.check.toolchain(self.language)

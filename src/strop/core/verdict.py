@@ -9,7 +9,10 @@ from strop.core.records import Record
 
 
 class Outcome(StrEnum):
-    """The outcome of verification. `ERROR` is the grader's failure, never the model's, and is never a zero."""
+    """The outcome of verification. `ERROR` is the grader's failure, never the model's, and is never a zero.
+
+    `UNJUDGED`: nothing was asked, because the task leaves it to rewards.
+    """
 
     PASSED = "passed"
     FAILED = "failed"
@@ -17,6 +20,7 @@ class Outcome(StrEnum):
     OUT_OF_MEMORY = "out of memory"
     NO_ANSWER = "no answer"
     TAMPERED = "tampered"
+    UNJUDGED = "unjudged"
     ERROR = "error"
 
 
@@ -62,7 +66,7 @@ class Verdict(Record):
     output: str = ""
     """What the candidate printed, capped; hostile text."""
     detail: str = ""
-    """One line: the cause of anything but *passed*."""
+    """One line: the cause of anything but *passed* and *unjudged*."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
@@ -78,6 +82,11 @@ class Verdict(Record):
     def scored(self) -> bool:
         """False for *error*: then every score is None and the rollout leaves baseline and loss."""
         return self.outcome is not Outcome.ERROR
+
+    @property
+    def judged(self) -> bool:
+        """Whether it says if the answer is right: false for *error* and *unjudged*."""
+        return self.outcome not in (Outcome.ERROR, Outcome.UNJUDGED)
 
     @property
     def fraction(self) -> float:

@@ -12,7 +12,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.result import Contamination, Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
-from strop.tasks.task_sets import date_of
+from strop.tasks.task_sets import date_of, judged_tasks
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
@@ -45,13 +45,14 @@ def evaluate(
     contamination: Contamination | None = None,
     on_rollout: Callable[[Rollout], None] | None = None,
 ) -> Evaluation:
-    """Plays every task `samples` times at `temperature`, and once greedily if asked.
+    """Plays every task `samples` times at `temperature`, and once greedily if asked; tasks that nothing judges not.
 
     `contamination` is what is known of the model's training data: it goes into the result. `on_rollout` sees every
     rollout as it comes: to write it down, to show progress. Raises UserError for settings that leave nothing to report
     and TooManyErrors when a larger share than `max_error_rate` could not be verified.
     """
     check(tasks, samples, k, greedy)
+    tasks = judged_tasks(tasks)
     started = time.perf_counter()
     params = SamplingParams(temperature=temperature, top_p=top_p, max_tokens=max_tokens, stop=tuple(stop))
     see = on_rollout or (lambda rollout: None)
@@ -191,6 +192,7 @@ def check(tasks: Sequence[Task], samples: int, k: Sequence[int], greedy: bool) -
     """Raises UserError for what `evaluate` would refuse: to be asked before a model is loaded."""
     if not tasks:
         raise UserError("no task is left to evaluate; loosen the filters of the task set")
+    judged_tasks(tasks)
     if len({task.id for task in tasks}) < len(tasks):
         raise UserError("two tasks to evaluate have the same id; ids must be unique")
     if not samples and not greedy:

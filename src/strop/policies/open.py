@@ -1,6 +1,6 @@
-"""Opens the policy that a recipe asks for. Engines are imported only when they are needed."""
+"""Opens the policy that a recipe asks for, and asks one. Engines are imported only when they are needed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from strop.config.model import (
@@ -13,8 +13,9 @@ from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig
 from strop.core.errors import UserError
 from strop.core.optional import require
-from strop.core.protocols import Policy, Tokenizer
+from strop.core.protocols import Policy, Request, Tokenizer
 from strop.core.registry import Registry
+from strop.core.rollout import Completion, SamplingParams
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -56,7 +57,7 @@ def _openai(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
 
 def _scripted(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     from strop.policies import scripted
-    from strop.policies.wire import WireTokenizer
+    from strop.policies.tokenizer import WireTokenizer
 
     if prompts is None:
         raise UserError("policy.engine=scripted plays a known set of tasks only; this command provides none")
@@ -143,3 +144,26 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
                 f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"
             ) from error
     return HubTokenizer(inner)
+
+
+def answers(
+    policy: Policy, prompts: Sequence[Sequence[int]], seeds: Sequence[int], params: SamplingParams
+) -> Iterator[tuple[int, Completion]]:
+    """Many completions at once, for whoever does nothing else meanwhile: yields (row, completion) as rows finish.
+
+    Closing the iterator cancels the others. The first row that fails for good ends it with its error.
+    """
+    waiting = {
+        row: policy.submit(Request(prompt, seed, params))
+        for row, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True))
+    }
+    try:
+        while waiting:
+            for row in [row for row, future in waiting.items() if future.done()]:
+                yield row, waiting.pop(row).result()
+            if waiting:
+                policy.work(1.0)
+    finally:
+        for future in waiting.values():
+            future.cancel()
+        policy.work(0)

@@ -25,7 +25,7 @@ from strop.core.optional import require
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
 from strop.policies.paid.connection import Connection, explain
-from strop.policies.wire import BYTES_PER_TOKEN, WireTokenizer
+from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
 
 _MOST_STOPS = 4
 """OpenAI refuses more; answers are cut here at the others."""
@@ -56,10 +56,10 @@ class OpenAIPolicy:
         self._wire = WireTokenizer()
         self.tokenizer: Tokenizer = self._wire
         self._openai = require("openai", package="openai", extra="eval", purpose="policy.engine=openai")
-        self._wants_logprobs = True
+        self._sends_logprobs = True
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._asked: set[Future[Completion]] = set()
+        self._in_flight: set[Future[Completion]] = set()
 
     def submit(self, request: Request) -> Future[Completion]:
         """Asks the server as soon as one of `concurrency` places is free; see `core.protocols.Policy`."""
@@ -67,20 +67,20 @@ class OpenAIPolicy:
             self._begin()
         assert self._loop is not None
         future = asyncio.run_coroutine_threadsafe(self._place(request), self._loop)
-        self._asked.add(future)
+        self._in_flight.add(future)
         return future
 
     def work(self, seconds: float) -> None:
         """Waits for an answer; see `core.protocols.Policy`."""
-        self._asked = {future for future in self._asked if not future.done()}
-        wait(self._asked, timeout=seconds, return_when=FIRST_COMPLETED)
+        self._in_flight = {future for future in self._in_flight if not future.done()}
+        wait(self._in_flight, timeout=seconds, return_when=FIRST_COMPLETED)
 
     def close(self) -> None:
         """Gives up what is being asked. Safe to call twice."""
         loop, thread, self._loop = self._loop, self._thread, None
         if loop is None or thread is None:
             return
-        for future in self._asked:
+        for future in self._in_flight:
             future.cancel()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
@@ -112,9 +112,9 @@ class OpenAIPolicy:
                 try:
                     return await self._request(client, prompt, messages, seed, params)
                 except self._openai.BadRequestError as error:
-                    if not self._wants_logprobs or "logprob" not in str(error).lower():
+                    if not self._sends_logprobs or "logprob" not in str(error).lower():
                         raise
-                self._wants_logprobs = False  # this server refuses them
+                self._sends_logprobs = False  # this server refuses them
                 return await self._request(client, prompt, messages, seed, params)
         except (self._openai.APIError, *_FAILURES) as error:
             raise self._explained(error) from error
@@ -136,15 +136,15 @@ class OpenAIPolicy:
         }
         if params.stop:
             options["stop"] = list(params.stop[:_MOST_STOPS])
-        if self._wants_logprobs:
+        if self._sends_logprobs:
             options["logprobs"] = 1 if messages is None else True
         if messages is None:
             answer = await client.completions.create(prompt=self.tokenizer.decode(prompt), **options)
         else:
             if messages[-1].role == "assistant":
                 options["extra_body"] = {"continue_final_message": True, "add_generation_prompt": False}
-            said = [m.model_dump() for m in messages]
-            answer = await client.chat.completions.create(messages=said, **options)
+            sent = [m.model_dump() for m in messages]
+            answer = await client.chat.completions.create(messages=sent, **options)
         if not getattr(answer, "choices", None):
             raise ValueError("no choices")
         choice = answer.choices[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 from strop.core.errors import UserError
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
-from strop.policies.wire import WireTokenizer
+from strop.policies.tokenizer import WireTokenizer
 
 Script = Callable[[Sequence[int], int, int], str]
 """(prompt ids, seed, how often this prompt was asked before) -> what the policy says."""

@@ -1,4 +1,4 @@
-"""A transformers tokenizer for policies: text from data never becomes a control token.
+"""Tokenizers for policies: text from data never becomes a control token.
 
 A chat template writes control tokens (`<|im_start|>`) and contents into one text. Only those that the template wrote
 become control ids; one that stands in a task, a file or a program's output is encoded as the plain text that it is.
@@ -10,15 +10,21 @@ import re
 import secrets
 from collections.abc import Sequence
 from functools import cached_property
-
-from tokenizers import Tokenizer as Backend
-from transformers import PreTrainedTokenizerBase
+from typing import TYPE_CHECKING, Any
 
 from strop.core.errors import UserError
 from strop.core.rollout import Message
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
 _PRIVATE = range(0xE000, 0xF8FF)
 """Code points of Unicode's private use area."""
+
+BEGIN, END = 0, 1
+"""Token ids around a conversation; every other id is 256 or above."""
+
+BYTES_PER_TOKEN = 4
 
 
 class HubTokenizer:
@@ -27,7 +33,7 @@ class HubTokenizer:
     control_ids  ids that structure a conversation: special tokens, and added ones that are not runs of white space
     """
 
-    def __init__(self, inner: PreTrainedTokenizerBase) -> None:
+    def __init__(self, inner: "PreTrainedTokenizerBase") -> None:
         self.inner = inner
         eos = inner.eos_token_id
         self.eos_ids = frozenset([eos] if isinstance(eos, int) else eos or [])
@@ -94,8 +100,8 @@ class HubTokenizer:
         return self._markup(text, guard)
 
     def _rendered(self, messages: Sequence[Message]) -> str:
-        said = [message.model_dump() for message in messages]
-        return str(self.inner.apply_chat_template(said, tokenize=False, add_generation_prompt=True))
+        turns = [message.model_dump() for message in messages]
+        return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
 
     def _guard(self, messages: Sequence[Message]) -> str:
         """A character that no content holds."""
@@ -132,7 +138,7 @@ class HubTokenizer:
         ]
 
     @cached_property
-    def _without_control(self) -> Backend:
+    def _without_control(self) -> Any:
         """The same tokenizer, for which control tokens are not tokens. Raises UserError for one written in Python."""
         backend = getattr(self.inner, "backend_tokenizer", None)
         if backend is None:
@@ -141,10 +147,67 @@ class HubTokenizer:
                 "text; use a model with a fast tokenizer"
             )
         data = json.loads(backend.to_str())
-        never = secrets.token_hex(
-            16
-        )  # no text holds it; taken out altogether, they would shift the others' ids
+        never = secrets.token_hex(16)  # no text holds it; taken out, they would shift the others' ids
         for number, token in enumerate(data["added_tokens"]):
             if token["content"] in self._control:
                 token["content"] = f"{never}.{number}"
-        return Backend.from_str(json.dumps(data))
+        return type(backend).from_str(json.dumps(data))
+
+
+class WireTokenizer:
+    """A tokenizer without a vocabulary, for policies that own no model: texts and conversations as ids, reversibly.
+
+    One token is up to four bytes of UTF-8, which is about as much code as one token of a code model's tokenizer, so
+    limits counted in tokens keep their meaning. A conversation is its messages as JSON between two markers. Token lists
+    can be concatenated: text outside the markers is what the assistant said, as in a multi-turn rollout.
+    """
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text; lone surrogates become "?"."""
+        data = text.encode("utf-8", errors="replace")
+        return [
+            int.from_bytes(b"\x01" + data[at : at + BYTES_PER_TOKEN], "big")
+            for at in range(0, len(data), BYTES_PER_TOKEN)
+        ]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of token ids, for readers: of a conversation its messages' contents, one under the other."""
+        messages = self.messages(ids)
+        return self._text(ids) if messages is None else "\n".join(m.content for m in messages)
+
+    def encode_chat(self, messages: Sequence[Message]) -> list[int]:
+        """Token ids of a conversation up to the point where the assistant begins to speak."""
+        text = json.dumps([m.model_dump() for m in messages], ensure_ascii=False, separators=(",", ":"))
+        return [BEGIN, *self.encode(text), END]
+
+    def encode_turn(self, messages: Sequence[Message], *, ended: bool) -> list[int]:
+        """A conversation that goes on: text between two is what the assistant said."""
+        return self.encode_chat(messages)
+
+    def messages(self, ids: Sequence[int]) -> list[Message] | None:
+        """The conversation that token ids hold, or None when they are plain text.
+
+        Text between and after conversations is a message of the assistant.
+        Raises ValueError for ids that `encode` and `encode_chat` did not make.
+        """
+        if BEGIN not in ids:
+            return None
+        found: list[Message] = []
+        rest = list(ids)
+        while rest:
+            start = rest.index(BEGIN) if BEGIN in rest else len(rest)
+            if start:
+                found.append(Message(role="assistant", content=self._text(rest[:start])))
+            if start < len(rest):
+                end = rest.index(END, start)
+                found += [Message.model_validate(m) for m in json.loads(self._text(rest[start + 1 : end]))]
+                start = end + 1
+            rest = rest[start:]
+        return found
+
+    @staticmethod
+    def _text(ids: Sequence[int]) -> str:
+        if any(i < 256 for i in ids):
+            raise ValueError("these token ids are not WireTokenizer's")
+        data = b"".join(i.to_bytes((i.bit_length() + 7) // 8, "big")[1:] for i in ids)
+        return data.decode("utf-8", errors="replace")

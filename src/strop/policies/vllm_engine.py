@@ -73,7 +73,7 @@ class VllmPolicy:
         self._on_cpu = not torch.cuda.is_available()
         self._eager = config.enforce_eager
         self._number = 0
-        self._asked: dict[str, tuple[SamplingParams, Future[Completion]]] = {}
+        self._in_flight: dict[str, tuple[SamplingParams, Future[Completion]]] = {}
         self._vllm = _import_vllm()
         options: dict[str, Any] = {
             "model": model,
@@ -114,21 +114,21 @@ class VllmPolicy:
                 f"sampling.max_tokens={params.max_tokens}; raise it to {len(prompt) + params.max_tokens}"
             )
         future: Future[Completion] = Future()
-        self._asked[self._add(prompt, request.seed, params)] = params, future
+        self._in_flight[self._add(prompt, request.seed, params)] = params, future
         return future
 
     def work(self, seconds: float) -> None:
         """One step of the engine; see `core.protocols.Policy`."""
-        gone = [key for key, (_, future) in self._asked.items() if future.cancelled()]
+        gone = [key for key, (_, future) in self._in_flight.items() if future.cancelled()]
         if gone:
             self._engine.abort_request(gone)
             for key in gone:
-                del self._asked[key]
-        if not self._asked:
+                del self._in_flight[key]
+        if not self._in_flight:
             return
         for key, output in self._step():
-            if key in self._asked:
-                params, future = self._asked.pop(key)
+            if key in self._in_flight:
+                params, future = self._in_flight.pop(key)
                 future.set_result(self._completion(output, params, self.version))
 
     def update(self, version: int, named_tensors: Iterable[tuple[str, torch.Tensor]]) -> None:
@@ -157,7 +157,7 @@ class VllmPolicy:
 
     def _add(self, prompt: Sequence[int], seed: int, params: SamplingParams) -> str:
         self._number += 1
-        wanted = self._vllm.SamplingParams(
+        settings = self._vllm.SamplingParams(
             temperature=params.temperature,
             top_p=params.top_p if params.temperature else 1.0,
             max_tokens=params.max_tokens,
@@ -170,7 +170,7 @@ class VllmPolicy:
             output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
         )
         key = f"row-{self._number}"
-        self._engine.add_request(key, {"prompt_token_ids": list(prompt)}, wanted)
+        self._engine.add_request(key, {"prompt_token_ids": list(prompt)}, settings)
         return key
 
     def _step(self) -> list[tuple[str, Any]]:

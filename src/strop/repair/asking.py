@@ -6,7 +6,7 @@ from importlib import resources
 from strop.core.ids import derive_seed
 from strop.core.protocols import Policy
 from strop.core.rollout import Message, SamplingParams
-from strop.policies.answers import answers
+from strop.policies.open import answers
 from strop.tasks import templates
 
 PolicyOf = Callable[[str, Sequence[int]], Policy]

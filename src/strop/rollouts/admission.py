@@ -13,7 +13,7 @@ from strop.core.protocols import Environment
 from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.rollouts.services import Lifecycle, PlayServices, SharedServices
+from strop.rollouts.services import Lifecycle, PlayServices
 
 WAIT = 0.05
 """Seconds to wait where nothing is to be done meanwhile."""
@@ -59,7 +59,7 @@ class StartedEffect:
     @classmethod
     def begun(cls, effect: Effect, services: PlayServices) -> "StartedEffect":
         """Started now."""
-        future = effect.start(services)
+        future: Any = effect.start(services)
         if not isinstance(future, Future):
             name = type(effect).__name__
             raise TypeError(f"{name}.start returned {future!r:.60}, not a Future; return services.call(...)")
@@ -169,10 +169,10 @@ class Admission:
         self,
         queue: Iterator[tuple[Task, int, int]],
         environment: Callable[[Task], Environment],
+        services: Callable[[], PlayServices],
+        lifecycle: Lifecycle,
         limits: PlayLimits,
         order: Order,
-        services: SharedServices,
-        lifecycle: Lifecycle,
     ) -> None:
         self._queue, self._environment, self._limits, self._order = queue, environment, limits, order
         self._services, self._lifecycle = services, lifecycle
@@ -217,6 +217,6 @@ class Admission:
                 self._drawn = True
                 return
             task, index, seed = found
-            environment, services = self._environment(task), PlayServices(self._services)
+            environment, services = self._environment(task), self._services()
             setup = self._lifecycle.set_up(environment, services)
             self._waiting.append(Play(task, index, seed, environment, services, time.monotonic(), setup))

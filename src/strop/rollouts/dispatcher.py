@@ -25,8 +25,9 @@ from strop.core.user_code import environment_fault, place_of
 from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
-from strop.rollouts.services import Lifecycle, OpenBox, OpenFolder, SharedServices
+from strop.rollouts.services import Lifecycle, PlayServices, Threads
 from strop.sandbox import Folder, open_box
+from strop.sandbox.programs import OpenBox, OpenFolder, Programs
 
 _GRACE = 0.002
 """Seconds that decoding waits for decisions of environments in the order `as-ready`: most take less."""
@@ -113,10 +114,15 @@ class _Plays:
         self._context = min(
             self._limits.context, getattr(self._policy, "context", None) or PlayLimits.context
         )
-        self._services = SharedServices(owner.verifier, owner.open_one, owner.open_folder)
-        self._lifecycle = Lifecycle(self._services.threads, self._limits.close)
+        self._threads, self._programs = Threads(), Programs(owner.open_one, owner.open_folder)
+        self._lifecycle = Lifecycle(self._threads, self._limits.close)
         self._admission = Admission(
-            queue, owner.environment, self._limits, owner.order, self._services, self._lifecycle
+            queue,
+            owner.environment,
+            lambda: PlayServices(owner.verifier, self._threads, self._programs),
+            self._lifecycle,
+            self._limits,
+            owner.order,
         )
         self._tick = 0
         self._playing: list[Play] = []
@@ -166,7 +172,7 @@ class _Plays:
             return Decision.of(getattr(play.environment, method)(*given), play.services)
 
         play.awaits, play.method, play.effects = "decision", method, ()
-        play.pending = self._services.threads.submit(decide)
+        play.pending = self._threads.submit(decide)
 
     def _sample(self) -> None:
         """One step of the policy, and what its completions lead to."""
@@ -335,7 +341,7 @@ class _Plays:
             play.pending = self._owner.verifier.submit(play.task, done.answer)
         else:
             play.pending = Future()
-            play.pending.set_result(_unanswered(done, self._limits.stops[done.reason]))
+            play.pending.set_result(_unanswered(play.task, done, self._limits.stops[done.reason]))
 
     def _close(self, play: Play) -> None:
         deciding = play.pending if play.awaits == "decision" else None
@@ -373,7 +379,8 @@ class _Plays:
                 self._close(play)
             self._playing.clear()
             self._grading.clear()
-            self._services.close()
+            self._programs.close()
+            self._threads.close()
             self._lifecycle.finish()
 
 
@@ -381,10 +388,11 @@ def _fault(play: Play, what: str, cause: BaseException | str) -> UserError:
     return environment_fault(play.environment, play.task.id, f"{what}, turn {len(play.turns)}", cause)
 
 
-def _unanswered(done: Done, action: StopAction) -> Verdict:
+def _unanswered(task: Task, done: Done, action: StopAction) -> Verdict:
     """The verdict of a play that ended without an answer to judge: ours where the reason is ours."""
     ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
-    outcome = Outcome.ERROR if done.reason in ours and action == "drop" else Outcome.NO_ANSWER
+    none = Outcome.UNJUDGED if task.check.rewards_alone else Outcome.NO_ANSWER
+    outcome = Outcome.ERROR if done.reason in ours and action == "drop" else none
     return Verdict(
         outcome=outcome,
         detail=f"the play ended: {done.reason}" + (f" ({done.answer})" if done.answer else ""),

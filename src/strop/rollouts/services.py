@@ -7,32 +7,22 @@ late, its environment is closed then.
 
 import inspect
 import logging
-import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, TypeVar
 
-from strop.core.errors import NotStarted, SandboxError
 from strop.core.play import Ran, Run
 from strop.core.protocols import Environment, Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.sandbox import Box, CommandResult, Folder, Limits, open_box
+from strop.sandbox.programs import PlayFolder, Programs
 
-PROGRAMS = max(2, os.cpu_count() or 1)
-"""Programs that run at the same time."""
 THREADS = 256
 """Calls that go on at the same time; others wait."""
-NOT_STARTED = 127
-"""The status of what can't be started, as in a shell."""
-OUTPUT = 1 << 16
-"""Most bytes that a program may print."""
-OpenBox = Callable[[], Box]
-OpenFolder = Callable[[], Folder]
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
@@ -80,78 +70,32 @@ class Threads:
             del item, future, do  # not while it waits
 
 
-class SharedServices:
-    """Of the plays of one call. Jails start with the first program."""
-
-    def __init__(
-        self, verifier: Verifier, open_one: OpenBox = open_box, open_folder: OpenFolder = Folder
-    ) -> None:
-        self.verifier, self.open_folder = verifier, open_folder
-        self.threads = Threads()
-        self.places = threading.Semaphore(PROGRAMS)
-        self._open_one = open_one
-        self._free: queue.SimpleQueue[Box] = queue.SimpleQueue()
-        self._boxes: list[Box] = []
-        self._closed = False
-
-    def run(self, program: Run) -> Ran:
-        """A program in a work directory that is thrown away."""
-        with self.places:
-            box = self._box()
-            try:
-                with box.work(program.files) as work:
-                    return _ran(partial(work.run, profile="build"), program)
-            except ValueError as error:  # a file's name
-                return _not_started(error)
-            finally:
-                self._free.put(box)  # one that broke has ended, and starts anew
-
-    def _box(self) -> Box:
-        try:
-            return self._free.get_nowait()
-        except queue.Empty:
-            box = self._open_one()
-        self._boxes.append(box)
-        if self._closed:
-            box.close()
-            raise SandboxError("the plays are over")
-        return box
-
-    def close(self) -> None:
-        """Ends every jail, and programs that still run with it."""
-        self._closed = True
-        for box in list(self._boxes):
-            box.close()
-        self.threads.close()
-
-
 class PlayServices:
     """Of one play; see `core.play.Services`."""
 
-    def __init__(self, shared: SharedServices) -> None:
-        self._shared = shared
+    def __init__(self, verifier: Verifier, threads: Threads, programs: Programs) -> None:
+        self._verifier, self._threads, self._programs = verifier, threads, programs
         self._folder: PlayFolder | None = None
         self._lock = threading.Lock()
 
     @property
-    def folder(self) -> "PlayFolder":
+    def folder(self) -> PlayFolder:
         """Opened when it is first asked for."""
         with self._lock:
-            if self._folder is None:
-                self._folder = PlayFolder(self._shared.open_folder(), self._shared.places)
+            self._folder = self._folder or self._programs.folder()
             return self._folder
 
     def verify(self, task: Task, answer: str) -> Future[Verdict]:
         """See `core.play.Services`."""
-        return self._shared.verifier.submit(task, answer)
+        return self._verifier.submit(task, answer)
 
     def call(self, do: Callable[[], T]) -> Future[T]:
         """See `core.play.Services`."""
-        return self._shared.threads.submit(do)
+        return self._threads.submit(do)
 
     def run(self, program: Run) -> Future[Ran]:
         """See `core.play.Services`."""
-        return self.call(lambda: self.folder.play(program) if program.lasting else self._shared.run(program))
+        return self.call(lambda: (self.folder.play if program.lasting else self._programs.run)(program))
 
     @property
     def used(self) -> bool:
@@ -162,76 +106,6 @@ class PlayServices:
         """Ends what runs in the folder, and removes it."""
         if self._folder is not None:
             self._folder.close()
-
-
-class PlayFolder:
-    """See `core.play.Folder`."""
-
-    def __init__(self, inner: Folder, places: threading.Semaphore) -> None:
-        self._inner, self._places = inner, places
-        self.close = inner.close
-
-    def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
-        """See `core.play.Folder`."""
-        self._inner.put(files, executable=executable)
-
-    def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
-        """See `core.play.Folder`."""
-        return self._inner.read(name, limit=limit)
-
-    def files(self) -> dict[str, int]:
-        """See `core.play.Folder`."""
-        return {name: info.size for name, info in self._inner.files().items()}
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        stdin: str = "",
-        seconds: float = 10.0,
-        memory_bytes: int = 1 << 30,
-        environment: Mapping[str, str] | None = None,
-    ) -> Ran:
-        """See `core.play.Folder`."""
-        program = Run(tuple(argv), stdin=stdin, seconds=seconds, memory_bytes=memory_bytes)
-        with self._places:
-            return _ran(partial(self._inner.run, environment=environment), program)
-
-    def play(self, program: Run) -> Ran:
-        """Puts a program's files, and runs it."""
-        try:
-            self.put(program.files)
-        except (NotStarted, ValueError) as error:
-            return _not_started(error)
-        with self._places:
-            return _ran(self._inner.run, program)
-
-
-def _ran(run: Callable[..., CommandResult], program: Run) -> Ran:
-    """How a program ended. Raises SandboxError where the jail broke."""
-    limits = Limits(
-        cpu_seconds=program.seconds,
-        wall_seconds=3 * program.seconds,
-        memory_bytes=program.memory_bytes,
-        output_bytes=OUTPUT,
-    )
-    try:
-        result = run(program.argv, stdin=program.stdin.encode(), limits=limits)
-    except (NotStarted, ValueError) as error:  # the policy may have chosen program, files and input
-        return _not_started(error)
-    except (SandboxError, OSError) as error:
-        raise SandboxError(f"a program could not be run: {error}") from error
-    return Ran(
-        status=result.status,
-        output=result.stdout.decode(errors="replace"),
-        errors=result.stderr.decode(errors="replace"),
-        expired=result.expired,
-        seconds=result.seconds,
-    )
-
-
-def _not_started(error: Exception) -> Ran:
-    return Ran(status=NOT_STARTED, output="", errors=str(error), expired="", seconds=0.0)
 
 
 class Lifecycle:

@@ -47,12 +47,12 @@ def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, 
         "reward": _mean(rewards),
         "rewards": {name: _mean(values) for name, values in scores.items()},
         "stages": _stage_rates(rows),
-        "pass_rate": _mean([float(r.verdict.passed) for r in rows if r.verdict and r.verdict.scored]),
+        **_pass_rate(rows),
         "completion_tokens": _mean(lengths),
         "truncated": _mean([float(r.truncated) for r in rows]),
         "sampling_surprise": -_mean(logprobs),
         "duplicates": duplicates(played),
-        "refused": _mean([float(refused(r.verdict)) for r in rows if r.verdict and r.verdict.scored]),
+        "refused": _mean([float(refused(r.verdict)) for r in rows if r.verdict and r.verdict.judged]),
         "disagreements": sum(bool(contradiction(r)) for r in rows),
         "rollouts": len(rows),
         "groups_played": len(played),
@@ -92,7 +92,7 @@ def _by_set(played: Sequence[Group]) -> dict[str, dict[str, float]]:
         rows = list(rollouts_of(groups))
         found[name] = {
             "reward": _mean([r.reward for r in rows if r.reward is not None]),
-            "pass_rate": _mean([float(r.verdict.passed) for r in rows if r.verdict and r.verdict.scored]),
+            **_pass_rate(rows),
             "completion_tokens": _mean([len(t.completion.token_ids) for r in rows for t in r.turns]),
             "truncated": _mean([float(r.truncated) for r in rows]),
             "groups_played": len(groups),
@@ -101,9 +101,16 @@ def _by_set(played: Sequence[Group]) -> dict[str, dict[str, float]]:
     return found
 
 
+def _pass_rate(rows: Sequence[Rollout]) -> dict[str, float]:
+    """Share of the judged answers that passed; empty where nothing is there to judge them."""
+    judged = [float(r.verdict.passed) for r in rows if r.verdict and r.verdict.judged]
+    left_to_rewards = any(r.verdict and r.verdict.outcome is Outcome.UNJUDGED for r in rows)
+    return {} if left_to_rewards and not judged else {"pass_rate": _mean(judged)}
+
+
 def _stage_rates(rows: Sequence[Rollout]) -> dict[str, float]:
-    """Share of the scored answers that passed each stage, for the stages that ran at all."""
-    verdicts = [r.verdict for r in rows if r.verdict and r.verdict.scored]
+    """Share of the judged answers that passed each stage, for the stages that ran at all."""
+    verdicts = [r.verdict for r in rows if r.verdict and r.verdict.judged]
     names = dict.fromkeys(stage.name for verdict in verdicts for stage in verdict.stages)
     found = {name: [verdict.stage(name) for verdict in verdicts] for name in names}
     return {
@@ -127,6 +134,8 @@ def contradiction(rollout: Rollout) -> str:
     scored = [s.name for s in rollout.scores if s.value is not None]
     if not verdict.scored:
         return "an error has a reward" if scored or rollout.reward is not None else ""
+    if not verdict.judged:
+        return ""
     if verdict.passed:
         red = [s.name for s in verdict.stages if not s.passed and s.name != "lint"]
         if red:

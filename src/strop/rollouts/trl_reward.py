@@ -113,7 +113,7 @@ def _parsed(text: str) -> Task:
         ) from error
     except (ValueError, TypeError) as error:
         raise UserError(f"column 'task': not a task line ({error}): {text[:80]!r}") from error
-    if not task.test_count:
+    if task.untested:
         raise UserError(f"column 'task': task {task.id} has no tests")
     return task
 

@@ -103,7 +103,7 @@ def _validated(fields: dict[str, Any], where: str) -> Task:
         raise UserError(f"{where}: {spot}: {first['msg']} (got {shown})") from error
     except (ValueError, TypeError) as error:
         raise UserError(f"{where}: the task has no id and none can be computed: {error}") from error
-    if task.test_count == 0:
+    if task.untested:
         raise UserError(f"{where}: the task has no tests: its check is empty")
     return task
 

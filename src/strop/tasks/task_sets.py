@@ -5,7 +5,7 @@ uses date windows to keep tasks that a model may have been trained on out of an 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -65,9 +65,10 @@ def sources_of(recipe: Recipe) -> str:
 
 
 def task_sets(recipe: Recipe, say: Callable[[str], None] = lambda text: None) -> list[TaskSet]:
-    """The recipe's task sets. Raises UserError where one is empty or two share a task.
+    """The recipe's task sets. Raises UserError where one is empty or two share a task, or none can be evaluated on.
 
-    A task that is a near-duplicate of another set's held-out task is not trained on; `say` gets a line about them.
+    Held-out tasks that nothing judges are left out: there is nothing to evaluate. A task that is a near-duplicate of
+    another set's held-out task is not trained on; `say` gets a line about them.
     """
     sets = [TaskSet(name, one, *split_tasks(one)) for name, one in each(recipe).items()]
     owner: dict[str, str] = {}
@@ -77,7 +78,11 @@ def task_sets(recipe: Recipe, say: Callable[[str], None] = lambda text: None) ->
                 raise UserError(
                     f"task {task.id} is in two task sets, {other} and {one.name}; keep them apart by topics or levels"
                 )
-    return [_without_duplicates(one, [other for other in sets if other is not one], say) for one in sets]
+    sets = [_without_duplicates(one, [other for other in sets if other is not one], say) for one in sets]
+    config, held_out = recipe.evaluation, [task for one in sets for task in one.held_out]
+    if config.before or config.after or config.every:
+        judged_tasks(held_out)
+    return [replace(one, held_out=[t for t in one.held_out if not t.check.rewards_alone]) for one in sets]
 
 
 def _without_duplicates(one: TaskSet, others: list[TaskSet], say: Callable[[str], None]) -> TaskSet:
@@ -100,10 +105,21 @@ def _without_duplicates(one: TaskSet, others: list[TaskSet], say: Callable[[str]
     return TaskSet(one.name, one.recipe, train, one.held_out)
 
 
+def judged_tasks(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks that can be evaluated on. Raises UserError when there are some and nothing judges any of them."""
+    judged = [task for task in tasks if not task.check.rewards_alone]
+    if tasks and not judged:
+        raise UserError(
+            f"nothing judges the {len(tasks)} tasks to evaluate on (checks of kind none), so there is no pass@k: set "
+            "evaluation.before=false evaluation.after=false and no evaluation.every, or add tasks with a check"
+        )
+    return judged
+
+
 def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
     """(train, held-out) tasks of a recipe. Raises UserError when there is nothing to train on."""
     tasks = tasks_of(recipe)
-    untested = [task for task in tasks if task.test_count == 0]
+    untested = [task for task in tasks if task.untested]
     if untested:
         raise UserError(
             f"task {untested[0].id} ({untested[0].source or tasks_source(recipe)}) has no tests; add some"

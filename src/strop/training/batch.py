@@ -110,12 +110,12 @@ def sample_of(rollout: Rollout, mask_truncated: bool) -> Sample:
     advantages: list[float] = []
     versions: list[int] = []
     for turn in rollout.turns:
-        given, said = turn.prompt_ids, turn.completion
-        count = len(said.token_ids)
+        given, completion = turn.prompt_ids, turn.completion
+        count = len(completion.token_ids)
         advantage = rollout.advantage if turn.advantage is None else turn.advantage
-        ids += [*given, *said.token_ids]
+        ids += [*given, *completion.token_ids]
         mask += [*[0] * len(given), *[int(not out)] * count]
-        logprobs += [*[0.0] * len(given), *said.logprobs]
+        logprobs += [*[0.0] * len(given), *completion.logprobs]
         advantages += [*[0.0] * len(given), *[advantage or 0.0] * count]
-        versions += [*[0] * len(given), *[said.policy_version] * count]
+        versions += [*[0] * len(given), *[completion.policy_version] * count]
     return Sample(ids, mask, logprobs, advantages, versions, len(rollout.prompt_ids))

@@ -4,7 +4,7 @@ They use separate random numbers, so a run with evaluations in between trains th
 Each is written to the run folder when it is done, and is not repeated if it is already on disk.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,18 @@ from strop.environments.kinds import played_by
 from strop.evaluation.contamination import contamination
 from strop.evaluation.evaluate import evaluate_with
 from strop.evaluation.hack_audit import flagged
-from strop.evaluation.result import Contamination, Evaluation, compare, rates_json
+from strop.evaluation.result import Contamination, Evaluation, compare, paired_json, rates_json
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
 from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import sources_of, windowed
+from strop.tasks.task_sets import TaskSet, sources_of, windowed
 from strop.training.setup import RunParts
 from strop.training.shared_play import SharedPlay
 from strop.training.sinks import Sinks
 
 Say = Callable[[str], None]
+Sides = dict[str, Evaluation]
+"""{"before", "warm", "after": evaluation} of one task set, those that there are."""
 SIDES = ("before", "warm", "after")
 
 
@@ -68,8 +70,8 @@ class Evaluations:
         if not config.every or step % config.every or not parts.held_out:
             return {}
         parts.publish(step)
-        asked = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
-        recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=asked)})
+        changes = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
+        recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=changes)})
         return _headline(self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe))
 
     def _extra(self, name: str, check: ExtraEvaluation, parts: RunParts) -> Evaluation:
@@ -79,10 +81,10 @@ class Evaluations:
             recipe = recipe.model_copy(update={"tasks": TasksConfig()})
         unbounded = replace(own.limits, prompt=PlayLimits.prompt)
         play = parts.play.by(own.like(own.policy, played_by(recipe, check.style), unbounded))
-        asked = check.model_dump(include={"samples", "temperature", "k", "greedy"})
+        settings = check.model_dump(include={"samples", "temperature", "k", "greedy"})
         answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
         changed = {
-            "evaluation": recipe.evaluation.model_copy(update=asked),
+            "evaluation": recipe.evaluation.model_copy(update=settings),
             "sampling": recipe.sampling.model_copy(update=answers),
         }
         place = f"window of evaluation.extra {check.name}"
@@ -185,4 +187,50 @@ def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dic
             compare(sides["before"], sides["after"]) if {"before", "after"} <= sides.keys() else None,
         )
         for name, sides in sorted(found.items())
+    }
+
+
+def evaluation_summary(
+    before: Mapping[str, Evaluation],
+    warm: Mapping[str, Evaluation],
+    after: Mapping[str, Evaluation],
+    sets: Sequence[TaskSet],
+) -> dict[str, Any]:
+    """The held-out tasks, by task set too where there are several, and each set of evaluation.extra.
+
+    `before`, `warm` and `after` are {set of evaluation.extra: evaluation}; "" is the held-out tasks.
+    """
+    by_time = {"before": before, "warm": warm, "after": after}
+
+    def sides(name: str) -> Sides:
+        return {side: found[name] for side, found in by_time.items() if name in found}
+
+    summary = _whole(sides(""))
+    if len(sets) > 1:
+        held_out = {one.name: {task.id for task in one.held_out} for one in sets if one.held_out}
+        summary["task_sets"] = {name: _part(sides(""), tasks) for name, tasks in held_out.items()}
+    extra = {name: _whole(sides(name)) for name in {**before, **after} if name}
+    return {**summary, **({"extra": extra} if extra else {})}
+
+
+def _whole(sides: Sides) -> dict[str, Any]:
+    found: dict[str, Any] = {side: one.as_json(per_task=False) for side, one in sides.items()}
+    return found | _paired(sides, None)
+
+
+def _part(sides: Sides, tasks: set[str]) -> dict[str, Any]:
+    """The rates on some of the tasks."""
+    found: dict[str, Any] = {
+        side: rates_json({key: one.estimate(key, tasks=tasks) for key in one.keys})
+        for side, one in sides.items()
+    }
+    return {"tasks": len(tasks), **found, **_paired(sides, tasks)}
+
+
+def _paired(sides: Sides, tasks: set[str] | None) -> dict[str, Any]:
+    starts = {"paired": "before", "paired_after_warm_start": "warm"}
+    return {
+        name: paired_json(compare(sides[start], sides["after"], tasks=tasks))
+        for name, start in starts.items()
+        if start in sides and "after" in sides
     }

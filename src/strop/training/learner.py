@@ -6,6 +6,7 @@ come from (seed, update, rank), and the learning rate from the update's number, 
 optimiser's state.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -14,18 +15,15 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 
-from strop.algorithms.losses import Tokens, UpdateSize
-from strop.algorithms.objective import objective
+from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core.ids import derive_seed
 from strop.core.sample import Batch, Sample
 from strop.policies.attention import attend_in_groups
 from strop.policies.loading import load_model, resolve_dtype
-from strop.training.logps import check_head, padded_logps, token_logps
-from strop.training.packing import micro_batches
+from strop.training.logps import check_head, micro_batches, padded_logps, token_logps
 from strop.training.ranks import Ranks
-from strop.training.schedule import learning_rate
 from strop.training.setup import computes_in_bfloat16, with_adapters
 
 OPTIMISER = "optimizer.pt"
@@ -237,3 +235,21 @@ def _reference(model: Any, recipe: Recipe) -> Any:
         attention=recipe.model.attention,
         device=str(next(model.parameters()).device),
     ).requires_grad_(False)
+
+
+def learning_rate(stage: RunStage, done: int) -> float:
+    """The rate of the next update when `done` were made, both counted over the whole run, with the stage's peak.
+
+    It rises linearly from 0 for `warmup_updates`, then follows optim.schedule to the end of the run, as transformers'
+    schedules of these names do. A function of the update's number alone: nothing to save.
+    """
+    optim, warmup = stage.recipe.optim, stage.warmup_updates
+    if done < warmup:
+        return optim.learning_rate * done / max(1, warmup)
+    part = (done - warmup) / max(1, stage.all_updates - warmup)
+    shape = {
+        "constant": 1.0,
+        "linear": max(0.0, 1 - part),
+        "cosine": max(0.0, 0.5 * (1 + math.cos(math.pi * part))),
+    }
+    return optim.learning_rate * shape[optim.schedule]

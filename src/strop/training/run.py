@@ -3,6 +3,7 @@
 import gc
 import json
 import resource
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -23,14 +24,13 @@ from strop.reports.run_folder import RunFolder
 from strop.rollouts.streams import MOST_FAULTS
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
-from strop.training.evaluations import Evaluations
-from strop.training.final import save_final
+from strop.training.evaluations import Evaluations, evaluation_summary
+from strop.training.learner import Learner
 from strop.training.loop import Loop, TrainedStep
 from strop.training.ranks import Ranks, join, leave
-from strop.training.setup import RunParts, as_it_came, set_up
+from strop.training.setup import RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks, open_sinks
-from strop.training.summary import evaluation_summary
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
@@ -142,7 +142,7 @@ class _Job:
 
     def _before_last(self) -> dict[str, Evaluation]:
         with ExitStack() as stack:
-            parts = as_it_came(self._recipe, self._parts, stack)
+            parts = untrained_parts(self._recipe, self._parts, stack)
             before = self._evaluations.all("before", parts=parts)
         if "" in before:
             self._watch.begin(before[""].as_json(per_task=False))
@@ -158,10 +158,11 @@ class _Job:
 
         def note(metrics: dict[str, Any]) -> None:
             losses.append(metrics["loss"])
-            step, said = metrics["step"], f"update {metrics['step']} of {updates}, loss {metrics['loss']:.3f}"
-            self._status(said)
+            step = metrics["step"]
+            message = f"update {step} of {updates}, loss {metrics['loss']:.3f}"
+            self._status(message)
             if step < updates and step % max(1, updates // 4) == 0:
-                self._say(f"warm start: {said}")
+                self._say(f"warm start: {message}")
 
         fit(self._recipe, parts.model, examples, note)
         self._status("")
@@ -181,10 +182,19 @@ class _Job:
             self._write_down(step)
             self._note_set_aside(loop.set_aside)
         if self._main:
-            save_final(self._run.path / FINAL, loop.learner, self._parts.tokenizer)
+            self._save_final(loop.learner)
         loop.learner.close()
         gc.collect()
         release_memory()
+
+    def _save_final(self, learner: Learner) -> None:
+        """Writes model and tokenizer to a folder, whole or not at all."""
+        target, part = self._run.path / FINAL, self._run.path / f"{FINAL}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        learner.save_model(part)
+        self._parts.tokenizer.inner.save_pretrained(part)
+        shutil.rmtree(target, ignore_errors=True)
+        part.rename(target)
 
     def _note_set_aside(self, now: list[str]) -> None:
         for task_id in sorted({*now} - {*self._set_aside}):
@@ -230,9 +240,8 @@ class _Job:
         found = audit(list(self._run.iter_evaluation_rollouts("after")), tasks)
         if found:
             kinds = ", ".join(f"{kind} {count}" for kind, count in found["kinds"].items())
-            said = f" ({kinds})" if kinds else ""
-            share = f"{found['flagged']} of {found['answers']}"
-            self._say(f"hack audit: {share} answers go round their task{said}")
+            share = f"{found['flagged']} of {found['answers']} answers"
+            self._say(f"hack audit: {share} go round their task" + (f" ({kinds})" if kinds else ""))
         return found
 
     def _summarise(

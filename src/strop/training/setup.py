@@ -72,7 +72,7 @@ def set_up(recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], 
     return RunParts(model, tokenizer, play, ranks, sets, update)
 
 
-def as_it_came(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunParts:
+def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunParts:
     """The parts with the model as it was before training, loaded anew."""
     model = _model(recipe)
     policy, update = _policy(recipe, model)
@@ -126,8 +126,8 @@ def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int]
 
 def computes_in_bfloat16(recipe: Recipe) -> bool:
     """Whether the update runs under bfloat16 autocast."""
-    wanted = recipe.model.compute_dtype
-    return wanted == "bfloat16" or (wanted == "auto" and has_fast_bfloat16())
+    dtype = recipe.model.compute_dtype
+    return dtype == "bfloat16" or (dtype == "auto" and has_fast_bfloat16())
 
 
 def with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:

@@ -1,19 +1,41 @@
 """Where a run's data goes besides its folder: the log of users' functions, experiment trackers, commits.
 
-None of them can delay or fail training; each reports a problem once, in one line.
+None of them can delay or fail training; each reports a problem once, in one line. Trackers (`run.report_to`) get the
+run's own numbers, under the same names:
+
+    train/reward, train/rewards/NAME, train/stages/NAME, train/pass_rate, train/completion_tokens, train/loss, ...
+    time/step, time/sampling, time/verifying, time/update        seconds of a step
+    evaluation/pass@1, evaluation/SET/pass@1                     before (step 0) and after training, by set
+    evaluation/warm/pass@1                                       after a warm start, step 0
+    evaluation/during/pass@1                                     during training, on some of the tasks
+
+A resumed run starts a new run in the tracker, which receives everything that the run
+folder holds up to that point; TensorBoard hides the earlier data. A tracker that fails is dropped after one line, and
+training continues.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+import contextlib
+import importlib
+import importlib.util
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
+from strop.config.load import dump_recipe
 from strop.config.schema import Recipe
+from strop.core.errors import UserError
 from strop.reports.call_log import CallLog, logging_to
-from strop.reports.run_folder import RunFolder
+from strop.reports.run_folder import EVALUATION, RunFolder
 from strop.reports.sinks.commits import DataCommits
 from strop.reports.sinks.data_repository import check_remote
-from strop.training.trackers import Trackers, check_trackers
+
+_RATES = {"tokens_mean": "completion_tokens", "truncated_rate": "truncated", "error_rate": "error_rate"}
 
 
 def check_sinks(recipe: Recipe) -> None:
@@ -23,7 +45,7 @@ def check_sinks(recipe: Recipe) -> None:
         check_remote(recipe.run.commit.remote, _branch(recipe))
 
 
-@contextmanager
+@contextlib.contextmanager
 def open_sinks(
     recipe: Recipe, run: RunFolder, say: Callable[[str], None], *, step: int, writing: bool
 ) -> "Iterator[Sinks]":
@@ -33,7 +55,7 @@ def open_sinks(
     writing  False in processes of a distributed run that write nothing
     """
     sinks, commit = Sinks(), recipe.run.commit
-    with ExitStack() as stack:  # the log of calls is whole before the last commit
+    with contextlib.ExitStack() as stack:  # the log of calls is whole before the last commit
         if writing and commit.remote is not None:
             sinks.commits = stack.enter_context(
                 DataCommits(
@@ -58,7 +80,7 @@ class Sinks:
     """Those of a run that are in use."""
 
     calls: CallLog | None = None
-    trackers: Trackers | None = None
+    trackers: "Trackers | None" = None
     commits: DataCommits | None = None
 
     def playing(self, step: int) -> None:
@@ -83,3 +105,175 @@ class Sinks:
 
 def _branch(recipe: Recipe) -> str:
     return recipe.run.commit.branch or recipe.run.name
+
+
+def check_trackers(names: Sequence[str]) -> None:
+    """Raises UserError for a tracker that is not installed, or that would ask for a password."""
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            remedy = f"install it with: pip install {name}, or leave it out"
+            raise UserError(f"run.report_to: {name} is not installed; {remedy}")
+    if "wandb" in names:
+        os.environ.setdefault("WANDB_SILENT", "true")  # it would write over the live view
+        import wandb
+
+        online = wandb.setup().settings.mode in ("online", "shared")
+        if online and not wandb.login(prompt=False, verify=False):
+            raise UserError(
+                "run.report_to: wandb has no API key; log in with: wandb login, or stay offline with: "
+                "WANDB_MODE=offline"
+            )
+
+
+class Trackers:
+    """The trackers of one run. A context manager; `say` hears which of them fail."""
+
+    def __init__(self, recipe: Recipe, run: RunFolder, say: Callable[[str], None]) -> None:
+        self._recipe = recipe
+        self._run = run
+        self._say = say
+        self._open: dict[str, Any] = {}
+
+    def begin(self, step: int) -> None:
+        """Opens them and tells them what the folder holds up to a step."""
+        for name in self._recipe.run.report_to:
+            with self._guarded(name), _no_output():
+                self._open[name] = _open(name, self._recipe, self._run.path)
+        if not self._open:
+            return
+        for evaluation, result in _evaluations(self._run.path, ("before", "warm")):
+            self.evaluated(evaluation, result)
+        for line in self._run.iter_metrics():
+            if line["step"] <= step:
+                self.measured(line)
+        for evaluation, result in _evaluations(self._run.path, ("after",)):
+            self.evaluated(evaluation, result)
+
+    def measured(self, metrics: Mapping[str, Any]) -> None:
+        """Sends a line of metrics."""
+        self._send(dict(_numbers(metrics)), int(metrics["step"]))
+
+    def evaluated(self, name: str, result: Mapping[str, Any]) -> None:
+        """Sends the result of an evaluation before or after training; those in between come with the metrics."""
+        side, _, what = name.partition("-")
+        if side in ("before", "warm", "after"):
+            step = self._recipe.optim.steps if side == "after" else 0
+            prefix = "/".join(filter(None, ["evaluation", "warm" if side == "warm" else "", what]))
+            self._send({f"{prefix}/{key}": value for key, value in _results(result)}, step)
+
+    def __enter__(self) -> "Trackers":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for name, tracker in list(self._open.items()):
+            with self._guarded(name), _no_output():
+                tracker.finish(failed=kind is not None)
+
+    def _send(self, values: dict[str, float], step: int) -> None:
+        for name, tracker in list(self._open.items()):
+            with self._guarded(name):
+                tracker.log(values, step)
+
+    @contextlib.contextmanager
+    def _guarded(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self._open.pop(name, None)
+            cause = " ".join(str(error).split()) or type(error).__name__
+            self._say(f"run.report_to: {name} failed: {cause} (training continues without it)")
+
+
+class _TensorBoard:
+    """Events in RUN/tensorboard. Those of an earlier process, from step 0 on, are hidden."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        self._writer: Any = SummaryWriter(str(folder / "tensorboard"), purge_step=0)
+        text = "".join(f"    {line}\n" for line in dump_recipe(recipe).splitlines())
+        self._writer.add_text("recipe", text, 0)
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+    def finish(self, failed: bool) -> None:
+        self._writer.close()
+
+
+class _Service:
+    """A run of the project WANDB_PROJECT or TRACKIO_PROJECT, default strop.
+
+    wandb keeps its files in RUN/wandb, trackio in its own folder of the user's (TRACKIO_DIR).
+    """
+
+    def __init__(self, name: str, recipe: Recipe, **options: Any) -> None:
+        self._module: Any = importlib.import_module(name)
+        self._run: Any = self._module.init(
+            project=os.environ.get(f"{name.upper()}_PROJECT") or "strop",
+            name=recipe.run.name,
+            group=recipe.run.name,
+            config=recipe.model_dump(mode="json", by_alias=True),
+            **options,
+        )
+
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        self._run.log(dict(values), step=step)
+
+    def finish(self, failed: bool) -> None:
+        if self._module.__name__ == "wandb":
+            self._run.finish(exit_code=int(failed))
+        else:
+            self._module.finish()
+
+
+def _open(name: str, recipe: Recipe, folder: Path) -> _TensorBoard | _Service:
+    if name == "tensorboard":
+        return _TensorBoard(recipe, folder)
+    if name == "wandb":
+        import wandb
+
+        quiet = wandb.Settings(silent=True, console="off")
+        return _Service(name, recipe, dir=str(folder), settings=quiet)
+    return _Service(name, recipe, embed=False)
+
+
+def _no_output() -> "contextlib.redirect_stdout[io.StringIO]":
+    """Nothing is printed over the live view: trackio says where its dashboard is."""
+    return contextlib.redirect_stdout(io.StringIO())
+
+
+def _numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in metrics.items():
+        if name == "held_out":
+            yield from ((f"evaluation/during/{key}", number) for key, number in _results(value))
+        elif isinstance(value, Mapping):
+            numbers = ((key, number) for key, number in value.items() if _plain(number))
+            yield from ((f"train/{name}/{key}", float(number)) for key, number in numbers)
+        elif _plain(value) and name != "step":
+            time = "time/step" if name == "seconds" else f"time/{name.removeprefix('seconds_')}"
+            yield (time if name.startswith("seconds") else f"train/{name}"), float(value)
+
+
+def _results(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The numbers of an evaluation: those that have an interval, and a few rates."""
+    for key, name in [*((key, key) for key in result.get("intervals", {})), *_RATES.items()]:
+        if _plain(result.get(key)):
+            yield name, float(result[key])
+
+
+def _plain(value: Any) -> bool:
+    """Whether it is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _evaluations(folder: Path, sides: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Evaluations on disk, by name."""
+    for path in sorted((folder / EVALUATION).glob("*.json")):
+        name = path.name.removesuffix(".json")
+        if not name.endswith(".record") and name.partition("-")[0] in sides:
+            yield name, json.loads(path.read_text(encoding="utf-8"))

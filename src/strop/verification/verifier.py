@@ -51,6 +51,15 @@ def error_verdict(cause: str, seconds: float = 0.0) -> Verdict:
     return Verdict(outcome=Outcome.ERROR, detail=" ".join(cause.split())[:_DETAIL], seconds=seconds)
 
 
+def verdict_at_once(task: Task, answer: str) -> Verdict | None:
+    """The verdict for which no toolchain is needed; None where one has to look."""
+    if task.check.rewards_alone:
+        return Verdict(outcome=Outcome.UNJUDGED)
+    if answer.strip() or task.check.empty_is_answer:
+        return None
+    return Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty")
+
+
 def held_to(verdict: Verdict, least: Trust) -> Verdict:
     """The verdict; *failed* where it is a pass with less than the least trust."""
     levels = get_args(Trust)

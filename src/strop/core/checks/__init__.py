@@ -10,13 +10,14 @@ from strop.core.checks.cases import Case, CasesCheck
 from strop.core.checks.command import CommandCheck, CommandStep
 from strop.core.checks.edit import EditCheck
 from strop.core.checks.label import LabelCheck
+from strop.core.checks.none import NoneCheck
 from strop.core.checks.rust import RustCheck
 from strop.core.checks.stdio import StdioCase, StdioCheck
 from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
-    "LabelCheck", "ProjectCheck", "PytestCheck", "RustCheck", "StdioCase", "StdioCheck", "WorkspaceCheck",
+    "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RustCheck", "StdioCase", "StdioCheck", "WorkspaceCheck",
 ]  # fmt: skip
 
 Check = Annotated[
@@ -29,7 +30,8 @@ Check = Annotated[
     | LabelCheck
     | WorkspaceCheck
     | ProjectCheck
-    | EditCheck,
+    | EditCheck
+    | NoneCheck,
     Field(discriminator="kind"),
 ]
 EditCheck.model_rebuild(_types_namespace={"Check": Check})

@@ -55,6 +55,10 @@ class CheckBase(Record):
     """Language to name of the toolchain that judges it; empty: such tasks are carried, not played yet."""
     judges_edits: ClassVar[bool] = True
     """Whether it can judge the file, or the files, that an edit makes."""
+    rewards_alone: ClassVar[bool] = False
+    """Whether nothing but rewards says how good an answer is: no toolchain, no tests, outcome *unjudged*."""
+    empty_is_answer: ClassVar[bool] = False
+    """Whether an answer without a character is judged like any other; else it is *no answer*."""
     trust: ClassVar[Trust] = "value"
     """How far a pass is separate from the answer, where the toolchain does not know it better."""
     kind: str

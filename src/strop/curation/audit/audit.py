@@ -79,7 +79,7 @@ class _Audit:
             self._add(findings)
         if label := task.check.maybe(LabelCheck):
             self._add(_label_findings(label))
-        elif not self._enough:
+        elif not (self._enough or task.check.rewards_alone):
             yield from self._run()
         ok = not any(f.severity == "fatal" for f in self.found)
         return TaskAudit(task_id=task.id, source=task.source, ok=ok, findings=self.found, trust=self.trust)

@@ -34,6 +34,8 @@ def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
     if not (task.statement.strip() or (task.prompt or "").strip()):
         yield fatal("no-statement", "nothing says what is asked")
     check = task.check.judged()
+    if check.rewards_alone:
+        return
     if not task.reference.strip() and check.answer != "label":
         yield fatal("no-reference", "no reference: nobody has shown that it can be solved")
     if (found := check.assertions()) is not None:

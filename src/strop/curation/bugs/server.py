@@ -15,9 +15,8 @@ from typing import Self
 
 from strop.core.errors import StropError
 from strop.core.ids import content_hash, derive_seed
-from strop.policies.paid.calls import Calls, Question, QuestionRefused, Response, Stopped
+from strop.policies.paid.calls import Calls, Question, QuestionRefused, Response, Stopped, opened
 from strop.policies.paid.connection import Connection
-from strop.policies.paid.folder import opened
 from strop.tasks import templates
 
 _COMMAND = "strop build bugs"

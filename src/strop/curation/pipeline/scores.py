@@ -1,6 +1,6 @@
 """Earlier results as a measure of difficulty: JSON lines of verdicts, counts, pass rates or answers, by task id.
 
-{"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcome "error" does not count
+{"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcomes "error" and "unjudged" do not count
 {"task_id": "t1", "n": 8, "c": 3}          of n answers c passed
 {"task_id": "t1", "pass_rate": 0.375}      taken as it is, whatever k
 {"task_id": "t1", "answer": "def ..."}     is verified first
@@ -59,7 +59,7 @@ class Scores:
             if outcome not in list(Outcome):
                 known = "it is passed, failed, ... as strop verify writes"
                 raise UserError(f"{where}: unknown outcome {outcome!r}; {known}")
-            if outcome != Outcome.ERROR:
+            if outcome not in (Outcome.ERROR, Outcome.UNJUDGED):
                 self.add(task_id, outcome == Outcome.PASSED)
         elif "pass_rate" in value:
             rate = value["pass_rate"]

@@ -22,9 +22,8 @@ from strop.curation.rust_build.outputs import Results
 from strop.curation.rust_build.questions import CostEstimate
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.curation.rust_build.source import SourcePrompt
-from strop.policies.paid.calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped
+from strop.policies.paid.calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
 from strop.policies.paid.connection import Usage
-from strop.policies.paid.folder import opened
 from strop.verification import open_verifier
 from strop.verification.rust.installation import find_installation
 from strop.verification.verifier import OpenVerifier

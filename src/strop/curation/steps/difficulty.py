@@ -146,7 +146,7 @@ class Difficulty(Step[DifficultyConfig]):
         if first is not None:
             for (task_id, last), verdict in verdicts(chain([first], lazily), context.verifier()):
                 errors.see(verdict)
-                if verdict.scored:
+                if verdict.judged:
                     scores.add(task_id, verdict.passed)
                 if last:
                     n, c = scores.counts.get(task_id, (0, 0))
@@ -191,7 +191,7 @@ class Difficulty(Step[DifficultyConfig]):
         ):
             assert rollout.verdict is not None
             errors.see(rollout.verdict)
-            counts[rollout.task_id][0] += rollout.verdict.scored
+            counts[rollout.task_id][0] += rollout.verdict.judged
             counts[rollout.task_id][1] += rollout.verdict.passed
         for task in playable:
             n, c = counts[task.id]

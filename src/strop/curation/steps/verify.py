@@ -29,7 +29,7 @@ class VerifyStepConfig(Section):
 
 
 class VerifyStep(Step[VerifyStepConfig]):
-    """Drops tasks whose reference does not pass."""
+    """Drops tasks whose reference does not pass; keeps those that nothing judges."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """See `Step.run`. Remembers, by id, the outcomes of each known answer that was tried."""
@@ -86,6 +86,8 @@ class VerifyStep(Step[VerifyStepConfig]):
 
     def _decide(self, task: Task, memory: Memory) -> Task | Dropped:
         answers = known_answers(task)
+        if task.check.rewards_alone:
+            return task
         if not task.check.toolchains:
             return drop(task, "cannot be verified", f"no toolchain plays checks of kind {task.check.kind}")
         if not answers:

@@ -1,4 +1,4 @@
-"""The build's side of the calls: paid ones are read back, the others go to the calling process."""
+"""The build's side of the calls: its folder and locks; paid calls are read back, others go to the calling process."""
 
 import contextlib
 import json
@@ -6,19 +6,22 @@ import os
 import socket
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from strop.core import files
 from strop.core.errors import StropError, UserError
-from strop.core.journal import JournalReader, LinePlace, scan
-from strop.policies.paid import folder
+from strop.core.journal import JournalReader, LinePlace, scan, try_lock
 from strop.policies.paid.connection import Connection, Usage
 from strop.sandbox.spawn import Process, source_folder, spawn
 
+CALLS, BUILD = "calls.jsonl", "build.json"
+_LOOK_SECONDS = 0.2
 FINISH_SECONDS = 15.0
 """How long an interrupted build waits for calls in flight; the calling process goes on without it."""
 MOST_REFUSED = 8
@@ -63,10 +66,9 @@ class Calls:
     """
 
     def __init__(self, settings: Connection, path: Path, lock: int) -> None:
-        """Reads the journal, keeping keys and places. `lock`: descriptor, see `folder.opened`. Raises UserError."""
+        """Reads the journal, keeping keys and places. `lock`: descriptor, see `opened`. Raises UserError."""
         self._settings, self._lock = settings, lock
-
-        self._path = path / folder.CALLS
+        self._path = path / CALLS
         self.usage = Usage()
         self._places: dict[bytes, LinePlace] = {}
         for place, line in scan(self._path):
@@ -135,8 +137,8 @@ class Calls:
 
     def _listen(self, connection: socket.socket) -> None:
         """Hands out what the calling process says, until it ends."""
-        with contextlib.suppress(OSError), connection.makefile("rb") as said:
-            for line in said:
+        with contextlib.suppress(OSError), connection.makefile("rb") as messages:
+            for line in messages:
                 if line.endswith(b"\n"):
                     self._heard(json.loads(line))
         with self._guard:
@@ -198,3 +200,64 @@ class Calls:
 def _response(line: Mapping[str, Any]) -> Response:
     text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
     return Response(text, line["finish"])
+
+
+@contextlib.contextmanager
+def opened(path: Path, identity: dict[str, Any], say: Callable[[str], None], command: str) -> Iterator[int]:
+    """Creates or reopens the folder, locks it for this process, and yields the lock of its calls.
+
+    The process that calls the server also holds that lock and may outlive a killed build; this waits for it and says
+    so. Raises UserError for a folder that holds something else or is in use.
+    """
+    _make(path)
+    _check_identity(path, identity)
+    own = try_lock(path / ".build.lock")
+    if own is None:
+        raise UserError(f"another `{command}` is using {path}: wait for it, or name another folder")
+    try:
+        files.remove_parts(path)
+        calls = _wait(path, say)
+        try:
+            if not (path / BUILD).exists():
+                files.write_json(path / BUILD, identity)
+            yield calls
+        finally:
+            os.close(calls)
+    finally:
+        os.close(own)
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        foreign = [name for name in os.listdir(path) if not name.startswith(".")]
+    except OSError as error:
+        raise UserError(f"cannot use {path} as the folder of a build: {error.strerror}") from error
+    if foreign and not (path / BUILD).exists():
+        raise UserError(f"{path} holds {min(foreign)} and no build: name an empty or a new folder")
+
+
+def _check_identity(path: Path, identity: dict[str, Any]) -> None:
+    """Raises UserError where the folder was made with other settings."""
+    try:
+        before = json.loads((path / BUILD).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path / BUILD}: {error}; name another folder") from error
+    for name, value in identity.items():
+        if before.get(name) != value:
+            what = "made with other texts of the questions" if name == "templates" else (
+                f"made with {name} {before.get(name)!r}, this is {value!r}"
+            )  # fmt: skip
+            raise UserError(f"{path} holds another build, {what}: name another folder, or the same settings")
+
+
+def _wait(path: Path, say: Callable[[str], None]) -> int:
+    lock = try_lock(path / ".calls.lock")
+    if lock is None:
+        say("calls of a killed run are still in flight; waiting for them, so that none is paid twice")
+    while lock is None:
+        time.sleep(_LOOK_SECONDS)
+        lock = try_lock(path / ".calls.lock")
+    return lock

@@ -114,7 +114,7 @@ def explain(error: BaseException, server: Connection, names: Mapping[str, str] =
     import openai
 
     url, key = server.url, server.api_key_env
-    said = one_line(error)
+    message = one_line(error)
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return (
             f"{url} gave no answer within {server.timeout_seconds:g} s; raise {names['timeout']} or lower "
@@ -125,21 +125,23 @@ def explain(error: BaseException, server: Connection, names: Mapping[str, str] =
         return f"cannot reach {url} ({cause}); start the server or set {names['url']}"
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         if os.environ.get(key):
-            return f"{url} refuses the key in {key} ({said})"
+            return f"{url} refuses the key in {key} ({message})"
         return (
             f"{url} requires a key: set the environment variable {key}, or name another one in "
             f"{names['api_key_env']}"
         )
     if isinstance(error, openai.NotFoundError):
         return (
-            f"{url} knows no model {server.model!r}, or no such path ({said}); set {names['model']} or "
+            f"{url} knows no model {server.model!r}, or no such path ({message}); set {names['model']} or "
             f"{names['url']}"
         )
     if isinstance(error, openai.RateLimitError):
-        return f"{url} is too busy or the account is spent ({said}); lower {names['concurrency']}, or resume later"
+        return f"{url} is too busy or the account is spent ({message}); lower {names['concurrency']}, or resume later"
     if isinstance(error, openai.APIStatusError):
-        return f"{url} refused or failed ({said})"
-    return f"{url} did not answer like an OpenAI-compatible server ({said}); {names['url']} should end in /v1"
+        return f"{url} refused or failed ({message})"
+    return (
+        f"{url} did not answer like an OpenAI-compatible server ({message}); {names['url']} should end in /v1"
+    )
 
 
 def one_line(error: BaseException) -> str:

@@ -20,9 +20,9 @@ from strop.rollouts.step_metrics import contradiction
 
 PROMPT_LINES, OUTPUT_LINES, TESTS = 12, 12, 5
 """Shown of a prompt, of an output and of the tests that did not pass, where not everything is asked for."""
+_STYLES = {"passed": "green", "failed": "red", "error": "magenta", "tampered": "bold red", "unjudged": "dim"}
 TURNS, TURN_LINES, EVENTS, EVENT_WIDTH = 8, 5, 5, 100
 """The same of a play's turns, of the texts of a turn of several, and of a turn's events, each of them a line."""
-_STYLES = {"passed": "green", "failed": "red", "error": "magenta", "tampered": "bold red"}
 
 
 def headline(row: Mapping[str, Any]) -> Text:
@@ -186,7 +186,9 @@ def history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
         rewards = [row["reward"] for row in sampled if row["reward"] is not None]
         passed = sum(row["outcome"] == "passed" for row in sampled)
         text = Text(f"  {printable(evaluation) if evaluation else f'step {step}, group {group}':<20}  ")
-        text.append(f"{passed} of {len(sampled)} passed", style="green" if passed else "")
+        judged = sum(row["outcome"] != "unjudged" for row in sampled)
+        told = f"{passed} of {judged} passed" if judged or not sampled else f"{len(sampled)} unjudged"
+        text.append(told, style="green" if passed else "")
         if rewards:
             text.append(f"  mean reward {sum(rewards) / len(rewards):.3f}")
             text.append("" if max(rewards) > min(rewards) else "  no signal", style="yellow")

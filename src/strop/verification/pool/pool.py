@@ -20,11 +20,18 @@ from concurrent.futures import Future
 from strop.core.errors import BatchFailed, TaskFault, VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
-from strop.core.verdict import Outcome, Trust, Verdict
+from strop.core.verdict import Trust, Verdict
 from strop.verification.pool.broken import cause_of, close_all, look_into
 from strop.verification.pool.cache import PerTask, answer_digest, task_digest
 from strop.verification.pool.ledger import Job, Ledger, PoolBusy
-from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, held_to, resolved
+from strop.verification.verifier import (
+    CLOSED,
+    OpenVerifier,
+    error_verdict,
+    held_to,
+    resolved,
+    verdict_at_once,
+)
 
 __all__ = ["PoolBusy", "VerifierPool"]
 
@@ -72,8 +79,8 @@ class VerifierPool(OpenVerifier):
         self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
     ) -> "Future[Verdict]":
         """Starts verification. See `OpenVerifier.submit`; a closed pool answers *error*."""
-        if not answer.strip():
-            return resolved(Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty"))
+        if (verdict := verdict_at_once(task, answer)) is not None:
+            return resolved(verdict)
         try:
             toolchain = self._route(task)
         except VerificationError as error:

@@ -27,7 +27,7 @@ class CanaryTests:
         self.must[test], self.kinds[test] = passes, kind
 
 
-def drawn(
+def canary_tests(
     tree: Mapping[str, bytes], tests: Collection[str], language: str, rng: random.Random
 ) -> CanaryTests:
     """Canaries for these tests of a tree of files."""

@@ -21,6 +21,7 @@ from strop.verification.command.steps import failure
 from strop.verification.project.runs import EVERYTHING, ProjectRun, RunRequest, as_bytes, ending
 from strop.verification.project.snapshot import Files
 from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.diagnostics import steady
 from strop.verification.rust.installation import find_installation
 from strop.verification.settings import Settings
 
@@ -137,7 +138,7 @@ class CargoBackend:
         whole = whole and result.status == (101 if counts[1] else 0) and not result.expired
         if not whole:
             run.stop = failure(result, limits, 0) or (Outcome.FAILED, "the tests' report is not libtest's")
-        panics = {match["name"]: match["text"].strip() for match in _PANIC.finditer(text)}
+        panics = {match["name"]: match["text"].strip() for match in _PANIC.finditer(steady(text))}
         for name, word in told.items():
             if mine is not None and name not in mine:
                 continue

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from strop.verification.project.clean import Function
 from strop.verification.project.names import Names
 from strop.verification.project.site_parts import Site, SiteLoop, SiteProbe
+from strop.verification.project.twin_helpers import written
 
 _MOST_ROUNDS = 40
 _MOST_NODES = 30_000
@@ -86,7 +87,7 @@ class Writer:
         site = self._pins.site(loop.node.iter)
         items = self._items(loop)
         if site and items is not None and self._pins.allowed(site, self._test):
-            made.iter = ast.parse(repr(items), mode="eval").body
+            made.iter = written(items)
         return [made]
 
     def _written_out(self, loop: SiteLoop, count: int) -> list[ast.stmt]:
@@ -103,7 +104,7 @@ class Writer:
             value: ast.expr = (
                 ast.Subscript(ast.Name(kept, ast.Load()), ast.Constant(number), ast.Load())
                 if items is None
-                else ast.parse(repr(items[number]), mode="eval").body
+                else written(items[number])
             )
             made.append(ast.Assign(targets=[copy.deepcopy(loop.node.target)], value=value))
             made += self._block(loop.node.body)

@@ -26,6 +26,7 @@ from strop.verification.project.pin_scope import (
 from strop.verification.project.pin_writer import NO_VALUE, Writer, in_rounds
 from strop.verification.project.site_parts import Mention, Root, Site, SiteLoop, SiteProbe
 from strop.verification.project.sites import SiteFinder
+from strop.verification.project.twin_helpers import written
 
 _MOST_COPIES = 24
 _MOST_CHARS = 400_000
@@ -125,7 +126,7 @@ class FilePins:
         if not text or len(text) > self._room:
             return None
         self._room -= len(text)
-        return ast.parse(text, mode="eval").body
+        return written(value)
 
     def allowed(self, site: Site, test: str, counts: SiteLoop | None = None) -> bool:
         """Whether its value, or how many rounds it gives this loop, is the same whatever the project's code does."""

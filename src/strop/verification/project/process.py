@@ -25,7 +25,7 @@ from strop.sandbox.pump import Capture, Pump, stopped
 from strop.verification.project.layout import Layout, layout_of
 from strop.verification.project.runs import BARE, PLAIN, Listener, ProjectRun, RunRequest, Warmth
 from strop.verification.python.child import End, cause_of_death, reap
-from strop.verification.python.suite.check import packages
+from strop.verification.python.suite.check import BOX, packages
 from strop.verification.python.wire import frame
 from strop.verification.settings import Settings
 
@@ -100,6 +100,9 @@ class TestsProcess(JailedProcess):
             self.close()
             raise WorkerDied(f"the tests' process could not begin: {listener.broken or end}")
         run.cpu_seconds, run.peak_bytes = end.cpu, end.peak
+        run.uncollected = run.uncollected.replace(self.work, BOX)
+        for name, result in run.results.items():
+            run.results[name] = result.model_copy(update={"message": result.message.replace(self.work, BOX)})
         if run.tampered:
             run.stop = (Outcome.TAMPERED, run.tampered)
         elif run.status is None and run.stop is None:

@@ -7,6 +7,7 @@ believed only if canaries ended as they must beside the tests, and a run of thei
 one of false twins alone.
 """
 
+import json
 import math
 import random
 import time
@@ -19,9 +20,10 @@ from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.verification.draws import drawn
 from strop.verification.project import rust_twins, snapshot
 from strop.verification.project.backend import ROOM_WALL, Backend, open_backend
-from strop.verification.project.canaries import CanaryTests, drawn
+from strop.verification.project.canaries import CanaryTests, canary_tests
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
@@ -49,10 +51,12 @@ class Judged:
     backend: Backend
     until: float
     """When the runs of the edit end at the latest; those of the unedited project, which decide too, do not."""
+    rng: random.Random
+    """What is drawn for this edit."""
 
     def run(self, passed: Callable[[ProjectRun], bool]) -> ProjectRun:
         """The tests' run; one that passed is believed only if a second one, of the tests' twins, agrees."""
-        seed = random.SystemRandom().getrandbits(64)
+        seed = self.rng.getrandbits(64)
         changed: dict[str, str] = dict(self.check.files)
         first, canaries = self._plain(seed, changed, self.check.removed, self.tests)
         if first.tampered or not passed(first):
@@ -70,7 +74,7 @@ class Judged:
         In their own places the failing tests' false twins stand alone in a process: code that holds what it meets
         first for right holds what is wrong for right there.
         """
-        seed = random.SystemRandom().getrandbits(64)
+        seed = self.rng.getrandbits(64)
         tree = self._tree(self.check.files, self.check.removed)
         twins = twins_of(tree, self.tests, random.Random(seed), self.recorded)
         plain = [test for test in self.tests if test not in twins.true]
@@ -83,7 +87,7 @@ class Judged:
             alone = list(dict.fromkeys([*self.check.failing, *lost]))
             files = {**self.check.files, **twins.files}  # it looks as before
             for truth, chosen in ((False, alone), *([(True, lost)] if lost else [])):
-                seed = random.SystemRandom().getrandbits(64)
+                seed = self.rng.getrandbits(64)
                 twins = in_place(tree, chosen, random.Random(seed), self.recorded, truth=truth)
                 plain = [test for test in chosen if truth and test not in twins.true]
                 if not (plain or twins.true or twins.false):
@@ -125,7 +129,7 @@ class Judged:
         edited: bool = True,
     ) -> ProjectRun:
         tests = list(dict.fromkeys([*plain, *twins.true.values(), *twins.false.values()]))
-        order = random.SystemRandom().getrandbits(32) | 1
+        order = self.rng.getrandbits(32) | 1
         until = self.until if edited else math.inf
         request = RunRequest(tests=tests, beside=list(twins.files), order=order, until=until)
         return self.backend.run(request, files={**files, **twins.files}, removed=removed)
@@ -156,10 +160,10 @@ class Judged:
 
         If a true one does not pass, twins are drawn once more, and then the tests themselves decide.
         """
-        rng, before = random.SystemRandom(), [first]
-        chosen = [*self.check.failing, *(test for test in self.check.passing if rng.random() < 0.5)]
+        before = [first]
+        chosen = [*self.check.failing, *(test for test in self.check.passing if self.rng.random() < 0.5)]
         for _ in range(2):
-            run, true = self._swapped(chosen, rng.getrandbits(64), before)
+            run, true = self._swapped(chosen, self.rng.getrandbits(64), before)
             if run.stop is not None and (run.tampered or not run.uncollected):
                 return _together(run, *before)
             if all(_passed(run, true.get(test, test)) for test in self.tests):
@@ -211,7 +215,7 @@ class Judged:
         *,
         edited: bool = True,
     ) -> tuple[ProjectRun, CanaryTests]:
-        canaries = drawn(self._tree(files, removed), self.tests, self.language, random.Random(seed))
+        canaries = canary_tests(self._tree(files, removed), self.tests, self.language, random.Random(seed))
         until = self.until if edited else math.inf
         request = RunRequest(tests=[*tests, *canaries.must], beside=list(canaries.files), until=until)
         return self.backend.run(request, files={**files, **canaries.files}, removed=removed), canaries
@@ -273,7 +277,9 @@ class ProjectToolchain:
         try:
             backend = self._backend(check, base, task.language)
             until = time.monotonic() + _RUNS * backend.wall_seconds
-            judged = Judged(check, base, task.language, tests, backend, until)
+            edit = json.dumps([sorted(check.files.items()), sorted(check.removed)])
+            rng = drawn(task.id, edit, "project")
+            judged = Judged(check, base, task.language, tests, backend, until, rng)
             run = judged.run(lambda one: verdict_of(one, tests, 0.0).passed)
         except (SandboxError, WorkerDied) as error:
             self.close()

@@ -3,6 +3,8 @@
 import ast
 import inspect
 import random
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from strop.verification.project.names import Names, computed
@@ -11,10 +13,10 @@ _MOST_PARTS = 12
 """Parts of a literal that are changed one by one."""
 
 
-def _changed(value: Any, number: int) -> Any:
+def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:
     """Another value of the same type and length; of types that are not the language's own, an object of no kind.
 
-    An odd number makes an int a little larger, an even one much larger.
+    An odd number makes an int a little larger, an even one much larger. `parts`: those of a set, the first of which goes.
     """
     kind = type(value)
     if value is None:
@@ -31,13 +33,13 @@ def _changed(value: Any, number: int) -> Any:
     if kind in (list, tuple):
         at = number % (len(value) or 1)
         return (
-            value[:at] + kind([_changed(one, number) for one in value[at : at + 1] or [0]]) + value[at + 1 :]
+            value[:at] + kind([_changed(one, number, parts) for one in value[at : at + 1] or [0]]) + value[at + 1 :]
         )
     if kind in (set, frozenset):
-        return kind([*value][1:]) | {str(number)}
+        return kind(parts(value)[1:]) | {str(number)}
     if kind is dict:
         key = [*value, str(number)][number % (len(value) or 1)]
-        return {**value, key: _changed(value.get(key), number)}
+        return {**value, key: _changed(value.get(key), number, parts)}
     return object()
 
 
@@ -87,8 +89,7 @@ class TwinHelpers:
         """The literal, or in a false twin another one."""
         if self.truth:
             return node
-        value = _changed(ast.literal_eval(node), self._rng.randrange(2, 900, 2))
-        return ast.parse(repr(value), mode="eval").body
+        return written(_changed(ast.literal_eval(node), self._rng.randrange(2, 900, 2), _sorted))
 
     def each(self, node: ast.expr) -> list[ast.expr]:
         """The literal once more for each of its parts (for some of many), in a false twin with that one changed.
@@ -98,7 +99,7 @@ class TwinHelpers:
         value = ast.literal_eval(node)
         if type(value) is int:
             near = self._rng.sample((self._rng.choice((1, 3)), 2), 2)
-            return [ast.parse(repr(value if self.truth else value + by), mode="eval").body for by in near]
+            return [written(value if self.truth else value + by) for by in near]
         if type(value) not in (list, tuple, dict) or len(value) < 2:
             return []
         keys = [*value] if isinstance(value, dict) else range(len(value))
@@ -106,8 +107,8 @@ class TwinHelpers:
         for key in self._rng.sample(keys, min(len(keys), _MOST_PARTS)):
             other = dict(value) if isinstance(value, dict) else [*value]
             if not self.truth:
-                other[key] = _changed(value[key], self._rng.randrange(2, 900))
-            made.append(ast.parse(repr(type(value)(other)), mode="eval").body)
+                other[key] = _changed(value[key], self._rng.randrange(2, 900), _sorted)
+            made.append(written(type(value)(other)))
         return made
 
     def call(self, name: str, *values: ast.expr) -> ast.expr:
@@ -123,7 +124,19 @@ def statement_of(text: str) -> ast.stmt:
     return ast.parse(text).body[0]
 
 
-_CHANGED = inspect.getsource(_changed).replace("(value: Any, number: int) -> Any:", "(value, number):", 1)
+def written(value: Any) -> ast.expr:
+    """A value as an expression; sets with their parts in order, which a process would else choose."""
+    made = ast.parse(repr(value), mode="eval").body
+    for node in ast.walk(made):
+        if isinstance(node, ast.Set):
+            node.elts.sort(key=ast.unparse)
+    return made
+
+
+_sorted = partial(sorted, key=repr)
+_CHANGED = inspect.getsource(_changed).replace(
+    "(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:", "(value, number, parts=list):", 1
+)
 _MADE = """\
 def {name}(start):
     for step in range(1, 9):

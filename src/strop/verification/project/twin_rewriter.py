@@ -63,7 +63,7 @@ class TwinRewriter:
         begin = self._begin & {
             node.arg for node in ast.walk(self._function.args) if isinstance(node, ast.arg)
         }
-        for name in self._begin - begin:
+        for name in sorted(self._begin - begin):
             assign = self._binding(name)
             assert assign is not None
             assign.value = self._helpers.literal(assign.value)

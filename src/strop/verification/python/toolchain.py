@@ -20,6 +20,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
+from strop.verification.draws import drawn
 from strop.verification.python.asserts import run_asserts
 from strop.verification.python.cases import run_cases
 from strop.verification.python.child import Findings
@@ -29,7 +30,8 @@ from strop.verification.python.suite.second_look import (
     NOT_AGAIN,
     TOO_EQUAL,
     Alteration,
-    Lesson,
+    Round,
+    find_rounds,
     looks,
 )
 from strop.verification.settings import Settings
@@ -39,16 +41,9 @@ TESTER_MEMORY = 1 << 30
 _KNOWN = 512
 """Things that are remembered of references."""
 CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
-UNSEEN = "it left too little time to look at it again"
-LOOKS = 3
-"""Fewest runs of a second look: an answer has to leave the time for them."""
-_KEPT = 5
-"""Times what the first run took, that are kept for a second look, and a quarter of the limit at the least; the time
-before is for the reference."""
-_PAST = 0.5
-"""Wall seconds past the limit in which a second look may still work."""
-_LEAST = 0.1
-"""Wall seconds that it has at the least."""
+UNSEEN = "it took too long to be looked at again"
+LOOKED = 4
+"""Wall limits that the runs of a second look may take together; one run of a reference alone may take as much."""
 _Found = TypeVar("_Found")
 
 
@@ -63,7 +58,7 @@ class PythonToolchain:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.wall_seconds = settings.limits.wall_seconds
-        """In which an answer has its verdict."""
+        """In which an answer has its verdict, but for second looks at a pass."""
         self._zygote: JailedProcess | None = None
         self._tester: JailedProcess | None = None
         self._runner: JailedProcess | None = None
@@ -78,7 +73,7 @@ class PythonToolchain:
             began = time.monotonic()
             findings = self._findings(task.check, answer)
             if findings.passed and (findings.changed or findings.objects):
-                self._look_again(task, answer, findings, time.monotonic() - began)
+                self._look_again(task, answer, findings)
             verdicts.append(findings.verdict(time.monotonic() - began))
         return verdicts
 
@@ -102,106 +97,76 @@ class PythonToolchain:
         wire = {name: one.wire() for name, one in alter.items()}
         return run_pytest(check, answer, self._forks(), self._suites(), limits, wire)
 
-    def _look_again(self, task: Task, answer: str, findings: Findings, seconds: float) -> None:
+    def _look_again(self, task: Task, answer: str, findings: Findings) -> None:
         """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
         altered tests. Nothing else here changes a verdict.
 
-        All of it, what is found of the reference too, has what the first run, which took `seconds`, left of the wall
-        limit, and half a second. Where that is too little the answer has timed out: no pass is bought with time.
+        Each run has the limits of an answer anew, however long the first one took, and what is found of a reference
+        depends on its task alone. So the verdict is the same whatever else is judged.
         """
         if not task.reference.strip() or task.reference == answer:
             return
-        until = time.monotonic() + max(_LEAST, self.settings.limits.wall_seconds + _PAST - seconds)
         try:
             if findings.changed:
-                self._without_changes(task, answer, findings, seconds, until)
+                self._without_changes(task, answer, findings)
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
-                self._with_altered_calls(task, task.check, answer, findings, seconds, until)
+                self._with_altered_calls(task, task.check, answer, findings)
         except WorkerDied:  # the verdict stands; the next answer finds fresh processes
             self.close()
 
-    def _within(self, until: float) -> Limits:
-        return replace(self.settings.limits, wall_seconds=max(_LEAST, until - time.monotonic()))
+    @property
+    def _patient(self) -> Limits:
+        """Of a reference, which a busy machine must not cut short."""
+        return replace(self.settings.limits, wall_seconds=LOOKED * self.settings.limits.wall_seconds)
 
-    def _without_changes(
-        self, task: Task, answer: str, findings: Findings, seconds: float, until: float
-    ) -> None:
+    def _without_changes(self, task: Task, answer: str, findings: Findings) -> None:
         """Judges the answer so that no call changes an argument, where the reference passes like that."""
-        left = until - time.monotonic()
-        pure = self._pure(task.check, task.reference, until)
-        if pure is None:
-            if left < seconds:
-                return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
-            # A slow reference is not the answer's doing: no answer passes unseen, and none pays for it.
-            began = time.monotonic()
-            pure = self._pure(task.check, task.reference, began + self.settings.limits.wall_seconds)
-            until += time.monotonic() - began
-        if pure:
-            again = self._findings(task.check, answer, self._within(until), changes=False)
-            findings.cpu += again.cpu
-            bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
-            if bad is not None:
-                findings.fail(bad, CHANGED, again.outcomes[bad])
-
-    def _pure(self, check: Check, reference: str, until: float) -> bool | None:
-        """Whether the reference passes without changing arguments; None: there was no time. Raises WorkerDied."""
 
         def find() -> bool | None:
             try:
-                found = self._findings(check, reference, self._within(until), changes=False)
+                found = self._findings(task.check, task.reference, self._patient, changes=False)
             except WorkerDied:
                 raise
             except VerificationError:
                 return False
             return None if found.late(self.settings.limits) else found.stop is None and found.passed
 
-        return self._remembered(f"pure {check.model_dump_json()}", reference, find)
+        if self._remembered("pure", task, find):
+            again = self._findings(task.check, answer, changes=False)
+            findings.cpu += again.cpu
+            bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
+            if bad is not None:
+                findings.fail(bad, CHANGED, again.outcomes[bad])
 
-    def _with_altered_calls(
-        self,
-        task: Task,
-        check: PytestCheck,
-        answer: str,
-        findings: Findings,
-        seconds: float,
-        until: float,
-    ) -> None:
-        """A run that takes much longer than the first one says nothing, the next ones do."""
-        limits, reference = self.settings.limits, task.reference
+    def _with_altered_calls(self, task: Task, check: PytestCheck, answer: str, findings: Findings) -> None:
+        """A run that uses up its limits says nothing, the next ones do."""
 
-        def run(alter: Mapping[str, Alteration], bounds: Limits) -> SuiteReport:
-            return self._suite(check, reference, bounds, alter)
+        def run(alter: Mapping[str, Alteration]) -> SuiteReport:
+            return self._suite(check, task.reference, self._patient, alter)
 
-        lesson = self._remembered(f"altered {check.model_dump_json()}", reference, Lesson)
-        assert lesson is not None
-        try:
-            lesson.go_on(run, limits, until - max(_KEPT * seconds, limits.wall_seconds / 4))
-            if not (lesson.rounds or lesson.over):
-                if until - time.monotonic() < LOOKS * seconds:
-                    return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
-                # A slow reference is not the answer's doing: no answer passes unseen, and none pays for it.
-                began = time.monotonic()
-                lesson.go_on(run, limits, began + 2 * limits.wall_seconds, rounds=1)
-                until += time.monotonic() - began
-        except WorkerDied:
-            raise
-        except VerificationError:
-            lesson.over = True
-        for count, (one, altered) in enumerate(looks(lesson.rounds) if lesson.rounds else ()):
-            bounds = replace(limits, wall_seconds=min(self._within(until).wall_seconds, 2 * seconds + 1))
-            report = self._suite(check, answer, bounds, one.alterations)
+        def find() -> list[Round]:
+            try:
+                return find_rounds(run, drawn(task.id, "", "altered calls"))
+            except WorkerDied:
+                raise
+            except VerificationError:
+                return []
+
+        rounds = self._remembered("altered", task, find)
+        limits, began = self.settings.limits, time.monotonic()
+        for one, altered in looks(rounds, drawn(task.id, answer, "second look")) if rounds else ():
+            report = self._suite(check, answer, limits, one.alterations)
             findings.cpu += report.findings.cpu
             if bad := one.lies(report) if altered else one.lapses(report):
                 number = next(n for n, result in enumerate(findings.results) if result.id == bad[0])
                 return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
-            if time.monotonic() >= until:
-                if count < LOOKS:
-                    findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
-                return
+            if time.monotonic() - began > LOOKED * limits.wall_seconds:
+                return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
 
-    def _remembered(self, what: str, reference: str, find: Callable[[], _Found | None]) -> _Found | None:
-        """What `find` finds of a reference. None, and what it raises, are not kept."""
-        digest = hashlib.sha256(f"{what}\0{reference}".encode("utf-8", "surrogatepass")).digest()
+    def _remembered(self, what: str, task: Task, find: Callable[[], _Found | None]) -> _Found | None:
+        """What `find` finds of a task's reference. None, and what it raises, are not kept."""
+        parts = (what, task.id, task.check.model_dump_json(), task.reference)
+        digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         if digest not in self._found:
             if (made := find()) is None:
                 return None

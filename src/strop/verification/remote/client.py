@@ -16,7 +16,7 @@ import httpx
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
+from strop.core.verdict import Verdict
 from strop.verification.pool.cache import PerTask
 from strop.verification.pool.ledger import PoolBusy
 from strop.verification.remote.dispatch import Counts, JobDispatcher, RemoteJob, RemoteServer
@@ -30,7 +30,14 @@ from strop.verification.remote.protocol import (
     say_hello,
     task_json,
 )
-from strop.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolve, resolved
+from strop.verification.verifier import (
+    CLOSED,
+    OpenVerifier,
+    error_verdict,
+    resolve,
+    resolved,
+    verdict_at_once,
+)
 
 CAPACITY = 4096
 PATIENCE_SECONDS = 60.0
@@ -85,8 +92,8 @@ class RemoteVerifier(OpenVerifier):
         self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
     ) -> "Future[Verdict]":
         """Starts verification. See `OpenVerifier.submit`; to a server all of us are one client."""
-        if not answer.strip():
-            return resolved(Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty"))
+        if (verdict := verdict_at_once(task, answer)) is not None:
+            return resolved(verdict)
         if self._closed:
             return resolved(error_verdict(CLOSED))
         try:

@@ -140,7 +140,7 @@ class Testers:
         program = f"t{self._programs}"
         self._programs += 1
         work.put(files)
-        externs = put_harness(work, self._compiler)
+        externs, alone = put_harness(work, self._compiler), list[RustAnswer]()
         while left:
             work.put({"tests.rs": "".join(f"mod {module};\n" for module in left)})
             compiled = self._compiler.tests(
@@ -160,11 +160,9 @@ class Testers:
                 left = {module: case for module, case in left.items() if module not in bad}
                 break
             if compiled.trouble or not bad & left.keys():
-                if len(cases) > 1 and any(case.calls and case.calls.own for case in cases):
-                    for case in left.values():
-                        self._compile([case])
-                    return
                 bad = set(left)  # whatever it is, the answers can be judged the other way
+            if len(cases) > 1:
+                alone += [case for module, case in left.items() if module in bad]
             left = {module: case for module, case in left.items() if module not in bad}
         rows: list[list[str]] = []
         if left:
@@ -180,6 +178,8 @@ class Testers:
             names = tuple((row[0], row[1] == "ignored") for row in rows if row[0].startswith(prefix))
             if names and 33 * len(names) < _MOST_TOKENS:
                 self._known[_key(case)] = ApartTests(program, prefix, names)
+        for case in alone:  # another task's tests may be to blame
+            self._compile([case])
 
 
 def _key(case: RustAnswer) -> Key:

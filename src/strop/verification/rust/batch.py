@@ -12,6 +12,7 @@ Raises `Trouble` when a compiler did not come to an end by itself; the caller di
 on the order of the answers.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 REWRITTEN = {"E0277", "E0282", "E0283", "E0284", "E0310", "E0515", "E0521", "E0597", "E0716"}
 """Errors that handing literals to the harness may bring."""
+_TYPE = re.compile(r"\b(?:struct|enum|union|trait|type)\s+(\w+)")
+_WORD = re.compile(r"\w+")
+_MODULE = re.compile(r"z[qt][0-9a-f]{12}")
 
 
 class Trouble(StropError):
@@ -53,6 +57,7 @@ class CrateBatch:
         self.edition = cases[0].check.edition
         self.integration = cases[0].integration
         self.reaching = sum(case.scan.reaching for case in cases)
+        self.types = {case.number: frozenset(_TYPE.findall(case.answer)) for case in cases}
         self.careful = isinstance(layout, Alone) and bool(cases[0].scan.alone)
         self.compiler = compiler.exactly() if self.careful else compiler
 
@@ -65,6 +70,7 @@ class CrateBatch:
         self.work.put({name: text for name, text in files.items() if name not in late})
         building = self._lint()
         testing, unsure = self._build_tests(building)
+        testing = [case for case in testing if not case.again]
         if unsure:
             self._build_library([c for c in unsure if c.build is None], final=True)
         for case in self.cases:
@@ -82,7 +88,8 @@ class CrateBatch:
         def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
             found = compiled.files[file]
             case.unsafe = case.unsafe or found.unsafe
-            case.say("lint", "".join(found.text))
+            case.say("lint", "".join(found.text), anew=True)
+            case.again = case.again or self._names_others(case, found)
             if found.errors:
                 self._doubt(case, found)
                 case.fail("build", "".join(found.text))
@@ -91,7 +98,7 @@ class CrateBatch:
             if found.denied and set(found.denied) - LATE:
                 case.lint = False
             if rust:
-                case.fail("build", "".join(found.text))
+                case.fail("build", "".join(found.text), anew=True)
             return True
 
         left = self.cases
@@ -130,7 +137,7 @@ class CrateBatch:
             self._doubt(case, found)
             if self.integration and {"E0432", "E0433"} & set(found.errors) and not self.careful:
                 case.again = True  # the tests may name the crate in a way that a shared crate does not know
-            case.fail("test", case.refused or "".join(found.text))
+            case.fail("test", case.refused or "".join(found.text), anew=True)
             if case not in unsure and not self.integration and not self.careful:
                 unsure.append(case)
             return bool(found.denied and not found.errors and not case.refused)
@@ -167,7 +174,18 @@ class CrateBatch:
         """Notes that the error may come from another answer's trait implementations, or from paths made longer."""
         others = self.reaching - case.scan.reaching
         longer = bool(case.scan.crate_ends) and not isinstance(self.layout, Alone)
-        case.again = case.again or (others > 0 and found.inference) or longer
+        case.again = case.again or (others > 0 and found.inference) or longer or self._names_others(case, found)
+
+    def _names_others(self, case: RustAnswer, found: Diagnostics) -> bool:
+        """Whether the compiler's words may be others without the other answers: it offers what they define, or counts
+        them, or tells paths apart by them.
+        """
+        if len(self.cases) == 1:
+            return False
+        words = set(_WORD.findall("".join(found.text)))
+        theirs = frozenset[str]().union(*(types for types in self.types.values())) - self.types[case.number]
+        modules = {word[2:] for word in words if _MODULE.fullmatch(word)} - {case.module[2:]}
+        return bool(words & theirs or modules or "others" in words or {"other", "types", "implement"} <= words)
 
     def _rounds(
         self,

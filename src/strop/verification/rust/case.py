@@ -7,6 +7,7 @@ from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Trust, Verdict
 from strop.verification.rust.calls import ValueCalls
+from strop.verification.rust.diagnostics import steady
 from strop.verification.rust.literals import SECRET
 from strop.verification.rust.scan import Scan
 from strop.verification.rust.second_look import Rounds
@@ -14,8 +15,6 @@ from strop.verification.rust.trusted import Trusted
 
 MOST_OUTPUT = 16_000
 """Characters kept of each stage's output."""
-SHOWN = "zq0000"
-"""What stands for the name of an answer's module in what is told of it."""
 
 
 @dataclass
@@ -82,6 +81,14 @@ class RustAnswer:
             return "value"
         return "typed" if self.trusted is not None and self.task.reference else "same-process"
 
+    def shown(self, text: str) -> str:
+        """The text as it is told of the answer: without drawn names, numbers of threads and times of libtest."""
+        for name, shown in (
+            (f"{self.module}::", ""), (self.module, "zq0000"), (f"zt{self.module[2:]}", "zt0000"), (f"_{SECRET}", ""),
+        ):  # fmt: skip
+            text = text.replace(name, shown)
+        return steady(text)
+
     def reset(self) -> None:
         """Forgets what was found, to judge it another way; the cost stays."""
         self.build = self.lint = self.test = None
@@ -89,21 +96,21 @@ class RustAnswer:
         self.unsafe = self.again = False
         self.outcome, self.detail, self.output = None, "", ""
 
-    def fail(self, stage: str, text: str = "") -> None:
-        """A stage failed; what can only run after it fails too."""
+    def fail(self, stage: str, text: str = "", *, anew: bool = False) -> None:
+        """A stage failed; what can only run after it fails too. `anew`: see `say`."""
         if stage == "build":
             self.build = self.lint = self.test = False
         elif stage == "lint":
             self.lint = False
         else:
             self.test = False
-        self.say(stage, text)
+        self.say(stage, text, anew=anew)
 
-    def say(self, stage: str, text: str) -> None:
-        """Adds to a stage's output."""
+    def say(self, stage: str, text: str, *, anew: bool = False) -> None:
+        """Adds to a stage's output. `anew`: instead of what was said before, as in another compilation of the same."""
         if text:
-            text = text.replace(self.module, SHOWN).replace(f"_{SECRET}", "")
-            self.said[stage] = (self.said.get(stage, "") + text)[: 4 * MOST_OUTPUT]
+            before = "" if anew else self.said.get(stage, "")
+            self.said[stage] = (before + self.shown(text))[: 4 * MOST_OUTPUT]
 
     def spend(self, seconds: float, cpu_seconds: float, peak_bytes: int) -> None:
         """Adds this answer's share of a cost."""
@@ -122,8 +129,8 @@ class RustAnswer:
                 self._stage("test", self.test),
             ],
             tests=self.tests,
-            output=self.output.replace(self.module, SHOWN)[:MOST_OUTPUT],
-            detail=detail.replace(self.module, SHOWN)[:300],
+            output=self.shown(self.output)[:MOST_OUTPUT],
+            detail=self.shown(detail)[:300],
             seconds=self.seconds,
             cpu_seconds=self.cpu_seconds,
             peak_bytes=self.peak_bytes,

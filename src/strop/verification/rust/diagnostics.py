@@ -5,6 +5,7 @@ name: so a lint never ends a compilation early, and one pass finds the lints of 
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,15 @@ LATE = {"arithmetic_overflow", "unconditional_panic"}
 UNSAFE = "unsafe_code"
 NEVER_LOWERED = {"long_running_const_eval", "soft_unstable", "test_unstable_lint"}
 """Denied lints that stay errors: without them a compilation might not end."""
+_ONCE = re.compile(
+    r"^ *= note: (?:`#\[\w+\([\w:]+\)\]` .*on by default|(?:`[-\w: ]+` implied by|requested on the command line with) .*)\n"
+    r"|^ *\|\n(?=(?: *= note: .*(?:on by default|implied by .*|command line with .*)\n)*(?:\n|\Z))",
+    re.MULTILINE,
+)
+"""Why a lint applies, which the compiler says of the first place in the crate alone, and the line left open by that."""
+_VARYING = re.compile(
+    r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$", re.MULTILINE
+)
 _INFERENCE = {"E0119", "E0271", "E0277", "E0282", "E0283", "E0284", "E0689", "E0790"}  # fmt: skip
 """Errors that other answers' trait implementations in the same crate might cause."""
 
@@ -36,6 +46,11 @@ class Diagnostics:
     def inference(self) -> bool:
         """Whether another file of the crate might have caused an error."""
         return any(code in _INFERENCE for code in self.errors)
+
+
+def steady(output: str) -> str:
+    """What a program of tests printed, but the numbers of its threads, how long it took and what else was in it."""
+    return _VARYING.sub(lambda found: found["thread"] or "", output)
 
 
 def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Diagnostics]:
@@ -70,7 +85,7 @@ def _add(found: dict[str, Diagnostics], message: dict[str, Any], denied: set[str
             entry.errors.append(code)
         elif level == "error" or code in denied:
             entry.denied.append(code)
-        entry.text.append(message.get("rendered") or message["message"])
+        entry.text.append(_ONCE.sub("", message.get("rendered") or message["message"]))
 
 
 def _files(message: dict[str, Any]) -> set[str]:

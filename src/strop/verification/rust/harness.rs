@@ -4,7 +4,7 @@
 //! Standard input holds a line a test: a secret token, and the literal to alter and by how much, or nothing for a test that
 //! is not to run. All of it is read before any code of the answer runs. A line a test goes to the report descriptor: its
 //! token if it has passed, and then only, or `-`; how objects of the answer compared; which literals were met; and the
-//! milliseconds it took. The report descriptor is a duplicate of standard output; standard output itself is pointed at
+//! milliseconds of CPU time it took. The report descriptor is a duplicate of standard output; standard output itself is pointed at
 //! standard error, so nothing that the answer prints gets into the report. Safe Rust can neither read this crate's memory
 //! nor write to a descriptor by its number.
 //!
@@ -87,6 +87,7 @@ extern "C" {
     fn dup2(old: i32, new: i32) -> i32;
     fn fcntl(fd: i32, command: i32, argument: i32) -> i32;
     fn _exit(status: i32) -> !;
+    fn clock() -> i64;
 }
 
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -142,12 +143,12 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
         wire::begin();
         let token = alterations::begin(line);
         PANICKED.store(false, Ordering::SeqCst);
-        let began = std::time::Instant::now();
+        let began = unsafe { clock() };
         let passed = !token.is_empty() && !test.desc.ignore && passes(test);
         let caught = matches!(test.desc.should_panic, ShouldPanic::No) && PANICKED.load(Ordering::SeqCst);
         let passed = passed && (catches || !caught);
         let word = if passed { token } else { "-" };
-        let _ = writeln!(report, "{word} {} {}", alterations::report(), began.elapsed().as_millis());
+        let _ = writeln!(report, "{word} {} {}", alterations::report(), unsafe { clock() - began } / 1000);
     }
     unsafe { _exit(0) }
 }

@@ -12,17 +12,17 @@ Such an answer passes in one case of 30 at most. One that ends its process in a 
 
 Not covered: tasks without a reference; comparisons outside of assertions; literals beyond `ROUNDS` of a test, drawn by
 lot for each task; objects made without literals of the test; the slowest tests of a task, where the reference's runs
-would take more than `SHARE` of the limit.
+would take more CPU time than `SHARE` of the limit.
 """
 
-import secrets
+import random
 import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 TOO_EQUAL = "its objects compare alike whatever the test makes them of; the reference's do not"
 NOT_AGAIN = "its tests passed once, and not again"
-UNSEEN = "its tests left too little time to look at them again"
+UNSEEN = "its tests took too long to be looked at again"
 ROUNDS = 4
 """Most literals of a test that are altered for an answer."""
 _TRIED = 12
@@ -31,7 +31,11 @@ AMOUNTS = 3
 AGAIN = 5
 """Runs of an answer that alter nothing."""
 SHARE = 0.25
-"""Of the limit, what the reference's runs would take at the most if each test took as long as in its first."""
+"""Of the wall limit, the CPU time of the reference's runs at the most if each test took as long as in its first."""
+LOOKED = 4
+"""Wall limits that all runs of an answer may take together."""
+ENDLESS = 3
+"""Runs of a reference that do not come to an end, after which there are no more."""
 _FARTHEST = 9
 
 
@@ -51,6 +55,7 @@ class RanTest(NamedTuple):
     met: tuple[int, ...]
     """Numbers of the literals that the test came by."""
     seconds: float = 0.0
+    """Of CPU time."""
 
     def like(self, other: "RanTest | None") -> bool:
         """Whether it went as the other, however long that took."""
@@ -61,7 +66,6 @@ Run = Callable[[Mapping[str, tuple[int, int]]], dict[str, RanTest]]
 """Runs tests in a fresh process, each with the number and amount of an alteration; those that came to an end."""
 Rounds = Mapping[str, tuple[Altered, ...]]
 """What to alter, by test."""
-draw = secrets.SystemRandom()
 
 
 def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
@@ -77,20 +81,19 @@ def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
     return found
 
 
-def sensitive(usual: Mapping[str, RanTest], run: Run, seconds: float) -> Rounds:
-    """Literals by which the reference's objects compare otherwise. No run begins after `seconds`, the tests' limit."""
-    until = time.monotonic() + seconds
+def sensitive(usual: Mapping[str, RanTest], run: Run, rng: random.Random, seconds: float) -> Rounds:
+    """Literals by which the reference's objects compare otherwise. `seconds`: the tests' wall limit."""
     quick = _quick(usual, SHARE * seconds / (AGAIN + 2 * ROUNDS))
     again = run(dict.fromkeys(quick, (0, 0)))
     waiting = {
-        test: draw.sample(ran.met, min(_TRIED, len(ran.met)))
+        test: rng.sample(ran.met, min(_TRIED, len(ran.met)))
         for test, ran in quick.items()
         if ran.like(again.get(test))
     }
     found: dict[str, tuple[Altered, ...]] = {}
-    while time.monotonic() < until:
+    while True:
         asked = {
-            test: Altered(left.pop(), tuple(draw.sample(range(1, _FARTHEST + 1), AMOUNTS)))
+            test: Altered(left.pop(), tuple(rng.sample(range(1, _FARTHEST + 1), AMOUNTS)))
             for test, left in waiting.items()
             if left and len(found.get(test, ())) < ROUNDS
         }
@@ -106,26 +109,28 @@ def sensitive(usual: Mapping[str, RanTest], run: Run, seconds: float) -> Rounds:
 
 
 def _quick(usual: Mapping[str, RanTest], seconds: float) -> dict[str, RanTest]:
-    """Passed tests that compare objects and together take so many seconds at the most, the quickest first."""
-    found: dict[str, RanTest] = {}
+    """Passed tests that compare objects and together take so many seconds at the most, of which the quickest."""
+    found = set[str]()
     shown = [(test, ran) for test, ran in usual.items() if ran.passed and ran.compared]
     for test, ran in sorted(shown, key=lambda one: one[1].seconds):
         seconds -= ran.seconds
         if seconds < 0:
             break
-        found[test] = ran
-    return found
+        found.add(test)
+    return {test: ran for test, ran in usual.items() if test in found}
 
 
 class SecondLook:
     """Runs an answer again whose tests passed as `usual` says; `fault` is why it fails, or nothing.
 
-    `rounds` are the reference's, by the same names. No run begins after `until`, as `time.monotonic` tells it: an
-    answer that leaves no time for the runs without alteration and the first round fails.
+    `rounds` are the reference's, by the same names. An answer whose runs have not all begun by `until`, as
+    `time.monotonic` tells it, fails.
     """
 
-    def __init__(self, usual: Mapping[str, RanTest], run: Run, rounds: Rounds, until: float) -> None:
-        self._usual, self._run, self._until = usual, run, until
+    def __init__(
+        self, usual: Mapping[str, RanTest], run: Run, rounds: Rounds, rng: random.Random, until: float
+    ) -> None:
+        self._usual, self._run, self._rng, self._until = usual, run, rng, until
         self._rounds = {test: altered for test, altered in rounds.items() if usual[test].compared}
         self._left = AGAIN if any(self._rounds.values()) else 0
         self.fault = self._looked()
@@ -135,8 +140,8 @@ class SecondLook:
             asked = {test: altered[number] for test, altered in self._rounds.items() if number < len(altered)}
             for step in range(AMOUNTS):
                 if asked and time.monotonic() > self._until:
-                    return "" if number and not self._left else UNSEEN
-                if self._lapses(draw.randrange(2)):
+                    return UNSEEN
+                if self._lapses(self._rng.randrange(2)):
                     return NOT_AGAIN
                 differing = self._differing(asked, step)
                 confirmed = self._differing(differing, step)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
+from strop.verification.draws import drawn
 from strop.verification.rust.apart import Testers
 from strop.verification.rust.calls import SERVER
 from strop.verification.rust.case import RustAnswer
@@ -26,7 +27,16 @@ from strop.verification.rust.constructors import count_constructors
 from strop.verification.rust.crates import NONE, Offer
 from strop.verification.rust.harness import LIST, put_harness
 from strop.verification.rust.layout import Shared
-from strop.verification.rust.second_look import NOT_AGAIN, UNSEEN, RanTest, SecondLook, read_report, sensitive
+from strop.verification.rust.second_look import (
+    ENDLESS,
+    LOOKED,
+    NOT_AGAIN,
+    UNSEEN,
+    RanTest,
+    SecondLook,
+    read_report,
+    sensitive,
+)
 
 if TYPE_CHECKING:
     from strop.sandbox import CommandResult, Work
@@ -62,7 +72,8 @@ class CargoRunner:
         """One process a case."""
         for case in cases:
             prefix = layout.prefix(case)
-            result = _run(work, [PROGRAM, prefix], self.compiler.within(self.limits), self.compiler)
+            argv = [PROGRAM, prefix, "--test-threads=1"]
+            result = _run(work, argv, self.compiler.within(self.limits), self.compiler)
             _note(case, result)
             case.test = result.status == 0 and not result.expired
             text = (result.stdout + result.stderr).decode(errors="replace")
@@ -73,7 +84,6 @@ class CargoRunner:
                 if word != b"ignored":
                     name = name.decode(errors="replace").removeprefix(prefix)
                     case.tests.append(TestResult(id=name, outcome=names[word.decode()]))
-            case.tests.sort(key=lambda test: test.id)  # libtest tells them as its threads end
 
 
 class StrictRunner:
@@ -119,12 +129,11 @@ class StrictRunner:
             prefix = layout.prefix(case)
             names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
             if case.calls is None:
-                until = time.monotonic() + self.limits.wall_seconds
                 ran = self._run_case(work, layout, case, names)
                 passed = {name for name, one in ran.items() if one.passed}
                 self._conclude(case, names, passed, layout.trusted_prefix(case), prefix)
                 if case.test and case.rounds is not None:
-                    self._look_again(work, layout, case, names, ran, until)
+                    self._look_again(work, layout, case, names, ran)
             else:
                 self._run_apart(work, layout, case, names)
 
@@ -150,7 +159,6 @@ class StrictRunner:
         layout: Shared,
         case: RustAnswer,
         tests: dict[str, tuple[int, int] | None],
-        limits: Limits | None = None,
     ) -> "tuple[CommandResult, dict[str, RanTest]]":
         """Runs those of the tests that have an alteration; see `second_look.Run`."""
         tokens = {name: secrets.token_hex(_TOKENS // 2) for name in tests}
@@ -163,9 +171,7 @@ class StrictRunner:
         catches = case.trusted is None or case.trusted.catches
         argv = [PROGRAM, layout.prefix(case), ",".join(sorted(denied)), ",".join(sorted(known))]
         argv.append("catches" if catches else "")
-        result = _run(
-            work, argv, limits or self.limits, self.compiler, "\n".join(lines).encode(), case.worldly
-        )
+        result = _run(work, argv, self.limits, self.compiler, "\n".join(lines).encode(), case.worldly)
         return result, read_report(result.stdout, tokens)
 
     def _look_again(
@@ -175,32 +181,34 @@ class StrictRunner:
         case: RustAnswer,
         names: list[tuple[str, bool]],
         usual: dict[str, RanTest],
-        until: float,
     ) -> None:
         """With altered literals: of a reference, to learn what its tests show; of an answer, to see whether it does.
 
-        An answer's runs end with the time of its tests, `until`.
+        Each run has the limits of the tests anew.
         """
         cut: list[bool] = []
 
         def run(altered: Mapping[str, tuple[int, int]]) -> dict[str, RanTest]:
-            left = self.limits.wall_seconds if case.learning else max(_LEAST, until - time.monotonic())
-            limits = replace(self.limits, wall_seconds=left)
+            if case.learning and sum(cut) >= ENDLESS:
+                return {}
             asked = {name: altered.get(name) for name, _ in names}
-            result, ran = self._process(work, layout, case, asked, limits)
+            result, ran = self._process(work, layout, case, asked)
             case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
             cut.append(bool(result.expired))
             return {name: ran[name] for name in altered if name in ran}
 
         prefix = layout.prefix(case)
         if case.learning:
-            found = sensitive(usual, run, self.limits.wall_seconds)
+            rng = drawn(case.task.id, "", "altered literals")
+            found = sensitive(usual, run, rng, self._limits.wall_seconds)
             case.rounds = {name.removeprefix(prefix): altered for name, altered in found.items()}
         elif case.rounds:
             rounds = {
                 prefix + name: altered for name, altered in case.rounds.items() if prefix + name in usual
             }
-            if fault := SecondLook(usual, run, rounds, until).fault:
+            rng, until = drawn(case.task.id, case.answer, "second look"), time.monotonic()
+            until += LOOKED * self._limits.wall_seconds
+            if fault := SecondLook(usual, run, rounds, rng, until).fault:
                 case.refused = UNSEEN if fault == NOT_AGAIN and any(cut) else fault
                 case.fail("test", case.refused)
 

@@ -31,10 +31,8 @@ only.
 """
 
 import contextlib
-import hashlib
 import logging
 import math
-import random
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -44,6 +42,7 @@ from strop.core.errors import BatchFailed, SandboxError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
+from strop.verification.draws import drawn
 from strop.verification.rust.apart import Testers
 from strop.verification.rust.audit import differences
 from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone
@@ -107,7 +106,7 @@ class RustToolchain:
         self._box: Box | None = None
         self._compiler: Compiler | None = None
         self._testers: Testers | None = None
-        self._rounds: dict[tuple[str, str, str], Rounds | None] = {}
+        self._rounds: dict[tuple[str, ...], Rounds | None] = {}
         self._static = True  # whether the text of an answer's own tests decides
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
@@ -182,12 +181,17 @@ class RustToolchain:
                 shared = False
             (together if shared else alone).append(case)
         alone = self._without_unclosed(alone)
+        before = {case.number: (case.calls, case.rounds, case.refused) for case in together}
         for group in groups(together):
             self._judge_group(group, divide)
-        for case in together:
-            if case.again:
-                case.reset()
-                alone.append(case)
+            for case in group:
+                if case.again and len(group) > 1:  # a neighbour may be to blame
+                    case.calls, case.rounds, case.refused = before[case.number]
+                    case.reset()
+                    self._judge_group([case], divide)
+                if case.again:
+                    case.reset()
+                    alone.append(case)
         for case in alone:
             self._judge_alone(case)
 
@@ -202,18 +206,19 @@ class RustToolchain:
 
     def _judge_group(self, group: list[RustAnswer], divide: bool) -> None:
         """A shared crate. Raises BatchFailed where a compiler did not come to its end, unless it may be divided."""
-        if len(group) == 1:
-            return self._judge_alone(group[0])
         self._prepare(group)
         try:
             with self._boxed().work() as work:
                 CrateBatch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
         except Trouble as trouble:
-            if not divide:
+            if not divide and len(group) > 1:
                 raise BatchFailed(f"compiling {len(group)} answers {trouble}") from trouble
             for case in group:
                 case.reset()
-                self._judge_alone(case)
+                if len(group) > 1:
+                    self._judge_group([case], divide)
+                else:
+                    give_up(case, str(trouble))
 
     def _judge_alone(self, case: RustAnswer) -> None:
         """The answer as the root of a crate of its own, or a package for cargo."""
@@ -273,8 +278,7 @@ class RustToolchain:
 
     def _audit(self, cases: Iterable[RustAnswer]) -> None:
         for case in cases:
-            seed = hashlib.sha256(case.answer.encode(errors="replace")).hexdigest()
-            if random.Random(seed).random() >= self.audit or case.outcome is not None:
+            if drawn(case.task.id, case.answer, "audit").random() >= self.audit or case.outcome is not None:
                 continue
             with self._boxed().work() as work:
                 said = differences(case, Cargo(self._built(), self.limits, self._vendor), work)
@@ -305,8 +309,8 @@ class RustToolchain:
         return open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
 
 
-def _task_key(case: RustAnswer) -> tuple[str, str, str]:
-    return (case.check.edition, case.check.tests, case.task.reference)
+def _task_key(case: RustAnswer) -> tuple[str, ...]:
+    return (case.task.id, case.check.edition, case.check.tests, case.task.reference)
 
 
 def _no_reason(answer: str) -> None:

@@ -25,7 +25,7 @@ _FATAL = re.compile(
 def reject_unclosed(cases: Sequence[RustAnswer], compiler: Compiler, work: "Work") -> list[RustAnswer]:
     """Notes the answers that rustfmt cannot read as not building; returns the others. Raises SandboxError."""
     program = compiler.installation.program("rustfmt")
-    if len(cases) < 2 or not os.access(program, os.X_OK):
+    if not os.access(program, os.X_OK):
         return list(cases)
     layout = Shared()
     files = layout.files(cases)
@@ -41,7 +41,7 @@ def reject_unclosed(cases: Sequence[RustAnswer], compiler: Compiler, work: "Work
     for name, case in names.items():
         case.spend(result.seconds / len(cases), result.cpu_seconds / len(cases), result.peak_bytes)
         if name in found:
-            block = said[found[name].start() :].split("\n\nerror", 1)[0]
+            block = said[found[name].start() :].split("\n\n", 1)[0]
             case.fail("build", block[:2000] + "\n")
             case.said["lint"] = case.said["build"]
     return [case for case in cases if case.build is not False]

@@ -67,6 +67,7 @@ window.Strop = {};
     "out of memory": "▲",
     "no answer": "∅",
     tampered: "‼",
+    unjudged: "–",
     error: "!",
   };
   Strop.outcomes = Object.keys(SIGNS);

@@ -22,6 +22,7 @@ from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.work import safe_name
+from strop.verification.draws import drawn
 from strop.verification.python.asserts import TesterReport, let_finish, stopped
 from strop.verification.python.child import fork, reap, worse
 from strop.verification.python.far_end import GONE
@@ -31,14 +32,17 @@ from strop.verification.python.wire import frame
 
 RUNNER_MEMORY = 2 << 30
 """Address space of a runner's child, in bytes."""
+BOX = "/box"
+"""What a verdict calls the work directory, whose path may be drawn."""
 _PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 class SuiteReport(TesterReport):
     """Takes the frames of a runner: results by test id."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: str) -> None:
         super().__init__()
+        self._work = work
         self.tests: dict[str, TestResult] = {}
         self.uncollected = ""
         self.said: dict[str, str] = {}
@@ -51,7 +55,7 @@ class SuiteReport(TesterReport):
     def _handle(self, message: dict[str, Any]) -> None:
         if "test" in message:
             self._note(message)
-            text = message["x"]
+            text = message["x"].replace(self._work, BOX)
             if text == GONE:  # why, and the verdict on the test, is what the candidate's end says
                 return
             bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
@@ -62,7 +66,7 @@ class SuiteReport(TesterReport):
         elif "collected" in message:
             self.calls[COLLECTION] = message["collected"]
         elif "collect" in message:
-            self.uncollected = self.uncollected or f"{message['collect']}: {message['x']}"[:300]
+            self.uncollected = self.uncollected or f"{message['collect']}: {message['x']}".replace(self._work, BOX)[:300]
         else:
             super()._handle(message)
 
@@ -119,7 +123,7 @@ def run_pytest(
     """
     altered = None if alter is None else list(alter.items())
     job = _job(check, answer, runner.work, limits) | {"alter": altered, "changes": changes}
-    report, output, pump = SuiteReport(), Capture(limits.output_bytes), Pump(limits)
+    report, output, pump = SuiteReport(runner.work), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
     with ours, theirs, closing(fork(zygote, limits, "module")) as child:
         bounds = Limits(limits.cpu_seconds + 1, limits.wall_seconds, RUNNER_MEMORY, open_files=256)
@@ -167,6 +171,7 @@ def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str
         "paths": paths,
         "hidden": hidden,
         "result_bytes": limits.result_bytes,
+        "draws": drawn(check.model_dump_json(), answer, "suite").randbytes(16),
     }
 
 

@@ -5,7 +5,8 @@ lives in the candidate (`verification.python.suite.proxies`). So the only confte
 task's own.
 
 Control packets: {"op": "fork", "limits"} with descriptors of job channel and candidate gives {"pid"}; {"op": "reap"}
-ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "alter", "changes"};
+ends it. Job channel: takes {"code", "path", "work", "files", "paths", "hidden", "result_bytes", "draws", "alter",
+"changes"};
 sends the candidate's stages as the tester does, {"test": id, "ok", "x", "s"} each (and `altered.SuiteCalls.report`),
 {"collect": where, "x"} for a file that could not be collected, {"collected": calls until then} where calls are noted,
 {"done": why, "changed"}.
@@ -173,4 +174,5 @@ def _job() -> None:
     package = os.path.join(job["work"], os.path.dirname(job["path"]))
     os.makedirs(package, exist_ok=True)  # it may have no file
     calls = SuiteCalls(dict(job["alter"] or ()), noting=job["alter"] is not None)
-    run_suite(job, Session(_PEER, job["result_bytes"], make, calls), partial(write_blocking, _CHANNEL))
+    session = Session(_PEER, job["result_bytes"], make, calls, random.Random(job["draws"]))
+    run_suite(job, session, partial(write_blocking, _CHANNEL))

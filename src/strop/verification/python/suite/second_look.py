@@ -7,20 +7,18 @@ say something else and fail the test, an answer that still passes it is *failed*
 the answer cannot tell the runs apart, and one of the runs alters nothing and must pass: that is for an answer that
 draws by lot, for its whole process, whether it lies.
 
-What the reference does with altered calls is found by trying, in the time that answers leave (`Lesson`); tests that it
-fails in another way, or not each time, or whose calls the answer gets in another order, say nothing. Not covered: tasks
-without a reference; a lie in one of many words of a test, where no run alters that one; objects made by calls without
-plain values. An answer that draws by lot passes in one case of 28 at most, in one of nine if it also draws whether it
-sleeps past the time of such a run.
+What the reference does with altered calls is found by trying, once a task, in so many runs at the most
+(`find_rounds`); tests that it fails in another way, or not each time, or whose calls the answer gets in another order,
+say nothing. Not covered: tasks without a reference; a lie in one of many words of a test, where no run alters that one;
+objects made by calls without plain values. An answer that draws by lot passes in one case of 28 at most, in one of nine
+if it also draws whether it uses up the limits of such a run.
 """
 
-import secrets
-import time
+import random
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from strop.core.verdict import Outcome
-from strop.sandbox.limits import Limits
 from strop.verification.python.suite.altered import COLLECTION
 from strop.verification.python.suite.check import SuiteReport
 
@@ -32,6 +30,10 @@ ROUNDS = 8
 """Most runs of an answer with altered calls; one more alters nothing."""
 FEWEST = 3
 """Its fewest runs with altered calls: where fewer are found, some are made again."""
+RUNS = 48
+"""Most runs of a reference."""
+ENDLESS = 3
+"""Runs of it that do not come to an end, after which there are no more."""
 _ENOUGH = 4
 """Calls of a test beyond which only those right before a word are altered."""
 
@@ -52,8 +54,8 @@ class Alteration:
 
 
 _Altered = dict[str, Alteration]
-Run = Callable[[Mapping[str, Alteration], Limits], SuiteReport]
-"""Runs the reference with a call altered in each of these tests, in a fresh process, within limits."""
+Run = Callable[[Mapping[str, Alteration]], SuiteReport]
+"""Runs the reference with a call altered in each of these tests, in a fresh process."""
 
 
 @dataclass(frozen=True)
@@ -73,56 +75,52 @@ class Round:
         return [name for name in sorted(self.tests & set(report.tests)) if _failed(report, name)]
 
 
-def looks(rounds: list[Round]) -> list[tuple[Round, bool]]:
+def looks(rounds: list[Round], rng: random.Random) -> list[tuple[Round, bool]]:
     """All rounds in any order, again if there are few; after the first of them one without alterations (False)."""
-    order = secrets.SystemRandom()
-    chosen = order.sample(rounds, len(rounds))
-    chosen += order.choices(rounds, k=max(0, FEWEST - len(chosen)))
+    chosen = rng.sample(rounds, len(rounds))
+    chosen += rng.choices(rounds, k=max(0, FEWEST - len(chosen)))
     every = frozenset[str]().union(*(one.tests for one in rounds))
     first, *others = ((one, True) for one in chosen)
     return [first, (Round({}, every), False), *others]
 
 
-class Lesson:
-    """Finds rounds in which the reference's objects say something else, and tests fail for it: some with each answer.
+def find_rounds(run: Run, rng: random.Random) -> list[Round]:
+    """Rounds in which the reference's objects say something else, and tests fail for it. Raises what `run` raises.
 
-    It takes two wall limits in all at the most. A test for which no round is found is tried again with values altered
-    the other way: an order may hold in one and not in the other.
+    A test for which no round is found is tried again with values altered the other way: an order may hold in one and
+    not in the other.
     """
+    search, endless = _Search(rng), 0
+    course = search.tries()
+    asked = next(course)
+    for _ in range(RUNS):
+        report = run(asked)
+        endless += Outcome.TIMED_OUT in report.findings.outcomes
+        try:
+            asked = course.send(report)
+        except StopIteration:
+            break
+        if endless == ENDLESS:
+            break
+    return search.rounds
 
-    def __init__(self) -> None:
+
+class _Search:
+    """What is altered next, and the rounds found so far."""
+
+    def __init__(self, rng: random.Random) -> None:
         self.rounds: list[Round] = []
-        self.over = False
-        """Whether nothing more is looked for."""
-        self._seconds = 0.0
-        self._course = self._tries()
-        self._asked = next(self._course)
+        self._rng = rng
 
-    def go_on(self, run: Run, limits: Limits, until: float, *, rounds: int = ROUNDS) -> None:
-        """Judges the reference again and again until `time.monotonic()` passes `until`, or so many rounds are found.
-
-        A run that the time does not suffice for is made again the next time. Raises what `run` raises.
-        """
-        while (
-            not self.over and len(self.rounds) < rounds and (left := until - (began := time.monotonic())) > 0
-        ):
-            try:
-                report = run(self._asked, replace(limits, wall_seconds=left))
-                if not report.findings.late(limits):
-                    self._asked = self._course.send(report)
-            except StopIteration:
-                self.over = True
-            finally:
-                self._seconds += time.monotonic() - began
-            self.over = self.over or self._seconds >= 2 * limits.wall_seconds
-
-    def _tries(self) -> "Generator[_Altered, SuiteReport]":
+    def tries(self) -> "Generator[_Altered, SuiteReport]":
         """Gives what is to be altered, and takes what the reference does then."""
         usual = yield {}
         if not usual.findings.passed:
             return
-        tries = {name: _drawn(_to_alter(usual, name)) for name in usual.tests if name in usual.said}
-        early = _drawn(_shuffled(range(len(usual.calls.get(COLLECTION, ())))))
+        tries = {
+            name: self._drawn(self._to_alter(usual, name)) for name in usual.tests if name in usual.said
+        }
+        early = self._drawn(self._shuffled(range(len(usual.calls.get(COLLECTION, ())))))
         yield from self._each(usual, tries, early)
         seen = frozenset[str]().union(*(one.tests for one in self.rounds))
         blind = {name: _turned(left) for name, left in tries.items() if name not in seen}
@@ -147,33 +145,30 @@ class Lesson:
                 sure = _sensitive(usual, (yield shown.alterations), shown.alterations)
                 self.rounds += [sure] if sure.tests else []
 
+    def _to_alter(self, usual: SuiteReport, test: str) -> list[int]:
+        """Numbers of calls: the last (of a class, if any) before each word, in any order; then first ones, if few."""
+        last, first, start = list[int](), list[int](), 0
+        for end in sorted(set(usual.before[test])):
+            numbers = range(start, end)
+            chosen = [n for n in numbers if usual.calls[test][n].startswith("C")] or list(numbers)
+            last += chosen[-1:]
+            first += chosen[:1]
+            start = end
+        return list(dict.fromkeys(self._shuffled(last) + first))[: max(_ENOUGH, len(last))]
+
+    def _drawn(self, numbers: list[int]) -> "_Tries":
+        return [(number, self._rng.choice((-3, -2, -1, 1, 2, 3))) for number in numbers]
+
+    def _shuffled(self, numbers: "range | list[int]") -> list[int]:
+        return self._rng.sample(numbers, len(numbers))
+
 
 _Tries = list[tuple[int, int]]
 """Numbers of calls, and by how much they are altered."""
 
 
-def _drawn(numbers: list[int]) -> _Tries:
-    return [(number, secrets.choice((-3, -2, -1, 1, 2, 3))) for number in numbers]
-
-
 def _turned(tries: _Tries) -> _Tries:
     return [(number, -amount) for number, amount in tries]
-
-
-def _to_alter(usual: SuiteReport, test: str) -> list[int]:
-    """Numbers of calls: the last one (of a class, if any) before each word, in any order; then first ones, if few."""
-    last, first, start = list[int](), list[int](), 0
-    for end in sorted(set(usual.before[test])):
-        numbers = range(start, end)
-        chosen = [n for n in numbers if usual.calls[test][n].startswith("C")] or list(numbers)
-        last += chosen[-1:]
-        first += chosen[:1]
-        start = end
-    return list(dict.fromkeys(_shuffled(last) + first))[: max(_ENOUGH, len(last))]
-
-
-def _shuffled(numbers: "range | list[int]") -> list[int]:
-    return secrets.SystemRandom().sample(numbers, len(numbers))
 
 
 def _sensitive(usual: SuiteReport, now: SuiteReport, asked: Mapping[str, Alteration]) -> Round:

@@ -7,6 +7,7 @@ no passing test may have in it; it fails the test during which it was seen, what
 
 import builtins
 import functools
+import random
 import sys
 import threading
 import types
@@ -36,9 +37,16 @@ class Session(FarEnd):
     """One candidate; `faults` are those of the running test."""
 
     def __init__(
-        self, fd: int, limit: int, make: Callable[["Session", int, dict[str, Any]], Any], calls: SuiteCalls
+        self,
+        fd: int,
+        limit: int,
+        make: Callable[["Session", int, dict[str, Any]], Any],
+        calls: SuiteCalls,
+        draws: random.Random,
     ) -> None:
         super().__init__(fd, limit)
+        self.draws = draws
+        """For what the answer must not know ahead."""
         self.make, self.calls = make, calls
         self.faults: list[str] = []
         self.requests = self.changes = 0

@@ -1,0 +1,147 @@
+"""Programs that a policy chose, in jails: thrown away after each, or in a folder that lasts as long as a play.
+
+What cannot be started is told to the policy as status 127, as in a shell: were it an error, a policy could drop its own
+failure. SandboxError is ours.
+"""
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from strop.core.errors import NotStarted, SandboxError
+from strop.core.play import Ran, Run
+from strop.sandbox.box import Box, open_box
+from strop.sandbox.folder import Folder
+from strop.sandbox.limits import Limits
+from strop.sandbox.work import CommandResult
+
+AT_ONCE = max(2, os.cpu_count() or 1)
+"""Programs that run at the same time."""
+NOT_STARTED = 127
+"""The status of what can't be started, as in a shell."""
+OUTPUT = 1 << 16
+"""Most bytes that a program may print."""
+OpenBox = Callable[[], Box]
+OpenFolder = Callable[[], Folder]
+
+
+class Programs:
+    """Of many plays, in threads of theirs. Jails start with the first program."""
+
+    def __init__(self, open_one: OpenBox = open_box, open_folder: OpenFolder = Folder) -> None:
+        self._open_one, self._open_folder = open_one, open_folder
+        self._places = threading.Semaphore(AT_ONCE)
+        self._free: queue.SimpleQueue[Box] = queue.SimpleQueue()
+        self._boxes: list[Box] = []
+        self._closed = False
+
+    def run(self, program: Run) -> Ran:
+        """A program in a work directory that is thrown away."""
+        with self._places:
+            box = self._box()
+            try:
+                with box.work(program.files) as work:
+                    return _ran(partial(work.run, profile="build"), program, Limits())
+            except ValueError as error:  # a file's name
+                return _not_started(error)
+            finally:
+                self._free.put(box)  # one that broke has ended, and starts anew
+
+    def folder(self) -> "PlayFolder":
+        """A folder of one play."""
+        return PlayFolder(self._open_folder(), self._places)
+
+    def close(self) -> None:
+        """Ends every jail but those of folders, and programs that still run with it."""
+        self._closed = True
+        for box in list(self._boxes):
+            box.close()
+
+    def _box(self) -> Box:
+        try:
+            return self._free.get_nowait()
+        except queue.Empty:
+            box = self._open_one()
+        self._boxes.append(box)
+        if self._closed:
+            box.close()
+            raise SandboxError("the plays are over")
+        return box
+
+
+class PlayFolder:
+    """See `core.play.Folder`."""
+
+    def __init__(self, inner: Folder, places: threading.Semaphore) -> None:
+        self._inner, self._places = inner, places
+        self.close = inner.close
+
+    def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
+        """See `core.play.Folder`."""
+        self._inner.put(files, executable=executable)
+
+    def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
+        """See `core.play.Folder`."""
+        return self._inner.read(name, limit=limit)
+
+    def files(self) -> dict[str, int]:
+        """See `core.play.Folder`."""
+        return {name: info.size for name, info in self._inner.files().items()}
+
+    def remove(self, names: Collection[str]) -> None:
+        """See `core.play.Folder`."""
+        self._inner.remove(names)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: str = "",
+        seconds: float = 10.0,
+        memory_bytes: int = 1 << 30,
+        environment: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """See `core.play.Folder`."""
+        program = Run(tuple(argv), stdin=stdin, seconds=seconds, memory_bytes=memory_bytes)
+        with self._places:
+            return _ran(partial(self._inner.run, environment=environment), program, self._inner.limits)
+
+    def play(self, program: Run) -> Ran:
+        """Puts a program's files, and runs it."""
+        try:
+            self.put(program.files)
+        except (NotStarted, ValueError) as error:
+            return _not_started(error)
+        with self._places:
+            return _ran(self._inner.run, program, self._inner.limits)
+
+
+def _ran(run: Callable[..., CommandResult], program: Run, bounds: Limits) -> Ran:
+    """How a program ended. Raises SandboxError where the jail broke."""
+    limits = replace(
+        bounds,
+        cpu_seconds=program.seconds,
+        wall_seconds=3 * program.seconds,
+        memory_bytes=program.memory_bytes,
+        output_bytes=OUTPUT,
+    )
+    try:
+        result = run(program.argv, stdin=program.stdin.encode(), limits=limits)
+    except (NotStarted, ValueError) as error:  # the policy may have chosen program, files and input
+        return _not_started(error)
+    except (SandboxError, OSError) as error:
+        raise SandboxError(f"a program could not be run: {error}") from error
+    return Ran(
+        status=result.status,
+        output=result.stdout.decode(errors="replace"),
+        errors=result.stderr.decode(errors="replace"),
+        expired=result.expired,
+        seconds=result.seconds,
+    )
+
+
+def _not_started(error: Exception) -> Ran:
+    return Ran(status=NOT_STARTED, output="", errors=str(error), expired="", seconds=0.0)
