@@ -20,11 +20,9 @@ def age(group: Group, version: int) -> int:
     return version - min(began, default=version)
 
 
-def young_enough(groups: Sequence[Group], version: int, grpo: GrpoConfig) -> list[Group]:
-    """The groups to learn from at `version`, each whole or not at all."""
-    if grpo.older == "correct":
-        return list(groups)
-    return [group for group in groups if age(group, version) <= grpo.max_staleness]
+def too_old(group: Group, version: int, grpo: GrpoConfig) -> bool:
+    """Whether there is nothing to learn from a group at `version`: it leaves the loss as a whole."""
+    return grpo.older == "drop" and age(group, version) > grpo.max_staleness
 
 
 class Advantages:

@@ -25,8 +25,8 @@ from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, sources_of, windowed
+from strop.training.feed import DistributedRollouts
 from strop.training.setup import RunParts
-from strop.training.shared_play import SharedPlay
 from strop.training.sinks import Sinks
 
 Say = Callable[[str], None]
@@ -92,7 +92,7 @@ class Evaluations:
         return self._one(f"{name}-{check.name}", check.name, play, tasks, recipe.model_copy(update=changed))
 
     def _one(
-        self, name: str, what: str, play: SharedPlay, tasks: Sequence[Task], recipe: Recipe
+        self, name: str, what: str, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
     ) -> Evaluation:
         """One evaluation as `recipe` asks for it, or the one on disk; said aloud when the set has a name."""
         ranks, saved = self._parts.ranks, self._saved(name)
@@ -125,7 +125,7 @@ class Evaluations:
         return self._run.path / "evaluation" / f"{name}.record.json"
 
     def _play(
-        self, play: SharedPlay, tasks: Sequence[Task], recipe: Recipe
+        self, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
     ) -> tuple[Evaluation, list[Rollout]]:
         """The result and the rollouts in the order of their task ids and indices."""
         rollouts: list[Rollout] = []

@@ -4,9 +4,11 @@ import gc
 import json
 import resource
 import shutil
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,6 +90,19 @@ def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict
         return _Job(recipe, run, parts, sinks, say, show, status).go(checkpoint)
 
 
+@contextmanager
+def _on_signal(request: Callable[[], None]) -> Iterator[None]:
+    """Within it SIGUSR2 calls `request`, where this is the process's main thread: only that may handle signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGUSR2, lambda *_: request())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR2, before or signal.SIG_DFL)
+
+
 def _opened(ranks: Ranks, stack: ExitStack, make: Callable[[], RunFolder], folder: Path) -> RunFolder:
     """The run's folder: rank 0 makes or locks it, the others read it."""
     made: list[RunFolder] = []
@@ -118,6 +133,7 @@ class _Job:
         self._evaluations = Evaluations(recipe, self._run, parts, self._sinks, self._say, self._status)
         self._watch = AlarmWatch()
         self._started = time.perf_counter()
+        self._loop: Loop | None = None
         self._spent = {"sampling": 0.0, "verifying": 0.0, "update": 0.0}
 
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
@@ -131,7 +147,8 @@ class _Job:
                 warm = self._evaluations.all("warm", extra=False)
         for start in filter(None, (before.get(""), warm.get(""))):
             self._watch.begin(start.as_json(per_task=False))
-        self._train(checkpoint)
+        with _on_signal(self._request_checkpoint):
+            self._train(checkpoint)
         known = self._parts.ranks.from_main((self._run.path / "evaluation" / "after.record.json").is_file)
         after = self._evaluations.all("after") if recipe.evaluation.after else {}
         if recipe.evaluation.before == "last":
@@ -139,6 +156,10 @@ class _Job:
         if "" in after and not known:
             self._ring(self._watch.evaluated(recipe.optim.steps, after[""].as_json(per_task=False)))
         return self._summarise(before, warm, after)
+
+    def _request_checkpoint(self) -> None:
+        if self._loop is not None:
+            self._loop.request_checkpoint()
 
     def _before_last(self) -> dict[str, Evaluation]:
         with ExitStack() as stack:
@@ -171,16 +192,16 @@ class _Job:
 
     def _train(self, checkpoint: Path | None) -> None:
         """Every step from the checkpoint on, written down as it ends; then the final model."""
-        loop = Loop(self._recipe, self._parts, self._run, checkpoint)
+        loop = self._loop = Loop(self._recipe, self._parts, self._run, checkpoint)
         self._resumed_at = loop.begins_after
         if self._main:
             self._run.truncate_after(loop.begins_after)
         for line in self._run.iter_metrics():
             self._watch.see(line)  # what rang then was said then
-        self._set_aside = loop.set_aside
+        self._set_aside = loop.feed.set_aside
         for step in loop.steps(self._sinks.playing, self._begin):
             self._write_down(step)
-            self._note_set_aside(loop.set_aside)
+            self._note_set_aside(loop.feed.set_aside)
         if self._main:
             self._save_final(loop.learner)
         loop.learner.close()

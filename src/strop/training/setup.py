@@ -22,8 +22,8 @@ from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.task_sets import TaskSet, task_sets
+from strop.training.feed import DistributedRollouts
 from strop.training.ranks import Ranks
-from strop.training.shared_play import SharedPlay
 from strop.verification import open_configured
 
 
@@ -33,7 +33,7 @@ class RunParts:
 
     model: PreTrainedModel
     tokenizer: HubTokenizer
-    play: SharedPlay
+    play: DistributedRollouts
     ranks: Ranks
     sets: list[TaskSet]
     publish: Callable[[int], None]
@@ -68,7 +68,7 @@ def set_up(recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], 
     longest = max(one.recipe.task_set.max_prompt_tokens for one in sets)
     player = dispatcher_of(recipe, policy, verifier, environment, prompt=longest)
     by_turn = isinstance(recipe.grpo.advantage, PerTurnAdvantage)
-    play = SharedPlay(player, rubric, ranks, by_turn=by_turn)
+    play = DistributedRollouts(player, rubric, ranks, by_turn=by_turn)
     return RunParts(model, tokenizer, play, ranks, sets, update)
 
 

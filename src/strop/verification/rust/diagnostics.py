@@ -24,7 +24,8 @@ _ONCE = re.compile(
 )
 """Why a lint applies, which the compiler says of the first place in the crate alone, and the line left open by that."""
 _VARYING = re.compile(
-    r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$", re.MULTILINE
+    r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$",
+    re.MULTILINE,
 )
 _INFERENCE = {"E0119", "E0271", "E0277", "E0282", "E0283", "E0284", "E0689", "E0790"}  # fmt: skip
 """Errors that other answers' trait implementations in the same crate might cause."""
