@@ -73,18 +73,18 @@ def trained(recipe: Recipe, parts: RunParts, feed: Feed) -> list[dict[str, Any]]
     with RunFolder.create(recipe.run.folder, recipe="", versions={}) as run:
         loop = Loop(recipe, parts, run, None, feed)
         steps = [step.metrics for step in loop.steps(lambda number: None, lambda stage: None)]
-        loop.learner.close()
+        parts.backend.close()
     return steps
 
 
 def test_the_loop_trains_on_groups_that_nobody_here_played(parts: tuple[Recipe, RunParts]) -> None:
     recipe, own = parts
-    feed, before = HandedIn(), likelihoods(own.model)
+    feed, before = HandedIn(), likelihoods(own.backend.model)
     first, second = trained(recipe, own, feed)
     assert feed.asked == [1, 2] and own.play.player.count.started == 0
     assert first["reward"] == second["reward"] == 0.5 and first["rollouts"] == 2
     assert first["grad_norm"] > 0 and second["grad_norm"] > 0
-    after = likelihoods(own.model)
+    after = likelihoods(own.backend.model)
     assert after[0] > before[0] + 0.01 and after[1] < before[1] - 0.01, (before, after)
     assert (recipe.run.folder / "checkpoints" / "checkpoint-2" / "STROP_COMPLETE").is_file()
 

@@ -86,12 +86,19 @@ def _with(group: Group, changes: Sequence[dict[str, Any]]) -> Group:
 
 
 def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
-    """The batch of groups that have advantages. Each minibatch gets its part of the groups with signal."""
+    """The batch of groups that have advantages. Each minibatch gets its part of the groups with signal. Plays in which
+    nothing was sampled have no part in it.
+    """
     ordered = sorted(groups, key=lambda group: not group.has_signal)
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
     return Batch(
         tuple(
-            tuple(sample_of(rollout, grpo.mask_truncated) for group in part for rollout in group.rollouts)
+            tuple(
+                sample_of(rollout, grpo.mask_truncated)
+                for group in part
+                for rollout in group.rollouts
+                if rollout.turns
+            )
             for part in parts
         )
     )

@@ -49,7 +49,7 @@ class Loop:
         self._stages = stages_of(recipe)
         self.feed = feed or TaskFeed(recipe, parts.play, parts.sets)
         self._errors = ErrorRate(recipe.limits.max_error_rate)
-        self.learner = Learner(parts.model, recipe, parts.ranks, pad_id=parts.tokenizer.pad_id)
+        self.learner = Learner(parts.backend, recipe, pad_id=parts.tokenizer.pad_id)
         self._updates = update_of(checkpoint)
         self.begins_after = self._stage().step_of(self._updates)[0]
         """Steps that were done before."""
@@ -60,7 +60,7 @@ class Loop:
             state = checkpoints.read_state(checkpoint)
             self.feed.load(checkpoint, state["feed"])
             self._advantages.load(state["advantages"])
-            self.learner.load(checkpoint)
+            parts.backend.load_checkpoint(checkpoint)
 
     def request_checkpoint(self) -> None:
         """Has a checkpoint saved after the step that is going on, by all processes when one asks.
@@ -141,7 +141,7 @@ class Loop:
         folder = self._run.checkpoints / f"checkpoint-{self._updates}"
         if self._parts.ranks.main:
             folder.mkdir(parents=True, exist_ok=True)
-        self.learner.save(folder)
+        self._parts.backend.save(folder)
         if self._parts.ranks.main:
             state = {"feed": self.feed.save(folder), "advantages": self._advantages.state()}
             checkpoints.complete(folder, state)

@@ -27,7 +27,6 @@ from strop.rollouts.streams import MOST_FAULTS
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.evaluations import Evaluations, evaluation_summary
-from strop.training.learner import Learner
 from strop.training.loop import Loop, TrainedStep
 from strop.training.ranks import Ranks, join, leave
 from strop.training.setup import RunParts, set_up, untrained_parts
@@ -185,7 +184,7 @@ class _Job:
             if step < updates and step % max(1, updates // 4) == 0:
                 self._say(f"warm start: {message}")
 
-        fit(self._recipe, parts.model, examples, note)
+        fit(self._recipe, parts.backend.model, examples, note)
         self._status("")
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
@@ -202,20 +201,21 @@ class _Job:
         for step in loop.steps(self._sinks.playing, self._begin):
             self._write_down(step)
             self._note_set_aside(loop.feed.set_aside)
-        if self._main:
-            self._save_final(loop.learner)
-        loop.learner.close()
+        self._save_final()
+        self._parts.backend.close()
         gc.collect()
         release_memory()
 
-    def _save_final(self, learner: Learner) -> None:
+    def _save_final(self) -> None:
         """Writes model and tokenizer to a folder, whole or not at all."""
         target, part = self._run.path / FINAL, self._run.path / f"{FINAL}.part"
-        shutil.rmtree(part, ignore_errors=True)
-        learner.save_model(part)
-        self._parts.tokenizer.inner.save_pretrained(part)
-        shutil.rmtree(target, ignore_errors=True)
-        part.rename(target)
+        if self._main:
+            shutil.rmtree(part, ignore_errors=True)
+        self._parts.backend.save_model(part)
+        if self._main:
+            self._parts.tokenizer.inner.save_pretrained(part)
+            shutil.rmtree(target, ignore_errors=True)
+            part.rename(target)
 
     def _note_set_aside(self, now: list[str]) -> None:
         for task_id in sorted({*now} - {*self._set_aside}):
