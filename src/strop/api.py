@@ -172,8 +172,10 @@ def train(
     given = Given(
         tasks=None if tasks is None else _tasks(tasks),
         rubric=None if rewards is None else _rubric(recipe, rewards),
-        environment=None if environment is None else find_environment(environment, "environment"),
+        environment=environment,
     )
+    if environment is not None:
+        find_environment(environment, "environment")
     if resume is not None:
         return run.resume(Path(resume), given=given, say=say, show=show)
     return run.train(recipe, given=given, say=say, show=show)
