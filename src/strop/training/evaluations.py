@@ -24,7 +24,7 @@ from strop.evaluation.result import Contamination, Evaluation, compare, paired_j
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
 from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import TaskSet, windowed
+from strop.tasks.task_sets import TaskSet, tasks_source, windowed
 from strop.training.feed import DistributedRollouts
 from strop.training.setup import RunParts
 from strop.training.sinks import Sinks

@@ -157,7 +157,7 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
     return RubricBySet(rubrics, {task.id: one.name for one in sets for task in one.tasks})
 
 
-def environment_of(sets: Sequence[TaskSet], kind: Kind | None) -> Callable[[Task], Environment]:
+def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Callable[[Task], Environment]:
     """How each task is played; `kind` takes the place of tasks.environment."""
     makers = {one.name: played_by(one.recipe, kind=kind) for one in sets}
     set_of = {task.id: one.name for one in sets for task in one.tasks}
