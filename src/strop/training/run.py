@@ -170,7 +170,7 @@ class _Job:
     def __post_init__(self) -> None:
         recipe, parts = self._recipe, self._parts
         self._main = parts.ranks.main
-        self._tasks = {task.id: task for task in parts.train}
+        self._tasks = {task.id: task for one in parts.sets for task in one.train}
         self._evaluations = Evaluations(recipe, self._run, parts, self._sinks, self._say, self._status)
         self._watch = AlarmWatch()
         self._started = time.perf_counter()

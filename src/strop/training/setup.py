@@ -36,7 +36,7 @@ GIVEN = "given.json"
 class Given:
     """What the calling process brings to a run, each in place of what the recipe names.
 
-    tasks  split by their own field; where none is held out, by tasks.held_out_fraction as tasks from a source are
+    tasks  split by their own field; where one has none, by tasks.held_out_fraction as tasks from a source are
     """
 
     tasks: Sequence[Task] | None = None
@@ -79,7 +79,7 @@ class Given:
             raise UserError("the tasks given are none, or one of them is given twice; give each once")
         config = recipe.task_set.model_copy(update={"source": "given"})
         recipe, tasks = recipe.model_copy(update={"tasks": config}), list(self.tasks)
-        if not any(task.split == "held-out" for task in tasks):
+        if not all(task.split for task in tasks):
             tasks = assign_splits(tasks, config.held_out_fraction)
         return [TaskSet("", recipe, *split_tasks(recipe, tasks))]
 
@@ -160,5 +160,7 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
 def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Callable[[Task], Environment]:
     """How each task is played; `kind` takes the place of tasks.environment."""
     makers = {one.name: played_by(one.recipe, kind=kind) for one in sets}
+    if len(sets) == 1:
+        return makers[sets[0].name]
     set_of = {task.id: one.name for one in sets for task in one.tasks}
     return lambda task: makers[set_of[task.id]](task)
