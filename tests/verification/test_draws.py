@@ -25,7 +25,14 @@ def number(*about: str) -> int:
 
 
 def test_draws_differ_by_all_that_they_are_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    about = [("t", "a", "p"), ("u", "a", "p"), ("t", "b", "p"), ("t", "a", "q"), ("ta", "", "p"), ("t", "\ud800", "p")]
+    about = [
+        ("t", "a", "p"),
+        ("u", "a", "p"),
+        ("t", "b", "p"),
+        ("t", "a", "q"),
+        ("ta", "", "p"),
+        ("t", "\ud800", "p"),
+    ]
     seen = [number(*one) for one in about]
     assert len(set(seen)) == len(about) and seen == [number(*one) for one in about]
     monkeypatch.setenv(VARIABLE, "mine")
@@ -48,7 +55,11 @@ def test_the_secret_is_made_once_for_its_user_alone(state: Path, monkeypatch: py
 
 
 def test_processes_that_begin_together_have_one_secret(state: Path) -> None:
-    command = [sys.executable, "-c", "from strop.verification.draws import drawn; print(drawn('t', 'a', 'p').random())"]
+    command = [
+        sys.executable,
+        "-c",
+        "from strop.verification.draws import drawn; print(drawn('t', 'a', 'p').random())",
+    ]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ}) for _ in range(4)]
     assert len({process.communicate()[0] for process in started}) == 1
 

@@ -109,7 +109,9 @@ SOMETIMES = POINT_CLASS.replace(EQUAL, f"{EQUAL} or abs(self.x - o.x) in (2, 3) 
 IN_PLACE = Task(
     id="in place",
     statement="s",
-    check=AssertsCheck(entry_point="f", code="a = [3, 1]\nassert f(a) == sorted(a)\nassert f([2, 1]) == [1, 2]"),
+    check=AssertsCheck(
+        entry_point="f", code="a = [3, 1]\nassert f(a) == sorted(a)\nassert f([2, 1]) == [1, 2]"
+    ),
     reference="def f(a): return sorted(a)",
 )
 PYTHON: Jobs = [
