@@ -16,15 +16,16 @@ from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.rollout import SamplingParams
 from strop.policies.loading import (
     EMBEDDED,
-    HubTokenizer,
     load_model,
     load_tokenizer,
     model_path,
+    named_weights,
     resolve_dtype,
 )
 from strop.policies.open import answers
+from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
-from strop.policies.vllm_engine import VllmPolicy, named_weights
+from strop.policies.vllm_engine import VllmPolicy
 
 PROMPT = 'def task_{}(values: list[int]) -> int:\n    """Return the sum of all values above {}, or 0 for none."""\n'
 

@@ -65,7 +65,6 @@ def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
     import strop.policies  # noqa: F401 - the same process settings for both
     from strop.policies.loading import load_model, load_tokenizer
     from strop.tasks import load_tasks, render
-    from strop.training.setup import freeze_embeddings
     from strop.verification import open_verifier
 
     best = kind != "trl"
@@ -84,7 +83,7 @@ def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
         for i, p in prompts.items()
     ]
     if best:
-        freeze_embeddings(model)
+        model.get_input_embeddings().requires_grad_(False)
     marks: list[float] = []
     verifier = open_verifier()
 

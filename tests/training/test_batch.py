@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
 from strop.core.rollout import Completion, Group, Rollout, Turn
-from strop.training.batch import Advantages, age, batch_of, sample_of, young_enough
+from strop.training.batch import Advantages, age, batch_of, sample_of, too_old
 
 
 def rollout(index: int, lengths: list[int], reward: float | None, versions: list[int]) -> Rollout:
@@ -42,10 +42,10 @@ def test_a_group_is_as_old_as_the_weights_that_began_it() -> None:
     long, short = group([1.0, 0.0], [[9, 9, 9], [1]], began=3), group([1.0, 0.0], [[1], [1]], began=3)
     assert age(long, 5) == age(short, 5) == 2
     one, two = (GrpoConfig(max_staleness=n, correction=config.TokenTruncated()) for n in (1, 2))
-    assert young_enough([long, short], 5, two) == [long, short] and young_enough([long, short], 5, one) == []
+    assert not any(too_old(g, 5, two) for g in (long, short))
+    assert too_old(long, 5, one) and too_old(short, 5, one)
     corrected = GrpoConfig(max_staleness=1, older="correct", correction=config.TokenTruncated())
-    assert young_enough([long, short], 5, corrected) == [long, short]
-    assert young_enough([long, short], 3, GrpoConfig()) == [long, short]
+    assert not too_old(long, 5, corrected) and not too_old(long, 3, GrpoConfig())
 
 
 @given(
@@ -62,7 +62,7 @@ def test_what_is_dropped_by_age_does_not_depend_on_lengths(
     began = data.draw(st.lists(st.integers(0, 5), min_size=len(lengths), max_size=len(lengths)))
     groups = [group([0.0] * len(one), one, b) for one, b in zip(lengths, began, strict=True)]
     grpo = GrpoConfig(max_staleness=most, correction=config.TokenTruncated())
-    kept = young_enough(groups, 5, grpo)
+    kept = [one for one in groups if not too_old(one, 5, grpo)]
 
     young = [one for one, b in zip(groups, began, strict=True) if 5 - b <= most]
     sampled = Counter(sum(r.flat()[1]) for one in young for r in one.rollouts)

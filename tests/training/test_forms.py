@@ -16,6 +16,7 @@ from strop.config.run_stages import stages_of
 from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.policies.loading import load_model
 from strop.reports.run_folder import RunFolder
+from strop.training.backend import TrainingBackend
 from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import Ranks
@@ -70,7 +71,8 @@ def test_two_steps_of_every_form_move_the_weights(tiny_model: Path, changes: lis
     (stage,) = stages_of(recipe)
     model = load_model(str(tiny_model), device="cpu")
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-    learner, advantages = Learner(model, recipe, Ranks(), pad_id=0), Advantages(recipe.grpo.advantage)
+    learner = Learner(TrainingBackend(model, recipe, Ranks()), recipe, pad_id=0)
+    advantages = Advantages(recipe.grpo.advantage)
     for number in range(2):
         found = learner.update(batch_of(advantages.of(groups_of(number)), recipe.grpo), stage, number)
         assert abs(found["loss"]) < 10 and 0 < found["grad_norm"] < 100

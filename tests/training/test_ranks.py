@@ -1,8 +1,11 @@
 """Two processes train as one, and a killed one is resumed to the bit."""
 
 import importlib.util
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -67,6 +70,22 @@ def test_a_killed_process_ends_the_run_and_resume_gives_the_same_bits(
     ranks.killed(two / f"killed-{rank}", rank, ranks.words(two, peaked_model, 3))
     assert ranks.digest(two / f"killed-{rank}") == ranks.digest(two / "two")
     assert ranks.groups(two / f"killed-{rank}") == ranks.groups(two / "two")
+
+
+@pytest.mark.train(30)
+def test_one_process_that_is_asked_for_a_checkpoint_has_all_save_it(
+    ranks: ModuleType, two: Path, peaked_model: Path
+) -> None:
+    run = two / "asked"
+    words = [*ranks.words(two, peaked_model, 3), "run.save_every=3", "run.keep_checkpoints=5"]
+    process = ranks.launched(2, [*words, f"run.dir={run}"])
+    while process.poll() is None and not list(run.glob("rollouts/step-*.zst")):
+        time.sleep(0.02)
+    os.kill(ranks.ranks_of(f"run.dir={run}")[1], signal.SIGUSR2)
+    ranks.finished(process)
+    saved = [path.parent.name for path in run.glob("checkpoints/*/STROP_COMPLETE")]
+    assert len(saved) == 2 and "checkpoint-3" in saved, saved
+    assert ranks.digest(run) == ranks.digest(two / "two")
 
 
 @pytest.mark.train(15)

@@ -24,7 +24,7 @@ from strop.edits import FORMATS
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 from strop.verification.edit import MAX_ANSWER, EditToolchain, edited
-from strop.verification.pool.cache import task_digest
+from strop.verification.pool.job_queue import task_digest
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.settings import Settings
 from strop.verification.toolchains import build

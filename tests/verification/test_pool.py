@@ -15,8 +15,7 @@ from strop.core.checks import Case, CasesCheck
 from strop.core.errors import BatchFailed, SandboxError, TaskFault, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.verification.pool.cache import OVERHEAD, VerdictCache
-from strop.verification.pool.fair import FairQueue
+from strop.verification.pool.job_queue import OVERHEAD, FairQueue, Job, VerdictCache
 from strop.verification.pool.pool import PoolBusy, VerifierPool
 
 
@@ -191,7 +190,7 @@ def test_a_job_whose_worker_died_goes_again_once(make: Make) -> None:
     assert pool.verify(task_of(), "die 1").passed
     verdict = pool.verify(task_of(reference="die 99"), "die 2")
     assert verdict.outcome is Outcome.ERROR and verdict.detail.startswith("script: die 2")
-    assert verdict.detail.endswith("(on a known good answer: script: die 99)")
+    assert verdict.detail.endswith("(on a control answer: script: die 99)")
     assert script.runs == ["die 1", "pass\n", "die 1", "die 2", "die 99", "die 2", "die 99"]
     assert pool.stats()["retries"] == 4 - 1 and script.closes == 5
     assert pool.verify(task_of(), "pass").passed
@@ -234,13 +233,13 @@ def test_a_retry_has_what_the_first_run_left_of_the_limit(
 
 def test_one_that_used_up_its_time_is_timed_out_when_nothing_proves_that_ours_works(make: Make) -> None:
     script, pool = make(wall_seconds=0.6)
-    script.slow["die 1"] = 1.5  # the known good one gets half a second
+    script.slow["die 1"] = 1.5  # the control answer gets half a second
     verdict = pool.verify(task_of(reference="good then hold"), "die 1")
     assert verdict.outcome is Outcome.TIMED_OUT and "die 1" in verdict.detail
     assert script.runs == ["die 1", "good then hold"]
 
 
-def test_a_known_good_answer_that_hangs_for_all_of_the_limit_is_no_answers_failure(make: Make) -> None:
+def test_a_control_answer_that_hangs_for_all_of_the_limit_is_no_answers_failure(make: Make) -> None:
     script, pool = make(wall_seconds=0.7)
     verdict = pool.verify(task_of(reference="good then hold"), "die 9")
     assert verdict.outcome is Outcome.ERROR and script.runs == ["die 9", "good then hold"]
@@ -257,7 +256,7 @@ def test_a_batch_that_failed_as_one_goes_apart_and_keeps_its_processes(make: Mak
     assert sorted(script.batches[2:]) == [["apart"], ["p0"], ["p1"]]
 
 
-def test_without_a_known_good_answer_a_break_is_an_error_in_the_end(make: Make) -> None:
+def test_without_a_control_answer_a_break_is_an_error_in_the_end(make: Make) -> None:
     script, pool = make(wall_seconds=0.0)
     assert pool.verify(task_of(reference="die 9 too"), "die 9").outcome is Outcome.ERROR
     assert script.runs == ["die 9", "die 9 too", "die 9", "die 9 too"]
@@ -268,7 +267,7 @@ def test_what_broke_over_an_answer_alone_is_its_failure_and_is_not_kept(make: Ma
     script, pool = make()
     for reference in ("good", ""):
         verdict = pool.verify(task_of(reference=reference), answer)
-        assert verdict.outcome is Outcome.FAILED and "not on a known good one" in verdict.detail
+        assert verdict.outcome is Outcome.FAILED and "not on a control answer" in verdict.detail
         script.deaths.clear()
     before = len(script.runs)
     assert pool.verify(task_of(reference="good"), answer).outcome is Outcome.FAILED
@@ -293,7 +292,7 @@ def test_whatever_a_toolchain_raises_is_an_error_with_its_cause(make: Make, answ
     _, pool = make()
     verdict = pool.verify(task_of(reference="sandbox"), answer)
     assert verdict.outcome is Outcome.ERROR
-    assert verdict.detail.removesuffix(" (on a known good answer: the jail broke)") == cause
+    assert verdict.detail.removesuffix(" (on a control answer: the jail broke)") == cause
     assert pool.verify(task_of(), "pass").passed
 
 
@@ -412,19 +411,24 @@ def test_a_callback_that_raises_and_lone_surrogates_harm_nobody(make: Make) -> N
     st.integers(),
 )
 def test_the_queue_loses_and_doubles_nothing(puts: list[tuple[str, str]], gone: set[int], seed: int) -> None:
-    chance = random.Random(seed)
-    queue: FairQueue[int] = FairQueue()
-    for number, (client, lane) in enumerate(puts):
-        queue.put(client, lane, number)
-    assert queue.prune(gone.__contains__) == len([n for n in range(len(puts)) if n in gone])
-    taken: list[int] = []
+    chance, queue = random.Random(seed), FairQueue()
+    jobs = [Job(task_of(), str(number), lane, client, None) for number, (client, lane) in enumerate(puts)]
+    for job in jobs:
+        queue.put(job)
+    cancelled = [job for number, job in enumerate(jobs) if number in gone and job.future.cancel()]
+    assert queue.drop_cancelled() == len(cancelled)
+    taken: list[Job] = []
     while len(queue):
-        item = queue.take(chance.choice(["x", "y", None]))
-        if item is not None:
-            taken.append(item)
-    assert sorted(taken) == [n for n in range(len(puts)) if n not in gone]
+        found = queue.take(chance.choice([("x", False), ("y", False), None]))
+        if found is not None:
+            taken.append(found)
+            if chance.random() < 0.2:
+                queue.put(taken.pop(), first=True)
+    assert set(map(id, taken)) == {id(job) for job in jobs if job not in cancelled} and len(taken) == len(
+        set(map(id, taken))
+    )
     for wanted in [(c, lane) for c in "abc" for lane in "xy"]:
-        own = [n for n in taken if puts[n] == wanted]
+        own = [int(job.answer) for job in taken if (job.client, job.toolchain) == wanted]
         assert own == sorted(own)
 
 

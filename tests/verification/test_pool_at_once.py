@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from strop.core.checks import Case, CasesCheck, EditCheck, LabelCheck, NoneCheck
+from strop.core.errors import WorkerDied
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -94,3 +95,17 @@ def test_it_is_no_judge_of_an_edit() -> None:
     with open_verifier(workers=1) as verifier:
         verdict = verifier.verify(Task(statement="s", check=check), "```\ny\n```\n")
     assert verdict.outcome is Outcome.ERROR and "none" in verdict.detail
+
+
+def test_an_empty_answer_whose_worker_died_goes_again() -> None:
+    class DiesOnce(Silence):
+        died = False
+
+        def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+            if not self.died:
+                self.died = True
+                raise WorkerDied("killed from outside")
+            return super().judge(jobs)
+
+    with VerifierPool(workers=1, route=Task.toolchain, build=lambda name: DiesOnce()) as pool:
+        assert pool.verify(SILENCE, "").passed

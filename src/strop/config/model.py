@@ -120,7 +120,7 @@ class ScriptedPolicyConfig(Section):
 
 
 class AddedPolicyConfig(Section):
-    """An engine that another package adds. For evaluation and rollouts: training needs one of ours."""
+    """An engine that another package adds. Training needs one with `update` (core.protocols.Trainable)."""
 
     engine: str
     """Name of an entry point in strop.policies (docs/api.md)."""

@@ -101,7 +101,7 @@ class Ran:
         return "\n".join(filter(None, (ended, self.output, self.errors)))
 
 
-class Folder(Protocol):
+class JailedFolder(Protocol):
     """A jailed folder of one play: files in and out, programs that run in it one after another.
 
     Use it in a thread (`Services.call`, `setup`): each call waits for its end. What the policy chose wrongly (names,
@@ -136,7 +136,7 @@ class Services(Protocol):
     """What the effects of one play start on."""
 
     @property
-    def folder(self) -> Folder:
+    def folder(self) -> JailedFolder:
         """The play's own folder: empty at first, gone with the play."""
 
     def verify(self, task: Task, answer: str) -> "Future[Verdict]":

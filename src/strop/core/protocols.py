@@ -1,6 +1,6 @@
 """The interfaces between folders: implementations can be exchanged without changing the code that uses them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
@@ -61,6 +61,18 @@ class Policy(Protocol):
     def work(self, seconds: float) -> None:
         """Moves all requests on by one step where the policy computes itself; waits for an answer, at most that long,
         where another process does. Returns at once when there is none.
+        """
+
+
+@runtime_checkable
+class Trainable(Policy, Protocol):
+    """A policy that samples by given weights: what training needs of it."""
+
+    def update(self, version: int, weights: Iterable[tuple[str, Any]]) -> None:
+        """Takes over weights that have seen `version` updates, as (name, tensor) pairs by transformers' names.
+
+        A policy that samples from the trained model itself need not read them. Raises StropError while requests are in
+        flight.
         """
 
 

@@ -9,11 +9,12 @@ from strop.config.model import (
     TransformersPolicyConfig,
     VllmPolicyConfig,
 )
+from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig
 from strop.core.errors import UserError
 from strop.core.optional import require
-from strop.core.protocols import Policy, Request, Tokenizer
+from strop.core.protocols import Policy, Request, Tokenizer, Trainable
 from strop.core.registry import Registry
 from strop.core.rollout import Completion, SamplingParams
 
@@ -39,6 +40,22 @@ def open_policy(
     Raises UserError when the model, a package or the script is missing.
     """
     return ENGINES[recipe.policy.engine](recipe, model=model, prompts=prompts)
+
+
+def open_trainable(recipe: Recipe, model: "PreTrainedModel") -> Trainable:
+    """The policy that samples from the model while it is trained, for the longest answers of any stage.
+
+    Raises UserError where the recipe's engine takes no weights.
+    """
+    engine = recipe.policy.engine
+    longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
+    sampling = recipe.sampling.model_copy(update={"max_tokens": longest})
+    recipe = recipe.model_copy(update={"sampling": sampling})
+    policy = None if engine in ("openai", "scripted") else open_policy(recipe, model=model)
+    if not isinstance(policy, Trainable):
+        fault = f"policy.engine={engine} has no weights to train"
+        raise UserError(f"{fault}; use transformers or vllm (strop eval takes any engine)")
+    return policy
 
 
 class Engine(Protocol):

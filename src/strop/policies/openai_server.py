@@ -48,6 +48,8 @@ _FAILURES = (TimeoutError, ValueError, AttributeError, TypeError, IndexError)
 class OpenAIPolicy:
     """Samples from a server, `concurrency` requests at a time, each with a deadline that includes its retries."""
 
+    context: int | None = None
+
     def __init__(self, config: OpenAIConfig) -> None:
         """Connects at the first `submit`; `close` it. Raises UserError when the `openai` package is not installed."""
         self.config = config

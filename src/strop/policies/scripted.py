@@ -25,6 +25,8 @@ class ScriptedPolicy:
     seed.
     """
 
+    context: int | None = None
+
     def __init__(
         self,
         answers: Mapping[str, Sequence[str]] | Script,

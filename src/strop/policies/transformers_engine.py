@@ -6,6 +6,7 @@ only the last bits of floating point, and the batch depends only on the order of
 """
 
 import copy
+from collections.abc import Iterable
 from concurrent.futures import Future
 
 import torch
@@ -16,7 +17,6 @@ from strop.core.protocols import Request
 from strop.core.rollout import Completion, FinishReason
 from strop.policies.attention import attend_in_groups
 from strop.policies.decode_batch import DecodeBatch, DecodedRow
-from strop.policies.loading import named_weights
 from strop.policies.tokenizer import HubTokenizer
 
 _ROOM = 0.25
@@ -44,10 +44,11 @@ class TransformersPolicy:
     ) -> None:
         self.name = name
         self.version = 0
+        self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        """Tokens that the model has positions for."""
         self.tokenizer = tokenizer
         self.max_rows = max_rows
         self.max_tokens_held = max_tokens_held
-        self._source = model
         dtype = dtype or model.dtype
         self._shares_weights = dtype == model.dtype and not own_copy
         self._model = model if self._shares_weights else copy.deepcopy(model).to(dtype)
@@ -59,8 +60,8 @@ class TransformersPolicy:
         self._futures: dict[DecodedRow, Future[Completion]] = {}
 
     @torch.no_grad()
-    def update(self, version: int) -> None:
-        """Takes over the trained model's weights; `version` is the number of updates that it has seen.
+    def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
+        """See `core.protocols.Trainable`: weights are read where this policy samples from a copy.
 
         Raises StropError while requests are in flight.
         """
@@ -71,7 +72,7 @@ class TransformersPolicy:
         self.version = version
         if not self._shares_weights:
             ours = dict(self._model.named_parameters())
-            for name, weight in named_weights(self._source):
+            for name, weight in weights:
                 ours[name].copy_(weight)
 
     def submit(self, request: Request) -> Future[Completion]:

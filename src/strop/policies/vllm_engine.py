@@ -100,7 +100,7 @@ class VllmPolicy:
                 self._engine: Any = self._vllm.LLMEngine.from_engine_args(self._vllm.EngineArgs(**options))
         except (ValueError, OSError) as error:
             raise UserError(f"vLLM cannot load {model!r}: {_one_line(error)}") from error
-        self.max_model_len = int(self._engine.model_config.max_model_len)
+        self.context: int | None = int(self._engine.model_config.max_model_len)
 
     def submit(self, request: Request) -> Future[Completion]:
         """See `core.protocols.Policy`.
@@ -108,9 +108,9 @@ class VllmPolicy:
         Raises UserError when the prompt and `max_tokens` do not fit into `max_model_len`.
         """
         prompt, params = request.prompt, request.params
-        if len(prompt) + params.max_tokens > self.max_model_len:
+        if len(prompt) + params.max_tokens > (self.context or 0):
             raise UserError(
-                f"policy.max_model_len={self.max_model_len} is too small for a prompt of {len(prompt)} tokens and "
+                f"policy.max_model_len={self.context} is too small for a prompt of {len(prompt)} tokens and "
                 f"sampling.max_tokens={params.max_tokens}; raise it to {len(prompt) + params.max_tokens}"
             )
         future: Future[Completion] = Future()
@@ -131,7 +131,7 @@ class VllmPolicy:
                 params, future = self._in_flight.pop(key)
                 future.set_result(self._completion(output, params, self.version))
 
-    def update(self, version: int, named_tensors: Iterable[tuple[str, torch.Tensor]]) -> None:
+    def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Takes over weights, named as transformers names them, and forgets cached prefixes.
 
         `version` is the number of updates that they have seen. Tied weights are given once. Raises StropError while
@@ -140,9 +140,9 @@ class VllmPolicy:
         if self._engine.has_unfinished_requests():
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
-        weights: Any = list(named_tensors) if self._parallel > 1 else iter(named_tensors)
+        given: Any = list(weights) if self._parallel > 1 else iter(weights)
         with _process_state_kept(), torch.no_grad():
-            self._engine.collective_rpc("reload_weights", kwargs={"weights_iterator": weights})
+            self._engine.collective_rpc("reload_weights", kwargs={"weights_iterator": given})
             self._engine.apply_model(_repack_heads)
         if not self._engine.reset_prefix_cache():
             raise StropError("vLLM kept prefixes of the old weights; its cache could not be reset")

@@ -84,7 +84,12 @@ def _continue(task: Task, template: str | None) -> Prompt:
 
 
 def _continued_program(task: Task, template: str | None) -> Prompt:
-    """A file that begins with the statement as its docstring; the completion is the whole program."""
+    """A file that begins with the statement as its docstring; the completion is the whole program.
+
+    Where rewards alone judge what comes, the statement itself is continued.
+    """
+    if task.check.rewards_alone and template is None:
+        return ContinuePrompt(text=task.statement)
     if not (task.check.answer == "program" and task.language == "python"):
         raise UserError(f"task {task.id!r} has no signature to continue: use style 'chat'")
     text = templates.fill(template or templates.packaged("continue-program"), _in_docstring(task))

@@ -20,11 +20,9 @@ def age(group: Group, version: int) -> int:
     return version - min(began, default=version)
 
 
-def young_enough(groups: Sequence[Group], version: int, grpo: GrpoConfig) -> list[Group]:
-    """The groups to learn from at `version`, each whole or not at all."""
-    if grpo.older == "correct":
-        return list(groups)
-    return [group for group in groups if age(group, version) <= grpo.max_staleness]
+def too_old(group: Group, version: int, grpo: GrpoConfig) -> bool:
+    """Whether there is nothing to learn from a group at `version`: it leaves the loss as a whole."""
+    return grpo.older == "drop" and age(group, version) > grpo.max_staleness
 
 
 class Advantages:
@@ -88,12 +86,19 @@ def _with(group: Group, changes: Sequence[dict[str, Any]]) -> Group:
 
 
 def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
-    """The batch of groups that have advantages. Each minibatch gets its part of the groups with signal."""
+    """The batch of groups that have advantages. Each minibatch gets its part of the groups with signal. Plays in which
+    nothing was sampled have no part in it.
+    """
     ordered = sorted(groups, key=lambda group: not group.has_signal)
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
     return Batch(
         tuple(
-            tuple(sample_of(rollout, grpo.mask_truncated) for group in part for rollout in group.rollouts)
+            tuple(
+                sample_of(rollout, grpo.mask_truncated)
+                for group in part
+                for rollout in group.rollouts
+                if rollout.turns
+            )
             for part in parts
         )
     )

@@ -24,9 +24,9 @@ from strop.evaluation.result import Contamination, Evaluation, compare, paired_j
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
 from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import TaskSet, sources_of, windowed
+from strop.tasks.task_sets import TaskSet, tasks_source, windowed
+from strop.training.feed import DistributedRollouts
 from strop.training.setup import RunParts
-from strop.training.shared_play import SharedPlay
 from strop.training.sinks import Sinks
 
 Say = Callable[[str], None]
@@ -80,7 +80,8 @@ class Evaluations:
         if isinstance(recipe.tasks, list):
             recipe = recipe.model_copy(update={"tasks": TasksConfig()})
         unbounded = replace(own.limits, prompt=PlayLimits.prompt)
-        play = parts.play.by(own.like(own.policy, played_by(recipe, check.style), unbounded))
+        environment = played_by(recipe, check.style, kind=parts.given.environment)
+        play = parts.play.by(own.like(own.policy, environment, unbounded))
         settings = check.model_dump(include={"samples", "temperature", "k", "greedy"})
         answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
         changed = {
@@ -92,7 +93,7 @@ class Evaluations:
         return self._one(f"{name}-{check.name}", check.name, play, tasks, recipe.model_copy(update=changed))
 
     def _one(
-        self, name: str, what: str, play: SharedPlay, tasks: Sequence[Task], recipe: Recipe
+        self, name: str, what: str, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
     ) -> Evaluation:
         """One evaluation as `recipe` asks for it, or the one on disk; said aloud when the set has a name."""
         ranks, saved = self._parts.ranks, self._saved(name)
@@ -125,7 +126,7 @@ class Evaluations:
         return self._run.path / "evaluation" / f"{name}.record.json"
 
     def _play(
-        self, play: SharedPlay, tasks: Sequence[Task], recipe: Recipe
+        self, play: DistributedRollouts, tasks: Sequence[Task], recipe: Recipe
     ) -> tuple[Evaluation, list[Rollout]]:
         """The result and the rollouts in the order of their task ids and indices."""
         rollouts: list[Rollout] = []
@@ -150,7 +151,7 @@ class Evaluations:
                 tasks,
                 cutoff=self._recipe.model.cutoff,
                 training=self._parts.train,
-                source=sources_of(self._recipe),
+                source=", ".join(dict.fromkeys(tasks_source(one.recipe) for one in self._parts.sets)),
             )
         return self._known[key]
 

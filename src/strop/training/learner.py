@@ -8,12 +8,9 @@ optimiser's state.
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import Accelerator
 
 from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.config.run_stages import RunStage
@@ -21,40 +18,23 @@ from strop.config.schema import Recipe
 from strop.core.ids import derive_seed
 from strop.core.sample import Batch, Sample
 from strop.policies.attention import attend_in_groups
-from strop.policies.loading import load_model, resolve_dtype
+from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, micro_batches, padded_logps, token_logps
 from strop.training.ranks import Ranks
-from strop.training.setup import computes_in_bfloat16, with_adapters
-
-OPTIMISER = "optimizer.pt"
 
 
 class Learner:
-    """Owns the trained model, its optimiser and, with a KL term, the frozen reference."""
+    """Updates the model of a backend."""
 
-    def __init__(self, model: Any, recipe: Recipe, ranks: Ranks, *, pad_id: int) -> None:
-        self._recipe, self._ranks, self._pad_id = recipe, ranks, pad_id
-        self._bfloat16 = computes_in_bfloat16(recipe)
-        self._accelerator = Accelerator(cpu=not torch.cuda.is_available())
-        if recipe.model.gradient_checkpointing:
-            model.gradient_checkpointing_enable({"use_reentrant": False})
-            model.enable_input_require_grads()
-        self._bare = with_adapters(model, recipe.model.lora)
-        self._shared_prefix = recipe.optim.shared_prefix
-        self._reference = _reference(self._bare, recipe) if recipe.grpo.beta else None
+    def __init__(self, backend: TrainingBackend, recipe: Recipe, *, pad_id: int) -> None:
+        """Prepares the model for training. Collective, as all methods are."""
+        self.backend, self._recipe, self._ranks, self._pad_id = backend, recipe, backend.ranks, pad_id
+        self._bfloat16, self._shared_prefix = computes_in_bfloat16(recipe), recipe.optim.shared_prefix
+        backend.prepare()
         if self._shared_prefix:
-            for one in filter(None, (model, self._reference)):
+            for one in filter(None, (backend.model, backend.reference)):
                 check_head(one)
                 attend_in_groups(one)
-        self._weights = [weight for weight in self._bare.parameters() if weight.requires_grad]
-        optimiser = torch.optim.AdamW(
-            self._weights,
-            lr=recipe.optim.learning_rate,
-            betas=recipe.optim.betas,
-            weight_decay=recipe.optim.weight_decay,
-            fused=True,
-        )
-        self._model, self._optimiser = self._accelerator.prepare(self._bare, optimiser)
 
     def update(self, batch: Batch, stage: RunStage, done: int) -> dict[str, float]:
         """One step's updates, grpo.iterations over each minibatch, when `done` were made before in the run.
@@ -62,14 +42,15 @@ class Learner:
         Returns loss, grad_norm, entropy, clip_ratio and, with a reference, kl, as means over the updates.
         """
         grpo = stage.recipe.grpo
-        self._bare.train()
+        backend = self.backend
+        backend.wrapped.train()
         parts = [_Part(list(samples), stage, self._ranks) for samples in batch.minibatches]
         if grpo.updates_per_step > 1:
             for part in parts:
-                part.old = [logps for logps, _ in self._no_gradient(self._model, part)]
-        if self._reference is not None:
+                part.old = [logps for logps, _ in self._no_gradient(backend.wrapped, part)]
+        if backend.reference is not None:
             for part in parts:
-                part.reference = [logps for logps, _ in self._no_gradient(self._reference, part)]
+                part.reference = [logps for logps, _ in self._no_gradient(backend.reference, part)]
         found = [
             self._one_update(parts[number % len(parts)], stage, done + number)
             for number in range(grpo.updates_per_step)
@@ -79,20 +60,13 @@ class Learner:
 
     def _one_update(self, part: "_Part", stage: RunStage, done: int) -> dict[str, float]:
         torch.manual_seed(derive_seed(self._recipe.seed, "update", done, self._ranks.rank))
-        for group in self._optimiser.param_groups:
-            group["lr"] = learning_rate(stage, done)
         sums: dict[str, float] = {}
         for number, samples in enumerate(part.mine):
-            last = number == len(part.mine) - 1
-            with nullcontext() if last else self._accelerator.no_sync(self._model):
+            with self.backend.micro_batch(last=number == len(part.mine) - 1):
                 self._micro_batch(part, number, samples, stage, sums)
         norm = 0.0
         if part.mine:
-            norm = float(
-                self._accelerator.clip_grad_norm_(self._weights, stage.recipe.optim.max_grad_norm).item()
-            )
-            self._optimiser.step()
-            self._optimiser.zero_grad(set_to_none=True)
+            norm = self.backend.step(learning_rate(stage, done), stage.recipe.optim.max_grad_norm)
         total: dict[str, float] = {"loss": 0.0, "entropy": 0.0, "clip_ratio": 0.0}
         for one in self._ranks.gather(sums):
             for name, value in one.items():
@@ -105,13 +79,12 @@ class Learner:
         self, part: "_Part", number: int, samples: list[Sample], stage: RunStage, sums: dict[str, float]
     ) -> None:
         """Adds one micro-batch's gradient, and to `sums` what is logged."""
-        logps, entropies = self._logps(self._model, samples)
+        logps, entropies = self._logps(self.backend.wrapped, samples)
         tokens = _tokens(samples, logps, part.old, part.reference, number)
         loss, logged = objective(stage.recipe.grpo, tokens, part.size)
         if number >= part.real:  # it only keeps this process in step with the others
             loss = loss * 0.0
-        # Several processes average their gradients; the loss is a sum over all of them.
-        self._accelerator.backward(loss * self._ranks.world)
+        self.backend.backward(loss)
         if number < part.real:
             logged |= {"loss": loss.detach(), "entropy": entropies.sum()}
             for name, value in logged.items():
@@ -119,58 +92,18 @@ class Learner:
             sums["tokens"] = sums.get("tokens", 0.0) + len(logps)
 
     def _logps(self, model: Any, samples: Sequence[Sample]) -> tuple[torch.Tensor, torch.Tensor]:
-        temperature, device = self._recipe.sampling.temperature, self._accelerator.device
-        with self._precision(device):
+        temperature, device = self._recipe.sampling.temperature, self.backend.device
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self._bfloat16):
             if not self._shared_prefix:
                 return padded_logps(
                     model, samples, temperature=temperature, pad_id=self._pad_id, device=device
                 )
-            head = self._accelerator.unwrap_model(model).get_output_embeddings()
-            return token_logps(model, samples, head=head, temperature=temperature)
-
-    def _precision(self, device: torch.device) -> AbstractContextManager[Any]:
-        context: AbstractContextManager[Any] = torch.autocast(
-            device.type, dtype=torch.bfloat16, enabled=self._bfloat16
-        )
-        return context
+            return token_logps(model, samples, head=self.backend.head(model), temperature=temperature)
 
     @torch.no_grad()
     def _no_gradient(self, model: Any, part: "_Part") -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         for samples in part.mine:
             yield self._logps(model, samples)
-
-    def save(self, folder: Path) -> None:
-        """Writes the model (with LoRA: the adapters) as transformers loads it, and the optimiser's state."""
-        self.save_model(folder)
-        if self._ranks.main:
-            torch.save(self._optimiser.state_dict(), folder / OPTIMISER)
-
-    def save_model(self, folder: Path) -> None:
-        """Writes the model alone."""
-        if self._ranks.main:
-            self._bare.save_pretrained(folder)
-
-    def load(self, folder: Path) -> None:
-        """Takes over what `save` wrote."""
-        from safetensors.torch import load_file
-
-        adapters = folder / "adapter_model.safetensors"
-        if adapters.is_file():
-            from peft import set_peft_model_state_dict
-
-            set_peft_model_state_dict(self._bare, load_file(adapters))
-        else:
-            own = load_model(str(folder), dtype=self._bare.dtype, device=str(self._accelerator.device))
-            self._bare.load_state_dict(own.state_dict())
-        state = torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True)
-        self._optimiser.load_state_dict(state)
-
-    def close(self) -> None:
-        """Frees the optimiser's state and the gradients: most of the memory. The model stays, adapters in place."""
-        self._bare.zero_grad(set_to_none=True)
-        self._bare.eval()
-        self._optimiser.state.clear()
-        self._reference = None
 
 
 class _Part:
@@ -184,7 +117,7 @@ class _Part:
         recipe = stage.recipe
         computed = [sample for sample in samples if sample.tokens and (recipe.grpo.beta or sample.moves)]
         everything = list(micro_batches(computed, recipe.optim.micro_batch_tokens))
-        self.mine = ranks.share(everything)
+        self.mine = everything[ranks.rank :: ranks.world]
         self.real = len(self.mine)
         if everything and len(everything) % ranks.world and self.real <= len(everything) // ranks.world:
             self.mine.append([min(computed, key=lambda sample: len(sample.ids))])
@@ -224,17 +157,6 @@ def _tokens(
         count=len(samples),
         reference=None if reference is None else reference[number],
     )
-
-
-def _reference(model: Any, recipe: Recipe) -> Any:
-    """The starting model, frozen."""
-    return load_model(
-        recipe.model.name,
-        dtype=resolve_dtype(recipe.model.dtype),
-        revision=recipe.model.revision,
-        attention=recipe.model.attention,
-        device=str(next(model.parameters()).device),
-    ).requires_grad_(False)
 
 
 def learning_rate(stage: RunStage, done: int) -> float:

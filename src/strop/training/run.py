@@ -4,9 +4,12 @@ import gc
 import json
 import resource
 import shutil
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
+from strop.core.files import write_json
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.result import Evaluation
@@ -25,10 +29,9 @@ from strop.rollouts.streams import MOST_FAULTS
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.evaluations import Evaluations, evaluation_summary
-from strop.training.learner import Learner
 from strop.training.loop import Loop, TrainedStep
 from strop.training.ranks import Ranks, join, leave
-from strop.training.setup import RunParts, set_up, untrained_parts
+from strop.training.setup import GIVEN, NOTHING, Given, RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks, open_sinks
 
@@ -36,13 +39,17 @@ Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
 FINAL = "final"
 """Folder of a run with the trained model, as transformers loads it."""
+ERROR = "error.txt"
+"""File of a run folder with the traceback of what ended it."""
 
 
 def _silent(text: str) -> None:
     """Says nothing."""
 
 
-def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
+def train(
+    recipe: Recipe, *, given: Given = NOTHING, say: Say, show: Show, status: Say = _silent
+) -> dict[str, Any]:
     """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run.
 
     `say` gets lines that stay on the screen, `status` what is happening now, `show` each step's metrics.
@@ -52,7 +59,7 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
     ranks.from_main(lambda: check_sinks(recipe))
     with ExitStack() as stack:
         stack.callback(leave)
-        parts = set_up(recipe, ranks, stack, say)
+        parts = set_up(recipe, ranks, stack, say, given)
 
         def create() -> RunFolder:
             return RunFolder.create(
@@ -61,13 +68,23 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
 
         run = _opened(ranks, stack, create, folder)
         if ranks.main:
+            for name in (GIVEN, ERROR):  # of a run that was here before
+                (folder / name).unlink(missing_ok=True)
+            if given.names():
+                write_json(folder / GIVEN, given.names())
+        stack.enter_context(_error_kept(run, ranks))
+        if ranks.main:
             run.write_vocabulary(parts.tokenizer.vocabulary())
-        sinks = stack.enter_context(open_sinks(recipe, run, say, step=0, writing=ranks.main))
-        return _Job(recipe, run, parts, sinks, say, show, status).go(None)
+        return _go(recipe, run, parts, stack, None, say, show, status)
 
 
-def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
-    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary."""
+def resume(
+    folder: Path, *, given: Given = NOTHING, say: Say, show: Show, status: Say = _silent
+) -> dict[str, Any]:
+    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary.
+
+    Raises UserError unless `given` is what the run was begun with.
+    """
     ranks = join()
     with ExitStack() as stack:
         stack.callback(leave)
@@ -78,14 +95,53 @@ def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict
             say(f"{folder} is already finished")
             summary: dict[str, Any] = json.loads(finished.read_text())
             return summary
+        ranks.from_main(lambda: given.check(folder))
+        stack.enter_context(_error_kept(run, ranks))
         checkpoint = ranks.from_main(lambda: checkpoints.latest(run.checkpoints))
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         ranks.from_main(lambda: check_sinks(recipe))
-        parts = set_up(recipe, ranks, stack, say)
-        update = update_of(checkpoint)
-        step = stage_at(stages_of(recipe), update).step_of(update)[0]
-        sinks = stack.enter_context(open_sinks(recipe, run, say, step=step, writing=ranks.main))
-        return _Job(recipe, run, parts, sinks, say, show, status).go(checkpoint)
+        parts = set_up(recipe, ranks, stack, say, given)
+        return _go(recipe, run, parts, stack, checkpoint, say, show, status)
+
+
+def _go(
+    recipe: Recipe, run: RunFolder, parts: RunParts, stack: ExitStack, checkpoint: Path | None,
+    say: Say, show: Show, status: Say,
+) -> dict[str, Any]:  # fmt: skip
+    """The run from a checkpoint, or from the start, to its summary."""
+    update = update_of(checkpoint)
+    step = stage_at(stages_of(recipe), update).step_of(update)[0]
+    sinks = stack.enter_context(open_sinks(recipe, run, say, step=step, writing=parts.ranks.main))
+    job = _Job(recipe, run, parts, sinks, say, show, status)
+    stack.enter_context(_on_signal(job.request_checkpoint))
+    return job.go(checkpoint)
+
+
+@contextmanager
+def _error_kept(run: RunFolder, ranks: Ranks) -> Iterator[None]:
+    """Adds the traceback of what ends the run to its error.txt; there is none when a run is finished."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError), open(run.path / ERROR, "a", encoding="utf-8", errors="replace") as file:
+            when = time.strftime("%Y-%m-%d %H:%M:%S")
+            file.write(f"{when}, process {ranks.rank} of {ranks.world}\n{traceback.format_exc()}\n")
+        raise
+    if ranks.main:
+        (run.path / ERROR).unlink(missing_ok=True)
+
+
+@contextmanager
+def _on_signal(request: Callable[[], None]) -> Iterator[None]:
+    """Within it SIGUSR2 calls `request`, where this is the process's main thread: only that may handle signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGUSR2, lambda *_: request())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGUSR2, before or signal.SIG_DFL)
 
 
 def _opened(ranks: Ranks, stack: ExitStack, make: Callable[[], RunFolder], folder: Path) -> RunFolder:
@@ -114,10 +170,11 @@ class _Job:
     def __post_init__(self) -> None:
         recipe, parts = self._recipe, self._parts
         self._main = parts.ranks.main
-        self._tasks = {task.id: task for task in parts.train}
+        self._tasks = {task.id: task for one in parts.sets for task in one.train}
         self._evaluations = Evaluations(recipe, self._run, parts, self._sinks, self._say, self._status)
         self._watch = AlarmWatch()
         self._started = time.perf_counter()
+        self._loop: Loop | None = None
         self._spent = {"sampling": 0.0, "verifying": 0.0, "update": 0.0}
 
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
@@ -139,6 +196,11 @@ class _Job:
         if "" in after and not known:
             self._ring(self._watch.evaluated(recipe.optim.steps, after[""].as_json(per_task=False)))
         return self._summarise(before, warm, after)
+
+    def request_checkpoint(self) -> None:
+        """Has the loop save one after the step that is going on; nothing outside of training."""
+        if self._loop is not None:
+            self._loop.request_checkpoint()
 
     def _before_last(self) -> dict[str, Evaluation]:
         with ExitStack() as stack:
@@ -164,37 +226,38 @@ class _Job:
             if step < updates and step % max(1, updates // 4) == 0:
                 self._say(f"warm start: {message}")
 
-        fit(self._recipe, parts.model, examples, note)
+        fit(self._recipe, parts.backend.model, examples, note)
         self._status("")
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
     def _train(self, checkpoint: Path | None) -> None:
         """Every step from the checkpoint on, written down as it ends; then the final model."""
-        loop = Loop(self._recipe, self._parts, self._run, checkpoint)
+        loop = self._loop = Loop(self._recipe, self._parts, self._run, checkpoint)
         self._resumed_at = loop.begins_after
         if self._main:
             self._run.truncate_after(loop.begins_after)
         for line in self._run.iter_metrics():
             self._watch.see(line)  # what rang then was said then
-        self._set_aside = loop.set_aside
+        self._set_aside = loop.feed.set_aside
         for step in loop.steps(self._sinks.playing, self._begin):
             self._write_down(step)
-            self._note_set_aside(loop.set_aside)
-        if self._main:
-            self._save_final(loop.learner)
-        loop.learner.close()
+            self._note_set_aside(loop.feed.set_aside)
+        self._save_final()
+        self._parts.backend.close()
         gc.collect()
         release_memory()
 
-    def _save_final(self, learner: Learner) -> None:
+    def _save_final(self) -> None:
         """Writes model and tokenizer to a folder, whole or not at all."""
         target, part = self._run.path / FINAL, self._run.path / f"{FINAL}.part"
-        shutil.rmtree(part, ignore_errors=True)
-        learner.save_model(part)
-        self._parts.tokenizer.inner.save_pretrained(part)
-        shutil.rmtree(target, ignore_errors=True)
-        part.rename(target)
+        if self._main:
+            shutil.rmtree(part, ignore_errors=True)
+        self._parts.backend.save_model(part)
+        if self._main:
+            self._parts.tokenizer.inner.save_pretrained(part)
+            shutil.rmtree(target, ignore_errors=True)
+            part.rename(target)
 
     def _note_set_aside(self, now: list[str]) -> None:
         for task_id in sorted({*now} - {*self._set_aside}):
@@ -235,9 +298,10 @@ class _Job:
         """How many of the trained model's answers go round their task, for tasks that can be looked at."""
         if not self._parts.held_out:
             return {}
-        own = each(self._recipe).values()
-        tasks = {task.id: task for one in own for task in tasks_of(one, judge="trusted")}
-        found = audit(list(self._run.iter_evaluation_rollouts("after")), tasks)
+        sets = each(self._recipe).values()
+        tasks = self._parts.given.tasks or [task for one in sets for task in tasks_of(one, judge="trusted")]
+        answers = list(self._run.iter_evaluation_rollouts("after"))
+        found = audit(answers, {task.id: task for task in tasks})
         if found:
             kinds = ", ".join(f"{kind} {count}" for kind, count in found["kinds"].items())
             share = f"{found['flagged']} of {found['answers']} answers"

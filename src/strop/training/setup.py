@@ -1,42 +1,107 @@
 """What a run needs, made from its recipe: tasks, model, policy, verifier, player."""
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from transformers import PreTrainedModel, set_seed
+from transformers import set_seed
 
 from strop.config.algorithms import PerTurnAdvantage
-from strop.config.model import LoraConfig, TransformersPolicyConfig, VllmPolicyConfig
-from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
-from strop.core.protocols import Environment
+from strop.core.ids import content_hash
+from strop.core.protocols import Environment, Trainable
 from strop.core.task import Task
-from strop.environments.kinds import played_by
-from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
-from strop.policies.open import open_policy, tokenizer_of
+from strop.environments.kinds import Kind, played_by
+from strop.policies.open import open_trainable, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
-from strop.tasks.task_sets import TaskSet, task_sets
+from strop.tasks.splits import assign_splits
+from strop.tasks.task_sets import TaskSet, split_tasks, task_sets
+from strop.training.backend import TrainingBackend
+from strop.training.feed import DistributedRollouts
 from strop.training.ranks import Ranks
-from strop.training.shared_play import SharedPlay
 from strop.verification import open_configured
+
+GIVEN = "given.json"
+"""File of a run folder that notes what the process that began it brought."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the calling process brings to a run, each in place of what the recipe names.
+
+    tasks  split by their own field; where one has none, by tasks.held_out_fraction as tasks from a source are
+    """
+
+    tasks: Sequence[Task] | None = None
+    rubric: WeightedRubric | None = None
+    environment: Kind | str | None = None
+
+    def names(self) -> dict[str, Any]:
+        """What it is, for a reader and to know it again."""
+        kind, named = self.environment, dict[str, Any]()
+        if self.tasks is not None:
+            named["tasks"] = {"count": len(self.tasks), "digest": content_hash([t.id for t in self.tasks])}
+        if self.rubric is not None:
+            named["rewards"] = self.rubric.weights
+        if kind is not None:
+            named["environment"] = (
+                kind if isinstance(kind, str) else getattr(kind, "__qualname__", repr(kind))
+            )
+        return named
+
+    def check(self, run: Path) -> None:
+        """Raises UserError where the run of that folder was begun with other things than these."""
+        path, now = run / GIVEN, self.names()
+        before = json.loads(path.read_text()) if path.is_file() else {}
+        if differs := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
+            brought = ", ".join(before) or "nothing"
+            remedy = f"strop.resume({str(run)!r}) or strop.train(..., resume={str(run)!r})"
+            raise UserError(
+                f"{run} was begun by a program that brought {brought} of its own; resume it with the same by {remedy} "
+                f"(not the same: {', '.join(differs)})"
+            )
+
+    def sets(self, recipe: Recipe, say: Callable[[str], None]) -> list[TaskSet]:
+        """The run's task sets. Raises UserError."""
+        if self.names() and isinstance(recipe.tasks, list):
+            fault = "tasks, rewards or environment of a program need a recipe with one task set"
+            raise UserError(f"{fault}; this one has {len(recipe.tasks)}")
+        if self.tasks is None:
+            return task_sets(recipe, say)
+        if len({task.id for task in self.tasks}) < len(self.tasks) or not self.tasks:
+            raise UserError("the tasks given are none, or one of them is given twice; give each once")
+        config = recipe.task_set.model_copy(update={"source": "given"})
+        recipe, tasks = recipe.model_copy(update={"tasks": config}), list(self.tasks)
+        if not all(task.split for task in tasks):
+            tasks = assign_splits(tasks, config.held_out_fraction)
+        return [TaskSet("", recipe, *split_tasks(recipe, tasks))]
+
+
+NOTHING = Given()
 
 
 @dataclass(frozen=True)
 class RunParts:
-    """A run's parts. `publish(version)` gives the sampling policy the trained weights."""
+    """A run's parts."""
 
-    model: PreTrainedModel
+    backend: TrainingBackend
+    policy: Trainable
     tokenizer: HubTokenizer
-    play: SharedPlay
+    play: DistributedRollouts
     ranks: Ranks
     sets: list[TaskSet]
-    publish: Callable[[int], None]
+    given: Given
+
+    def publish(self, version: int) -> None:
+        """Gives the policy the model's weights, which have seen so many updates. Collective."""
+        self.policy.update(version, self.backend.named_weights())
 
     @property
     def train(self) -> list[Task]:
@@ -49,45 +114,36 @@ class RunParts:
         return [task for one in self.sets for task in one.held_out]
 
 
-def set_up(recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None]) -> RunParts:
+def set_up(
+    recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Given = NOTHING
+) -> RunParts:
     """Loads everything, the model last; what must be closed is entered into `stack`. Raises UserError."""
     set_seed(recipe.seed % 2**32)
-    sets = task_sets(recipe, say)
-    rubric = rubric_of(sets)
+    sets = given.sets(recipe, say)
+    rubric = given.rubric or rubric_of(sets)
     tokenizer = tokenizer_of(recipe)
-    environment = environment_of(sets)
+    environment = environment_of(sets, given.environment)
     for one in sets:
         check_prompts(one.tasks, environment, tokenizer, one.recipe.task_set.max_prompt_tokens)
     verifier = open_configured(recipe.sandbox)
     stack.callback(verifier.close)
-    model = _model(recipe)
-    if not recipe.model.train_embeddings:
-        freeze_embeddings(model)
-    policy, update = _policy(recipe, model)
+    backend = TrainingBackend.load(recipe, ranks)
+    policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     longest = max(one.recipe.task_set.max_prompt_tokens for one in sets)
     player = dispatcher_of(recipe, policy, verifier, environment, prompt=longest)
     by_turn = isinstance(recipe.grpo.advantage, PerTurnAdvantage)
-    play = SharedPlay(player, rubric, ranks, by_turn=by_turn)
-    return RunParts(model, tokenizer, play, ranks, sets, update)
+    play = DistributedRollouts(player, rubric, ranks, by_turn=by_turn)
+    return RunParts(backend, policy, tokenizer, play, ranks, sets, given)
 
 
 def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunParts:
     """The parts with the model as it was before training, loaded anew."""
-    model = _model(recipe)
-    policy, update = _policy(recipe, model)
+    backend = TrainingBackend.load(recipe, parts.ranks)
+    policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
-    player = parts.play.player.like(policy, environment_of(parts.sets))
-    return replace(parts, model=model, play=parts.play.by(player), publish=update)
-
-
-def _model(recipe: Recipe) -> PreTrainedModel:
-    return load_model(
-        recipe.model.name,
-        dtype=resolve_dtype(recipe.model.dtype),
-        revision=recipe.model.revision,
-        attention=recipe.model.attention,
-    )
+    player = parts.play.player.like(policy, environment_of(parts.sets, parts.given.environment))
+    return replace(parts, backend=backend, policy=policy, play=parts.play.by(player))
 
 
 def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
@@ -101,53 +157,10 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
     return RubricBySet(rubrics, {task.id: one.name for one in sets for task in one.tasks})
 
 
-def environment_of(sets: Sequence[TaskSet]) -> Callable[[Task], Environment]:
-    """How each task is played."""
-    makers = {one.name: played_by(one.recipe) for one in sets}
+def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Callable[[Task], Environment]:
+    """How each task is played; `kind` takes the place of tasks.environment."""
+    makers = {one.name: played_by(one.recipe, kind=kind) for one in sets}
+    if len(sets) == 1:
+        return makers[sets[0].name]
     set_of = {task.id: one.name for one in sets for task in one.tasks}
     return lambda task: makers[set_of[task.id]](task)
-
-
-def _policy(recipe: Recipe, model: PreTrainedModel) -> tuple[Any, Callable[[int], None]]:
-    """(the policy that samples from the model, the function that updates it)."""
-    longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
-    sampling = recipe.sampling.model_copy(update={"max_tokens": longest})
-    recipe = recipe.model_copy(update={"sampling": sampling})  # for engines that must know the longest answer
-    if not isinstance(recipe.policy, TransformersPolicyConfig | VllmPolicyConfig):
-        raise UserError(
-            f"policy.engine={recipe.policy.engine} has no weights to train; use transformers or vllm "
-            "(strop eval takes any engine)"
-        )
-    policy: Any = open_policy(recipe, model=model)
-    if isinstance(recipe.policy, TransformersPolicyConfig):
-        return policy, policy.update
-    return policy, lambda version: policy.update(version, named_weights(model))
-
-
-def computes_in_bfloat16(recipe: Recipe) -> bool:
-    """Whether the update runs under bfloat16 autocast."""
-    dtype = recipe.model.compute_dtype
-    return dtype == "bfloat16" or (dtype == "auto" and has_fast_bfloat16())
-
-
-def with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
-    """The model with LoRA adapters in place (PEFT), or as it is for full training."""
-    if lora.rank == 0:
-        return model
-    from peft import LoraConfig as PeftLora
-    from peft import get_peft_model
-
-    target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
-    adapters = PeftLora(
-        r=lora.rank,
-        lora_alpha=lora.alpha,
-        lora_dropout=lora.dropout,
-        target_modules=target,
-        task_type="CAUSAL_LM",
-    )
-    return get_peft_model(model, adapters)
-
-
-def freeze_embeddings(model: PreTrainedModel) -> None:
-    """Takes the input embedding (and the head that is tied to it) out of training."""
-    model.get_input_embeddings().requires_grad_(False)

@@ -22,14 +22,15 @@ from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.policies import release_memory
-from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+from strop.policies.loading import load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
 from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, task_sets
+from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, head_selects
-from strop.training.setup import computes_in_bfloat16, freeze_embeddings
+from strop.training.ranks import Ranks
 
 MICRO_BATCH = 8
 """Examples, of like length, in one forward pass."""
@@ -50,8 +51,7 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
     tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
     examples = examples_of(task_sets(recipe, say), tokenizer)
     with ExitStack() as stack:
-        dtype = resolve_dtype(recipe.model.dtype)
-        model = load_model(recipe.model.name, dtype=dtype, revision=recipe.model.revision)
+        backend = TrainingBackend.load(recipe, Ranks())
         run = stack.enter_context(
             RunFolder.create(
                 recipe.run.folder,
@@ -66,11 +66,9 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
             show(metrics)
 
         say(f"{len(examples)} examples, {step_count(recipe, len(examples))} updates")
-        if not recipe.model.train_embeddings:
-            freeze_embeddings(model)
-        fit(recipe, model, examples, note)
+        fit(recipe, backend.model, examples, note)
         target = run.path / "final"
-        model.save_pretrained(target)
+        backend.save_model(target)
         tokenizer.inner.save_pretrained(target)
     return target
 

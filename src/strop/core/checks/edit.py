@@ -24,7 +24,7 @@ class EditCheck(CheckBase):
     files: dict[str, str]
     """Path to text before the edit."""
     oracle: dict[str, str | None] = Field(default_factory=dict)
-    """Path to text after a known good edit, of the files that it changes; None = deleted."""
+    """Path to text after the right edit, of the files that it changes; None = deleted."""
     tolerance: list[str] = Field(default_factory=list)
     """Where the edit may differ from the files: names of switches of `strop.edits.Tolerance`."""
     judge: "Check | None" = None

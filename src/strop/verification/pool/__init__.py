@@ -1,1 +1,1 @@
-"""Many answers judged side by side: the pool, its ledger, the order of waiting and what is kept."""
+"""Many answers judged side by side: the workers, their queue, and whose failure it was when ours broke."""

@@ -1,20 +1,20 @@
 """A run of ours that broke over one answer: is the answer to blame?
 
-A known good answer to the same task is judged in fresh processes: it proves that ours works. Then the answer itself is,
-once more, where that was asked for. What it gets is its verdict. An answer over which ours breaks again, or that is
-not tried again, is *failed* where the known good one got a verdict, and else *error*. So no answer can turn its own
+A control answer to the same task (its reference, else one that does nothing) is judged in fresh processes: it proves
+that ours works. Then the answer itself is, once more, where that was asked for. What it gets is its verdict. An answer
+over which ours breaks again, or that is not tried again, is *failed* where the control answer got a verdict, and else
+*error*. So no answer can turn its own
 failure into *error*, which leaves the loss.
 
-Where the toolchain says its limit (`wall_seconds`), an alarm ends all of this `PAST` seconds past it, counted from the
-start of the run that broke. An answer that has used its time up by then is *timed out*: the known good one had less
-than the limit, so that nothing is known of ours. At the very end of the limit the alarm leaves `LEAST` seconds.
+Where the toolchain says its limit (`wall_seconds`), all of this ends `GRACE_SECONDS` past it, counted from the start of
+the run that broke, but not within `LEAST_SECONDS`. An answer that has used its time up by then is *timed out*: the
+control answer had less than the limit, so that nothing is known of ours.
 """
 
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable
-from types import TracebackType
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from strop.core.errors import StropError
@@ -22,12 +22,11 @@ from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
-PAST = 1.0
-"""Seconds past the limit in which everything ends."""
-LEAST = 0.5
-"""Seconds that there are at the least: a known good answer is quick."""
-_AGAIN = 0.05
-"""Seconds between two closes of an alarm that rang: a process may be starting right now."""
+GRACE_SECONDS = 1.0
+LEAST_SECONDS = 0.5
+"""A control answer is quick."""
+_CLOSE_SECONDS = 0.05
+"""Between two closes after a deadline: a process may be starting right now."""
 _DETAIL = 500
 """Most characters of a detail."""
 _HARMLESS = {
@@ -39,7 +38,7 @@ _HARMLESS = {
 """Answers that do nothing, for tasks without a reference."""
 
 
-class Looked(NamedTuple):
+class Rejudged(NamedTuple):
     """What came of it."""
 
     verdict: Verdict
@@ -47,7 +46,7 @@ class Looked(NamedTuple):
     """Whether the answer got this verdict by a run of its own."""
 
 
-def look_into(
+def judge_again(
     task: Task,
     answer: str,
     error: Verdict,
@@ -56,80 +55,77 @@ def look_into(
     began: float,
     again: bool,
     closed: Callable[[], bool],
-) -> Looked:
+) -> Rejudged:
     """The verdict of an answer over which ours broke, as `error` says.
 
     began   when that run did, as `time.monotonic` tells it
     again   whether the answer is tried once more
     closed  whether nobody wants to know any more
     """
-    known = task.reference if task.reference.strip() else _HARMLESS.get(task.language, "")
+    control = task.reference if task.reference.strip() else _HARMLESS.get(task.language, "")
     limit: float | None = getattr(toolchain, "wall_seconds", None)
-    said: dict[str, str] = {}
-    window = None if limit is None else max(LEAST, began + limit + PAST - time.monotonic())
-    with Deadline(toolchain, window) as alarm:
+    causes: dict[str, str] = {}
+    window = None if limit is None else max(LEAST_SECONDS, began + limit + GRACE_SECONDS - time.monotonic())
+    with _deadline(toolchain, window) as expired:
 
         def run(text: str) -> Verdict | None:
-            if not text or alarm.rang or closed():
+            if expired.is_set() or closed():
                 return None
             try:
                 (verdict,) = toolchain.judge([(task, text)])
-            except Exception as error:
+            except Exception as fault:
                 close_all([toolchain])
-                said[text] = cause_of(error)
+                causes[text] = cause_of(fault)
                 return None
             if verdict.scored:
                 return verdict
-            said[text] = verdict.detail
+            causes[text] = verdict.detail
             return None
 
-        works = known != answer and run(known) is not None
-        verdict = run(answer) if again else None
-        if verdict is not None:
-            return Looked(verdict, True)
-        works = works or (again and known != answer and run(known) is not None)
-    if works:
-        detail = f"the grader broke on this answer, and not on a known good one: {error.detail}"
-        return Looked(error.model_copy(update={"outcome": Outcome.FAILED, "detail": detail[:_DETAIL]}), False)
-    if alarm.rang and limit is not None and window is not None and window < limit:
-        detail = f"the grader broke on this answer, which left too little time to look again: {error.detail}"
-        return Looked(
-            error.model_copy(update={"outcome": Outcome.TIMED_OUT, "detail": detail[:_DETAIL]}), False
+        def works() -> bool:
+            return bool(control) and control != answer and run(control) is not None
+
+        ours_works = works()
+        if again:
+            if (verdict := run(answer)) is not None:
+                return Rejudged(verdict, True)
+            ours_works = ours_works or works()
+
+    outcome, detail = Outcome.ERROR, error.detail
+    if ours_works:
+        outcome, detail = (
+            Outcome.FAILED,
+            f"the grader broke on this answer, and not on a control answer: {detail}",
         )
-    if known in said:
-        detail = f"{error.detail} (on a known good answer: {said[known]})"
-        error = error.model_copy(update={"detail": detail[:_DETAIL]})
-    return Looked(error, False)
+    elif expired.is_set() and limit is not None and window is not None and window < limit:
+        outcome = Outcome.TIMED_OUT
+        detail = f"the grader broke on this answer, which left too little time to look again: {detail}"
+    elif control in causes:
+        detail = f"{detail} (on a control answer: {causes[control]})"
+    return Rejudged(error.model_copy(update={"outcome": outcome, "detail": detail[:_DETAIL]}), False)
 
 
-class Deadline:
-    """Ends a toolchain's processes after so many seconds, and all that start later, until the block is left."""
+@contextlib.contextmanager
+def _deadline(toolchain: Toolchain, seconds: float | None) -> Iterator[threading.Event]:
+    """Ends a toolchain's processes after so many seconds, and all that start later, until the block is left; gives an
+    event that tells it.
+    """
+    over, expired, lock = threading.Event(), threading.Event(), threading.Lock()
 
-    def __init__(self, toolchain: Toolchain, seconds: float | None) -> None:
-        self._toolchain = toolchain
-        self._over = threading.Event()
-        self._lock = threading.Lock()
-        self.rang = False
-        self._thread = threading.Thread(target=self._wait, args=(seconds,), daemon=True)
-        self._set = seconds is not None
+    def wait() -> None:
+        while not over.wait(_CLOSE_SECONDS if expired.is_set() else seconds):
+            with lock:
+                if not over.is_set():
+                    expired.set()
+                    close_all([toolchain])
 
-    def _wait(self, seconds: float) -> None:
-        while not self._over.wait(_AGAIN if self.rang else seconds):
-            with self._lock:
-                if not self._over.is_set():
-                    self.rang = True
-                    close_all([self._toolchain])
-
-    def __enter__(self) -> "Deadline":
-        if self._set:
-            self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._lock:  # a close that runs comes to its end, and none follows
-            self._over.set()
+    if seconds is not None:
+        threading.Thread(target=wait, daemon=True).start()
+    try:
+        yield expired
+    finally:
+        with lock:  # a close that runs comes to its end, and none follows
+            over.set()
 
 
 def cause_of(error: Exception) -> str:

@@ -2,11 +2,11 @@
 
 - The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's own jobs go oldest first.
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
-- When a run of several jobs breaks, each goes again alone. When a run of one breaks, a known good answer to its task
+- When a run of several jobs breaks, each goes again alone. When a run of one breaks, a control answer to its task
   says whether ours works, and the job is tried once more (broken.py): all of it within its limit and one second,
   counted from the start of that run. So no answer can turn its own failure into *error*, which leaves the loss. Time
   in the queue does not count. No job ends a thread.
-- An answer judged before gets the same verdict (`verification.pool.cache`); one that is being judged is not judged
+- An answer judged before gets the same verdict (`VerdictCache`); one that is being judged is not judged
   twice. After a time-out or an *error* there is a new run.
 
 Threat model: nothing of an answer runs here; the texts of a Verdict are hostile but plain.
@@ -21,9 +21,8 @@ from strop.core.errors import BatchFailed, TaskFault, VerificationError, WorkerD
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Trust, Verdict
-from strop.verification.pool.broken import cause_of, close_all, look_into
-from strop.verification.pool.cache import PerTask, answer_digest, task_digest
-from strop.verification.pool.ledger import Job, Ledger, PoolBusy
+from strop.verification.pool.broken import cause_of, close_all, judge_again
+from strop.verification.pool.job_queue import Job, JobQueue, PerTask, PoolBusy, answer_digest, task_digest
 from strop.verification.verifier import (
     CLOSED,
     OpenVerifier,
@@ -65,7 +64,7 @@ class VerifierPool(OpenVerifier):
         if workers < 1 or capacity < 1:
             raise ValueError(f"workers and capacity must be at least 1, not {workers} and {capacity}")
         self._route, self._build, self._trust = route, build, trust
-        self._ledger = Ledger(capacity, cache_bytes)
+        self._jobs = JobQueue(capacity, cache_bytes)
         self._task_digest = PerTask(task_digest)
         self._toolchains: list[dict[str, Toolchain]] = [{} for _ in range(workers)]
         self._threads = [
@@ -86,29 +85,29 @@ class VerifierPool(OpenVerifier):
         except VerificationError as error:
             return resolved(error_verdict(str(error)))
         job = Job(task, answer, toolchain, client, self._digest(task, answer))
-        kept = self._ledger.offer(job, timeout)
-        if kept is None and not self._ledger.closed:
+        kept = self._jobs.offer(job, timeout)
+        if kept is None and not self._jobs.closed:
             return job.future
         return resolved(kept or error_verdict(CLOSED))
 
     @property
     def capacity(self) -> int:
         """Answers that may wait."""
-        return self._ledger.capacity
+        return self._jobs.capacity
 
     @property
     def room(self) -> int:
         """Answers that can be submitted now without blocking."""
-        return self._ledger.room()
+        return self._jobs.room()
 
     def stats(self) -> dict[str, int]:
         """Counters; see the class."""
-        return {**self._ledger.stats(), "workers": len(self._threads)}
+        return {**self._jobs.stats(), "workers": len(self._threads)}
 
     def close(self) -> None:
         """Ends every process; unfinished answers get outcome *error*. Safe to call twice and from any thread."""
-        for job in self._ledger.close():
-            self._ledger.finish(job, error_verdict(CLOSED), active=False)
+        for job in self._jobs.close():
+            self._jobs.finish(job, error_verdict(CLOSED), active=False)
         deadline = time.monotonic() + _CLOSE_SECONDS
         others = [thread for thread in self._threads if thread is not threading.current_thread()]
         while any(thread.is_alive() for thread in others) and time.monotonic() < deadline:
@@ -125,7 +124,7 @@ class VerifierPool(OpenVerifier):
 
     def _serve(self, own: dict[str, Toolchain]) -> None:
         try:
-            while (first := self._ledger.first()) is not None:
+            while (first := self._jobs.next_job()) is not None:
                 self._work(first, own)
         finally:
             close_all(own.values())
@@ -134,13 +133,13 @@ class VerifierPool(OpenVerifier):
         try:
             toolchain = self._toolchain(first.toolchain, own)
         except Exception as error:
-            self._ledger.finish(first, error_verdict(cause_of(error)), active=False)
+            self._jobs.finish(first, error_verdict(cause_of(error)), active=False)
             return
-        jobs = self._ledger.gather(first, toolchain.batch)
+        jobs = self._jobs.batch_with(first, toolchain.batch)
         while jobs:
             began = time.monotonic()
             try:
-                if self._ledger.closed:
+                if self._jobs.closed:
                     raise WorkerDied(CLOSED)
                 verdicts = toolchain.judge([(job.task, job.answer) for job in jobs])
                 if len(verdicts) != len(jobs):
@@ -157,49 +156,49 @@ class VerifierPool(OpenVerifier):
             if verdict.scored:
                 if verdict.passed and verdict.trust is None:
                     verdict = verdict.model_copy(update={"trust": job.task.check.judged().trust})
-                self._ledger.finish(job, held_to(verdict, self._trust))
+                self._jobs.finish(job, held_to(verdict, self._trust))
             else:
                 self._broke(job, verdict, toolchain, began, again=False)
         except Exception as error:  # no verdict at all, or one that cannot be written down
-            self._ledger.finish(job, error_verdict(cause_of(error)))
+            self._jobs.finish(job, error_verdict(cause_of(error)))
 
     def _toolchain(self, name: str, own: dict[str, Toolchain]) -> Toolchain:
         if name not in own:
             toolchain = self._build(name)
             version = getattr(toolchain, "version", "")
-            self._ledger.versions[name] = version if isinstance(version, str) else ""
+            self._jobs.versions[name] = version if isinstance(version, str) else ""
             own[name] = toolchain
         return own[name]
 
     def _failed(self, error: Exception, jobs: list[Job], toolchain: Toolchain, began: float) -> list[Job]:
         """Settles a run that gave no verdicts; returns the jobs that go on at once."""
-        cause = CLOSED if self._ledger.closed else cause_of(error)
+        cause = CLOSED if self._jobs.closed else cause_of(error)
         verdict = error_verdict(cause, time.monotonic() - began)
         if isinstance(error, VerificationError) and not isinstance(error, WorkerDied):
             if isinstance(error, TaskFault):
-                self._ledger.finish(jobs[0], verdict)
+                self._jobs.finish(jobs[0], verdict)
             else:
                 self._broke(jobs[0], verdict, toolchain, began, again=False)
             return jobs[1:]
         if not isinstance(error, BatchFailed):
             close_all([toolchain])
         if len(jobs) == 1:
-            self._ledger.broken()
+            self._jobs.count_broken_run()
             self._broke(jobs[0], verdict, toolchain, began, again=not jobs[0].alone)
         else:
             for job in jobs:
-                self._ledger.alone(job)
+                self._jobs.requeue_alone(job)
         return []
 
     def _broke(self, job: Job, verdict: Verdict, toolchain: Toolchain, began: float, *, again: bool) -> None:
         """Settles a job whose own run broke."""
-        found = look_into(
+        found = judge_again(
             job.task, job.answer, verdict, toolchain,
-            began=began, again=again, closed=lambda: self._ledger.closed,
+            began=began, again=again, closed=lambda: self._jobs.closed,
         )  # fmt: skip
         if found.judged:
             self._settle(job, found.verdict, toolchain, began)
             return
         if again:
-            self._ledger.broken()
-        self._ledger.finish(job, found.verdict, keep=False)
+            self._jobs.count_broken_run()
+        self._jobs.finish(job, found.verdict, keep=False)

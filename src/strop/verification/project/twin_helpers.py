@@ -16,7 +16,7 @@ _MOST_PARTS = 12
 def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:
     """Another value of the same type and length; of types that are not the language's own, an object of no kind.
 
-    An odd number makes an int a little larger, an even one much larger. `parts`: those of a set, the first of which goes.
+    An odd number makes an int a little larger, an even one much larger. `parts`: those of a set; the first goes.
     """
     kind = type(value)
     if value is None:
@@ -33,7 +33,9 @@ def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) 
     if kind in (list, tuple):
         at = number % (len(value) or 1)
         return (
-            value[:at] + kind([_changed(one, number, parts) for one in value[at : at + 1] or [0]]) + value[at + 1 :]
+            value[:at]
+            + kind([_changed(one, number, parts) for one in value[at : at + 1] or [0]])
+            + value[at + 1 :]
         )
     if kind in (set, frozenset):
         return kind(parts(value)[1:]) | {str(number)}
@@ -135,7 +137,9 @@ def written(value: Any) -> ast.expr:
 
 _sorted = partial(sorted, key=repr)
 _CHANGED = inspect.getsource(_changed).replace(
-    "(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:", "(value, number, parts=list):", 1
+    "(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:",
+    "(value, number, parts=list):",
+    1,
 )
 _MADE = """\
 def {name}(start):

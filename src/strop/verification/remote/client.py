@@ -17,8 +17,7 @@ import httpx
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.verification.pool.cache import PerTask
-from strop.verification.pool.ledger import PoolBusy
+from strop.verification.pool.job_queue import PerTask, PoolBusy
 from strop.verification.remote.dispatch import Counts, JobDispatcher, RemoteJob, RemoteServer
 from strop.verification.remote.protocol import (
     MOST_BYTES,

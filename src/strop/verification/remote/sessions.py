@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from strop.core.verdict import Verdict
-from strop.verification.pool.ledger import PoolBusy
+from strop.verification.pool.job_queue import PoolBusy
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.remote.protocol import BadRequest, JobLine, verdict_line
 

@@ -174,7 +174,9 @@ class CrateBatch:
         """Notes that the error may come from another answer's trait implementations, or from paths made longer."""
         others = self.reaching - case.scan.reaching
         longer = bool(case.scan.crate_ends) and not isinstance(self.layout, Alone)
-        case.again = case.again or (others > 0 and found.inference) or longer or self._names_others(case, found)
+        case.again = (
+            case.again or (others > 0 and found.inference) or longer or self._names_others(case, found)
+        )
 
     def _names_others(self, case: RustAnswer, found: Diagnostics) -> bool:
         """Whether the compiler's words may be others without the other answers: it offers what they define, or counts
@@ -185,7 +187,9 @@ class CrateBatch:
         words = set(_WORD.findall("".join(found.text)))
         theirs = frozenset[str]().union(*(types for types in self.types.values())) - self.types[case.number]
         modules = {word[2:] for word in words if _MODULE.fullmatch(word)} - {case.module[2:]}
-        return bool(words & theirs or modules or "others" in words or {"other", "types", "implement"} <= words)
+        return bool(
+            words & theirs or modules or "others" in words or {"other", "types", "implement"} <= words
+        )
 
     def _rounds(
         self,

@@ -66,7 +66,9 @@ class SuiteReport(TesterReport):
         elif "collected" in message:
             self.calls[COLLECTION] = message["collected"]
         elif "collect" in message:
-            self.uncollected = self.uncollected or f"{message['collect']}: {message['x']}".replace(self._work, BOX)[:300]
+            self.uncollected = (
+                self.uncollected or f"{message['collect']}: {message['x']}".replace(self._work, BOX)[:300]
+            )
         else:
             super()._handle(message)
 

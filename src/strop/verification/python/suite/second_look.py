@@ -117,9 +117,7 @@ class _Search:
         usual = yield {}
         if not usual.findings.passed:
             return
-        tries = {
-            name: self._drawn(self._to_alter(usual, name)) for name in usual.tests if name in usual.said
-        }
+        tries = {name: self._drawn(self._to_alter(usual, name)) for name in usual.tests if name in usual.said}
         early = self._drawn(self._shuffled(range(len(usual.calls.get(COLLECTION, ())))))
         yield from self._each(usual, tries, early)
         seen = frozenset[str]().union(*(one.tests for one in self.rounds))

@@ -1,0 +1,220 @@
+"""`strop trace`: the stops of one task on its way from its source to the loss, with its record at each."""
+
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument
+
+from strop.cli.options import recipe_of
+from strop.core.errors import UserError
+from strop.core.text import printable
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
+
+_ROOT = Path(__file__).parents[1]
+_ROOMS = {"verification": "verification/ and sandbox/", "sandbox": "verification/ and sandbox/"}
+"""Rooms that are one stop."""
+_SKIPPED = ("core", "cli", "config")
+"""Rooms that are none: records are the item itself."""
+_WIDTH = 96
+
+
+def trace(
+    task: Annotated[str, Argument(metavar="TASK", help="the beginning of a task's id")],
+    words: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[RECIPE.yaml...] [KEY=VALUE...]",
+            help="recipes and overrides; default: recipes/demo.yaml",
+        ),
+    ] = None,
+) -> None:
+    """Follow one task through a training step: each file that is handed it, and its record there.
+
+    The step is a real one, on this task alone and in a folder that is thrown away: prompt, completions, verdicts,
+    scores, advantages, samples, loss.
+    """
+    recipe = recipe_of(words or ["recipes/demo.yaml"])
+    for line in trace_lines(task, recipe):
+        print(printable(line))
+
+
+def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
+    """The lines that `strop trace` prints. Raises UserError where no task's id begins so."""
+    from strop.tasks.task_sets import each, task_sets
+    from strop.training.run import train
+    from strop.training.setup import Given
+
+    tracer = Tracer(start)
+    with tracer:
+        sets = task_sets(recipe)
+    found = [(one, task) for one in sets for task in one.tasks if task.id.startswith(start)]
+    if not found:
+        some = ", ".join(task.id for one in sets for task in one.tasks[:3])
+        raise UserError(
+            f"no task of {recipe.run.name} has an id that begins with {start!r}; there are {some}, ..."
+        )
+    one, task = found[0]
+    with tempfile.TemporaryDirectory(prefix="strop-trace-") as folder:
+        changes: dict[str, Any] = {
+            "tasks": one.recipe.tasks,
+            "rewards": one.recipe.rewards,
+            "run": recipe.run.model_copy(update={"dir": f"{folder}/run", "overwrite": False}),
+            "optim": recipe.optim.model_copy(update={"steps": 1, "warmup_steps": 0}),
+            "grpo": recipe.grpo.model_copy(update={"tasks_per_step": 1, "refill": False, "max_staleness": 0}),
+            "evaluation": recipe.evaluation.model_copy(update={"before": False, "after": False, "every": 0}),
+            "sft": recipe.sft.model_copy(update={"warm_start": False}),
+            "stages": [],
+        }
+        alone = each(recipe)[one.name].model_copy(update=changes)
+        with tracer:
+            train(
+                alone,
+                given=Given(tasks=[task.model_copy(update={"split": "train"})]),
+                say=_silent,
+                show=_silent,
+            )
+    yield from tracer.lines()
+    if not tracer.lost:
+        yield "no loss: every answer got the same reward, so this group moves nothing; try another task or seed=1"
+
+
+def _silent(_: object) -> None:
+    """Says nothing."""
+
+
+@dataclass
+class Tracer:
+    """Notes, in a context, which files of ours are handed the task of that id, or what became of it, and in what form.
+
+    A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
+
+    start  the beginning of the task's id
+    stops  {file: {kind of record: (function, the record as text)}}, in the order in which they were reached
+    lost   whether the loss was reached, behind which nothing is noted any more
+    """
+
+    start: str
+    stops: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    lost: bool = False
+
+    def __enter__(self) -> "Tracer":
+        self._kinds = _kinds()
+        threading.setprofile(self._seen)
+        sys.setprofile(self._seen)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+    def lines(self) -> Iterator[str]:
+        """Each stop with the forms in which the item was there; of each form the record where it first came up."""
+        told: set[str] = set()
+        for number, (file, records) in enumerate(self.stops.items(), start=1):
+            function = next(iter(records.values()))[0]
+            yield f"{number:2} {file}: {function}  [{', '.join(records)}]"
+            for kind, (_, text) in records.items():
+                if kind not in told:
+                    told.add(kind)
+                    yield f"      {kind}: {text}"[:_WIDTH]
+
+    def _seen(self, frame: FrameType, event: str, result: Any) -> None:
+        """A profile function (`sys.setprofile`)."""
+        code = frame.f_code
+        if self.lost or event not in ("call", "return") or not code.co_filename.startswith(f"{_ROOT}/"):
+            return
+        file = code.co_filename[len(str(_ROOT)) + 1 :]
+        room = file.partition("/")[0]
+        if room in _SKIPPED:
+            return
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if event == "call" else ()
+        values = [frame.f_locals.get(name) for name in names] if event == "call" else [result]
+        stop = self.stops.get(_ROOMS.get(room, file), {})
+        for kind, text in (record for value in values for record in self._records(value, 2)):
+            stop.setdefault(kind, (code.co_qualname if hasattr(code, "co_qualname") else code.co_name, text))
+        if event == "return" and file == "algorithms/advantages.py" and isinstance(result, list):
+            stop.setdefault("advantages", (code.co_name, repr(result)))
+        if event == "return" and code.co_name == "objective" and result is not None:
+            stop["loss"] = (code.co_name, f"{float(result[0].detach()):.6f}, the sum of its tokens' shares")
+            self.lost = True
+        if stop:
+            self.stops[_ROOMS.get(room, file)] = stop
+
+    def _records(self, value: Any, depth: int) -> Iterator[tuple[str, str]]:
+        """(kind, text) of what a value holds of the item."""
+        told = self._kinds.get(type(value))
+        if told is not None:
+            yield from told(value, self.start)
+        elif depth and isinstance(value, list | tuple) and value and type(value[0]) not in (int, float, str):
+            for one in value:
+                yield from self._records(one, depth - 1)
+
+
+Told = Callable[[Any, str], Iterator[tuple[str, str]]]
+
+
+def _kinds() -> dict[type, Told]:
+    """What to say of each record on the way."""
+    from strop.algorithms.losses import Tokens
+    from strop.core.play import Done, Opening
+    from strop.core.protocols import JudgedRollout, Request
+    from strop.core.rollout import Completion, Group, Message, Rollout
+    from strop.core.sample import Batch, Sample
+    from strop.core.task import Task
+    from strop.core.verdict import Verdict
+    from strop.policies.decode_batch import DecodedRow
+
+    def task(one: Task, start: str) -> Iterator[tuple[str, str]]:
+        if one.id.startswith(start):
+            yield "task", f"{one.id} {one.source}: {one.statement!r}"
+
+    def completion(one: Completion, start: str) -> Iterator[tuple[str, str]]:
+        yield "completion", f"{len(one.token_ids)} tokens, ended by {one.finish_reason}: {one.text!r}"
+
+    def verdict(one: Verdict, start: str) -> Iterator[tuple[str, str]]:
+        passed = sum(test.outcome == "passed" for test in one.tests)
+        yield "verdict", f"{one.outcome.value}, {passed} of {len(one.tests)} tests passed {one.detail}"
+
+    def rollout(one: Rollout, start: str) -> Iterator[tuple[str, str]]:
+        if one.verdict is not None:
+            yield from verdict(one.verdict, start)
+        if one.scores:
+            scores = ", ".join(f"{s.name} {s.value} x {s.weight:g}" for s in one.scores)
+            yield "scores", f"{scores}; reward {one.reward}"
+        if one.advantage is not None:
+            yield "advantage", f"{one.advantage:+.4f} for reward {one.reward}"
+
+    def group(one: Group, start: str) -> Iterator[tuple[str, str]]:
+        yield "group", f"rewards {one.rewards}"
+        yield from (record for member in one.rollouts for record in rollout(member, start))
+
+    def sample(one: Sample, start: str) -> Iterator[tuple[str, str]]:
+        yield (
+            "sample",
+            f"{len(one.ids)} tokens, {one.tokens} with loss, advantage {max(one.advantages, key=abs):+.4f}",
+        )
+
+    return {
+        Task: task,
+        Opening: lambda one, start: iter([("prompt", repr(one.shown()))]),
+        Message: lambda one, start: iter([("prompt", repr(one.content))]),
+        Request: lambda one, start: iter([("prompt ids", f"{len(one.prompt)}: {list(one.prompt)}")]),
+        DecodedRow: lambda one, start: iter([("token ids", repr(one.tokens))]),
+        Completion: completion,
+        Done: lambda one, start: iter([("answer", repr(one.answer))]),
+        Verdict: verdict,
+        Rollout: rollout,
+        JudgedRollout: lambda one, start: rollout(one.rollout, start),
+        Group: group,
+        Sample: sample,
+        Batch: lambda one, start: iter(record for member in one.samples for record in sample(member, start)),
+        Tokens: lambda one, start: iter([("log-probabilities", f"of {len(one.logps)} tokens")]),
+    }

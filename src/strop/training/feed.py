@@ -1,0 +1,193 @@
+"""Feeds: where the loop takes its groups from. `TaskFeed` plays a task stream; others bring in rollouts from elsewhere.
+
+Which weights play a step does not depend on the clock: those of the step before, or, where it is played ahead, beside
+the update before it, those of one step earlier. What was played ahead is part of the checkpoint, so a resumed run goes
+on with the same groups.
+"""
+
+import gzip
+import json
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any, Protocol
+
+from strop.config.run_stages import RunStage
+from strop.config.schema import Recipe
+from strop.core.rollout import Group, Rollout, SamplingParams
+from strop.core.task import Task
+from strop.policies import release_memory
+from strop.rewards.rubric import RubricBySet, WeightedRubric
+from strop.rollouts.dispatcher import Dispatcher
+from strop.rollouts.groups import fill_step, play_groups
+from strop.rollouts.streams import MixedStream, TaskShare
+from strop.tasks.task_sets import TaskSet
+from strop.training.ranks import Ranks
+
+AHEAD = "ahead.jsonl.gz"
+"""File of a checkpoint with the next step's groups, where they were played ahead."""
+
+
+@dataclass(frozen=True)
+class StepGroups:
+    """A step's groups, scored, with the token ids and log-probabilities that were sampled.
+
+    played  all of them
+    learnt  places in `played` of those to learn from
+    sampling, verifying, rollouts  wall seconds: of sampling, of waiting for verdicts alone, of both and the rest
+    """
+
+    played: list[Group]
+    learnt: list[int]
+    sampling: float = 0.0
+    verifying: float = 0.0
+    rollouts: float = 0.0
+
+
+class Feed(Protocol):
+    """Gives each step its groups. All processes call its methods alike and get the same.
+
+    A subclass with nothing but `take` gets nothing ahead and keeps nothing in checkpoints.
+    """
+
+    @abstractmethod
+    def take(self, stage: RunStage, number: int) -> StepGroups:
+        """The groups of step `number`, from 1. The weights of the step before have just been published."""
+
+    def begin(self, stage: RunStage, number: int) -> None:
+        """Called before the update of the step before `number`, of whose groups it may get some beside it."""
+
+    def wait(self) -> None:
+        """Called after the update; returns when what was begun is there, so that weights may be published."""
+
+    def save(self, checkpoint: Path) -> dict[str, Any]:
+        """What a resumed run needs, as JSON; larger things in files of that folder. Rank 0 alone calls it."""
+        return {}
+
+    def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
+        """Takes over what `save` wrote and returned."""
+
+    @property
+    def set_aside(self) -> list[str]:
+        """Ids of tasks that failed by our fault too often to be played on."""
+        return []
+
+
+class DistributedRollouts:
+    """Plays tasks with this process's player and its peers': each plays its part, everyone gets all.
+
+    All processes call its methods alike.
+    """
+
+    def __init__(
+        self, player: Dispatcher, rubric: WeightedRubric | RubricBySet, ranks: Ranks, *, by_turn: bool = False
+    ) -> None:
+        """`by_turn`: turns that have a verdict get a reward of their own."""
+        self.player, self._rubric, self._ranks, self._by_turn = player, rubric, ranks, by_turn
+
+    def by(self, player: Dispatcher) -> "DistributedRollouts":
+        """The same with another player."""
+        return DistributedRollouts(player, self._rubric, self._ranks, by_turn=self._by_turn)
+
+    def apart(self) -> "DistributedRollouts":
+        """The same for another thread. All processes must call it."""
+        return DistributedRollouts(self.player, self._rubric, self._ranks.apart(), by_turn=self._by_turn)
+
+    def groups(
+        self, tasks: Sequence[Task], size: int, params: SamplingParams, *, seed: int, step: int, round: int
+    ) -> list[Group]:
+        """One group of `size` rollouts a task, scored, in the tasks' order."""
+        numbers = {"seed": seed, "step": step, "round": round}
+        ranks, rubric = self._ranks, self._rubric
+        mine = tasks if ranks.world == 1 else ranks.share(tasks)
+        played = play_groups(self.player, rubric, mine, size, params, **numbers, by_turn=self._by_turn)
+        return played if ranks.world == 1 else ranks.interleave(ranks.gather(played))
+
+    def rollouts(
+        self, tasks: Sequence[Task], samples: int, params: SamplingParams, *, seed: int, tag: str
+    ) -> Iterator[Rollout]:
+        """Every task `samples` times, with verdicts and without scores, in any order."""
+        if self._ranks.world == 1:
+            yield from self.player.play(tasks, samples, params, seed=seed, tag=tag)
+            return
+        mine = self.player.play(self._ranks.share(tasks), samples, params, seed=seed, tag=tag)
+        for share in self._ranks.gather(list(mine)):
+            yield from share
+
+
+class TaskFeed(Feed):
+    """Plays the recipe's tasks. With grpo.max_staleness above 0 the next step is played in a thread beside the update;
+    the weights that are published must then be no part of the model that is trained meanwhile.
+    """
+
+    def __init__(self, recipe: Recipe, play: DistributedRollouts, sets: Sequence[TaskSet]) -> None:
+        self._plays_ahead = recipe.grpo.max_staleness > 0
+        self._play = play.apart() if self._plays_ahead else play
+        self._stream = MixedStream(
+            {one.name: TaskShare(one.train, one.weight_at) for one in sets}, recipe.seed
+        )
+        self._begun: Future[StepGroups] | None = None
+        self._ahead: StepGroups | None = None
+
+    def take(self, stage: RunStage, number: int) -> StepGroups:
+        """See `Feed`."""
+        ahead, self._ahead = self._ahead, None
+        return ahead or self._played(stage, number)
+
+    def begin(self, stage: RunStage, number: int) -> None:
+        """See `Feed`."""
+        if not self._plays_ahead:
+            return
+        begun = self._begun = Future()
+
+        def work() -> None:
+            try:
+                begun.set_result(self._played(stage, number))
+            except BaseException as error:  # raised again where the groups are waited for
+                begun.set_exception(error)
+
+        Thread(target=work, name=f"step {number}", daemon=True).start()
+
+    def wait(self) -> None:
+        """See `Feed`."""
+        if self._begun is not None:
+            self._ahead, self._begun = self._begun.result(), None
+
+    def save(self, checkpoint: Path) -> dict[str, Any]:
+        """See `Feed`."""
+        if self._ahead is not None:
+            with gzip.open(checkpoint / AHEAD, "wt", encoding="utf-8", compresslevel=3) as file:
+                file.write(json.dumps(self._ahead.learnt) + "\n")
+                file.writelines(group.model_dump_json() + "\n" for group in self._ahead.played)
+        return self._stream.state()
+
+    def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
+        """See `Feed`."""
+        self._stream.load(state)
+        if (checkpoint / AHEAD).is_file():
+            with gzip.open(checkpoint / AHEAD, "rt", encoding="utf-8") as file:
+                learnt = json.loads(next(file))
+                self._ahead = StepGroups([Group.model_validate_json(line) for line in file], learnt)
+
+    @property
+    def set_aside(self) -> list[str]:
+        """See `Feed`."""
+        return self._stream.set_aside
+
+    def _played(self, stage: RunStage, number: int) -> StepGroups:
+        """The groups of a step, with the weights as published last."""
+        release_memory()
+        recipe, started = stage.recipe, time.perf_counter()
+
+        def play(tasks: Sequence[Task], params: SamplingParams, round: int) -> list[Group]:
+            size, step = recipe.grpo.group_size, number - 1
+            return self._play.groups(tasks, size, params, seed=recipe.seed, step=step, round=round)
+
+        learnt, played = fill_step(play, self._stream, recipe, number)
+        places = [played.index(group) for group in learnt]
+        sampling, verifying = self._play.player.clock.take()
+        return StepGroups(played, places, sampling, verifying, time.perf_counter() - started)

@@ -1,0 +1,91 @@
+"""What training asks of an engine: weights, and nothing else that only ours have."""
+
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from strop.api import recipe as recipe_of
+from strop.core.errors import UserError
+from strop.core.protocols import Trainable
+from strop.policies.open import open_trainable
+from strop.policies.scripted import ScriptedPolicy
+from strop.training.run import train
+
+ENGINE = '''
+from strop.policies.loading import load_tokenizer, named_weights
+from strop.policies.tokenizer import HubTokenizer
+from strop.policies.transformers_engine import TransformersPolicy
+
+versions = []
+
+
+class Elsewhere(TransformersPolicy):
+    """Samples from weights of its own."""
+
+    def update(self, version, weights):
+        versions.append(version)
+        super().update(version, weights)
+
+
+class Fixed:
+    """The same without a way to change them."""
+
+    name, version = "fixed", 0
+
+    def __init__(self, inner):
+        self.tokenizer, self.submit, self.work = inner.tokenizer, inner.submit, inner.work
+
+
+def elsewhere(recipe, *, model, prompts):
+    return Elsewhere(model, HubTokenizer(load_tokenizer(recipe.model.name)), own_copy=True)
+
+
+def fixed(recipe, *, model, prompts):
+    return Fixed(elsewhere(recipe, model=model, prompts=prompts))
+'''
+
+
+@pytest.fixture
+def engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that adds the two engines."""
+    site = tmp_path / "site"
+    about = site / "other_engines-0.1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other-engines\nVersion: 0.1.0\n")
+    points = "elsewhere = other_engines:elsewhere\nfixed = other_engines:fixed\n"
+    (about / "entry_points.txt").write_text(f"[strop.policies]\n{points}")
+    (site / "other_engines.py").write_text(ENGINE)
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, "other_engines", raising=False)
+
+
+@pytest.mark.train(25)
+@pytest.mark.usefixtures("engines")
+def test_an_engine_of_another_package_is_trained(
+    recipe_words: Callable[..., list[str]], six_steps: Path, tmp_path: Path
+) -> None:
+    recipe = recipe_of(*recipe_words("theirs", policy__engine="elsewhere"))
+    train(recipe, say=lambda text: None, show=lambda metrics: None)
+    assert sys.modules["other_engines"].versions == [0, *range(6), 6]
+
+    def weights(folder: Path) -> str:
+        return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
+
+    assert weights(tmp_path / "theirs") == weights(six_steps)
+
+
+@pytest.mark.parametrize("engine", ["fixed", "openai", "scripted"])
+@pytest.mark.usefixtures("engines")
+def test_an_engine_without_weights_is_refused_in_one_line(
+    recipe_words: Callable[..., list[str]], engine: str
+) -> None:
+    from strop.policies.loading import load_model
+
+    more = {"openai": ["policy.model=m"], "scripted": ["policy.answers=a.jsonl"]}.get(engine, [])
+    recipe = recipe_of(*recipe_words("none", policy__engine=engine), *more)
+    with pytest.raises(UserError, match=f"policy.engine={engine} has no weights to train"):
+        open_trainable(recipe, load_model(recipe.model.name, device="cpu"))
+    assert not isinstance(ScriptedPolicy({}), Trainable) and ScriptedPolicy({}).context is None
