@@ -1,6 +1,7 @@
 """Two processes train as one, and a killed one is resumed to the bit."""
 
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -10,10 +11,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.warm import strop
 
 from strop.core.errors import UserError
+from strop.reports.run_folder import RunFolder
 from strop.training.ranks import Ranks, join
+
+from .conftest import metrics
 
 
 @pytest.fixture(scope="module")
@@ -36,30 +39,38 @@ def two(ranks: ModuleType, peaked_model: Path, tmp_path_factory: pytest.TempPath
 
 
 @pytest.mark.train(45)
-def test_two_processes_train_as_one(ranks: ModuleType, two: Path, peaked_model: Path) -> None:
-    done = strop("train", *ranks.words(two, peaked_model, 3), f"run.dir={two}/one")
-    assert done.returncode == 0, done.stderr
-    found = ranks.compared(two / "one", two / "two")
-    assert found["groups_lost"] == found["groups_doubled"] == 0
-    assert found["max_loss_difference"] < 1e-5 and found["max_weight_difference"] < 1e-5
-    # Each evaluation has every answer once, however the tasks were shared out.
-    for name in ("before", "after"):
-        records = [(two / run / "evaluation" / f"{name}.json").read_text() for run in ("one", "two")]
-        assert [text.count("task_id") for text in records] == [records[0].count("task_id")] * 2
+def test_two_processes_compute_the_update_of_one(
+    ranks: ModuleType, peaked_model: Path, tmp_path: Path
+) -> None:
+    """On the same groups: what is sampled anew may differ by a last bit, and then by whole tokens."""
+    found = ranks.replayed(tmp_path, peaked_model, 2)
+    assert found.keys() == ranks.FORMS.keys()
+    for kinds in found.values():
+        assert kinds.keys() == {"loss", "gradient", "weight"} and max(kinds.values()) <= ranks.MOST, found
 
 
-@pytest.mark.train(45)
+@pytest.mark.train(25)
+def test_two_processes_play_every_task_once(ranks: ModuleType, two: Path) -> None:
+    assert ranks.counted(two / "two", 3) == {"groups_lost": 0, "groups_doubled": 0}
+    for name in ("before", "after"):  # every answer of an evaluation once, however the tasks were shared out
+        record = json.loads((two / "two" / "evaluation" / f"{name}.json").read_text())
+        assert len({row["task_id"] for row in record["per_task"]}) == len(record["per_task"]) == 3
+        answers = list(RunFolder.read(two / "two").iter_evaluation_rollouts(name))
+        assert len(answers) == 3 * 2  # one sampled, one greedy
+
+
+@pytest.mark.train(25)
 def test_two_processes_sample_beside_the_update_as_one_does(
     ranks: ModuleType, two: Path, peaked_model: Path
 ) -> None:
-    ahead = ["grpo.max_staleness=1", "grpo.correction.type=token-truncated"]
-    words = [*ranks.words(two, peaked_model, 3), *ahead]
-    ranks.finished(ranks.launched(2, [*words, f"run.dir={two}/two-ahead"]))
-    done = strop("train", *words, f"run.dir={two}/one-ahead")
-    assert done.returncode == 0, done.stderr
-    found = ranks.compared(two / "one-ahead", two / "two-ahead")
-    assert found["groups_lost"] == found["groups_doubled"] == 0
-    assert found["max_loss_difference"] < 1e-5 and found["max_weight_difference"] < 1e-5
+    run = two / "ahead"
+    words = [*ranks.words(two, peaked_model, 3), "grpo.max_staleness=1", f"run.dir={run}"]
+    ranks.finished(ranks.launched(2, words))
+    assert ranks.counted(run, 3) == {"groups_lost": 0, "groups_doubled": 0}
+    assert [line["staleness"] for line in metrics(run)] == [0, 1, 1]
+    for step in (1, 2, 3):
+        sampled = [r for group in RunFolder.read(run).iter_groups(step) for r in group.rollouts]
+        assert {t.completion.policy_version for r in sampled for t in r.turns} == {max(0, step - 2)}
 
 
 @pytest.mark.train(60)
