@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -15,6 +16,8 @@ from strop.environments.kinds import find_environment
 from strop.policies.open import open_policy
 from strop.rewards.rubric import find_reward
 
+TASKS = strop.load_tasks("python-functions", limit=1)
+POLICY = strop.ScriptedPolicy(lambda prompt, seed, asked: "pass")
 PLUGIN = Path(__file__).parents[1] / "examples" / "plugin" / "strop_coin"
 POINTS = """\
 [strop.tasks]
@@ -158,3 +161,40 @@ def test_verify_takes_one_task_for_all_answers(verifier: Any) -> None:
     assert right.passed and not wrong.passed
     with pytest.raises(UserError, match=r"2 tasks for 1 answers"):
         strop.verify([task, task], ["pass"], verifier=verifier)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: strop.play(3, TASKS), "policy must be one that answers, such as .*, not int 3"),
+        (lambda: strop.play(POLICY, "x"), "tasks must be a list of strop.Task, such as .*, not 'x'"),
+        (lambda: strop.play(POLICY, TASKS, samples="2"), "samples must be a whole number, not str '2'"),
+        (lambda: strop.play(POLICY, TASKS, rewards=["passed"]), "rewards must be a mapping"),
+        (lambda: strop.play(POLICY, TASKS, rewards={"passed": "x"}), "rewards: a weight must be a number"),
+        (lambda: strop.play(POLICY, TASKS, rewards={3: 1.0}), "rewards: 3 is neither a name nor a function"),
+        (lambda: strop.play(POLICY, TASKS, recipe={}), "recipe must be strop.recipe.*, not dict"),
+        (lambda: strop.evaluate(POLICY, [1]), "tasks must be a list of strop.Task"),
+        (lambda: strop.verify(TASKS, "pass"), "answers must be a list of texts"),
+        (lambda: strop.train("recipes/demo.yaml"), "recipe must be strop.recipe.*, not str"),
+        (lambda: strop.recipe(3), "recipe must be a file, KEY=VALUE or a mapping, not int 3"),
+        (lambda: strop.recipe({"optim": {"stepz": 1}}), "recipe:1 optim.stepz: unknown key; did you mean"),
+        (lambda: strop.recipe({"optim": {"steps": object()}}), "recipe: not data as a file holds it"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_one_line(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(UserError, match=said) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_recipe_may_be_nested_data() -> None:
+    words = ["recipes/demo.yaml", {"optim": {"steps": 7}, "tasks": {"environment": "single-turn"}}, "seed=3"]
+    recipe = strop.recipe(*words)
+    assert (recipe.optim.steps, recipe.seed, recipe.model.name) == (7, 3, strop.recipe(words[0]).model.name)
+
+
+@pytest.mark.jail
+def test_a_task_that_is_listed_twice_is_played_twice() -> None:
+    first, second = strop.play(POLICY, [*TASKS, *TASKS], samples=2)
+    assert [r.index for r in (*first.rollouts, *second.rollouts)] == [0, 1, 2, 3]
+    assert len({r.seed for r in (*first.rollouts, *second.rollouts)}) == 4

@@ -105,6 +105,8 @@ def play(
 
     Raises UserError for an unknown name, a prompt that is too long, and a reward that raises.
     """
+    tasks = _tasks(tasks)
+    _check(recipe, Recipe, "recipe", "strop.recipe(...)")
     _check(samples, int, "samples", "a whole number")
     if samples < 1:
         raise UserError(f"samples={samples} plays nothing; ask for at least 1")
@@ -134,6 +136,8 @@ def evaluate(
     rollout as it comes. Other arguments as in `play`. Raises UserError for settings that leave nothing to report,
     TooManyErrors where a larger share than limits.max_error_rate could not be verified.
     """
+    tasks = _tasks(tasks)
+    _check(recipe, Recipe, "recipe", "strop.recipe(...)")
     asked = recipe.evaluation
     check(tasks, asked.samples, asked.k, asked.greedy)
     with ExitStack() as stack:
@@ -168,8 +172,10 @@ def train(
     given = Given(
         tasks=None if tasks is None else _tasks(tasks),
         rubric=None if rewards is None else _rubric(recipe, rewards),
-        environment=None if environment is None else find_environment(environment, "environment"),
+        environment=environment,
     )
+    if environment is not None:
+        find_environment(environment, "environment")
     if resume is not None:
         return run.resume(Path(resume), given=given, say=say, show=show)
     return run.train(recipe, given=given, say=say, show=show)
@@ -223,9 +229,7 @@ def _dispatcher(
     verifier: Verifier | None,
     stack: ExitStack,
 ) -> Dispatcher:
-    _check(recipe, Recipe, "recipe", "strop.recipe(...)")
     _check(policy, Policy, "policy", "one that answers, such as strop.open_policy(recipe)")
-    _tasks(tasks)
     if isinstance(recipe.tasks, list):
         raise UserError(
             "the recipe has several task sets; give one that has none or one, for a single prompt style"

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
-from strop.config.algorithms import CispoLoss, DapoLoss, DrGrpoLoss, GspoLoss
+from strop.config.algorithms import CispoLoss, DapoLoss, DrGrpoLoss, GspoLoss, TokenMasked, TokenTruncated
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
+from strop.config.training import GrpoConfig
 from strop.core.errors import ConfigError
 
 
@@ -84,6 +86,32 @@ def test_a_changed_type_starts_its_section_afresh(tmp_path: Path) -> None:
     assert load_recipe([again]).grpo.loss == DrGrpoLoss()
 
 
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (["grpo.max_staleness=1"], "token-truncated"),
+        (["grpo.older=correct"], "token-truncated"),
+        (["grpo.max_staleness=1", "grpo.correction.type=sequence-masked"], "sequence-masked"),
+        (["grpo.max_staleness=1", "grpo.loss.type=sequence-weighted"], "none"),
+        (["grpo.max_staleness=1", "grpo.max_staleness=0"], "none"),
+        ([], "none"),
+    ],
+)
+def test_stale_samples_are_corrected_where_nothing_else_is_said(words: list[str], kind: str) -> None:
+    recipe = load_recipe([], words)
+    assert recipe.grpo.correction.type == kind
+    assert yaml.safe_load(dump_recipe(recipe))["grpo"]["correction"]["type"] == kind
+    own = recipe.grpo.model_dump(exclude={"correction"})
+    assert kind == "sequence-masked" or GrpoConfig.model_validate(own) == recipe.grpo
+
+
+def test_a_bound_alone_is_that_of_the_correction_of_stale_samples(tmp_path: Path) -> None:
+    path = write(tmp_path, "grpo: {max_staleness: 1, correction: {max_weight: 3.0}}\n")
+    assert load_recipe([path]).grpo.correction == TokenTruncated(max_weight=3.0)
+    masked = load_recipe([path], ["grpo.correction.type=token-masked"]).grpo.correction
+    assert masked == TokenMasked()  # another type starts afresh
+
+
 def test_a_changed_engine_starts_the_policy_afresh(tmp_path: Path) -> None:
     path = write(tmp_path, "policy: {engine: transformers, batch_rows: 4}")
     recipe = load_recipe([path], ["policy.max_num_seqs=9", "policy.engine=vllm"])
@@ -151,8 +179,12 @@ def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
             "grpo.advantage={type: per-turn, scale: batch}",
             "turns are scaled within their group or not at all",
         ),
-        ("grpo.max_staleness=1", "needs a grpo.correction"),
-        ("grpo.older=correct", "correct needs a grpo.correction"),
+        ("grpo={max_staleness: 1, correction: {type: none}}", "none leaves stale samples uncorrected"),
+        ("grpo={older: correct, correction: {type: none}}", "take another, or leave it out"),
+        (
+            "grpo={loss: {type: sequence-weighted}, correction: {type: token-masked}}",
+            "which corrects by itself",
+        ),
         ("optim.betas=[0.9, 1.0]", "[0.9, 1.0] must both lie in [0, 1)"),
         ("optim.betas=[0.9]", "optim.betas"),
         ("optim.warmup_steps=999", "999 is more than steps (200)"),

@@ -16,6 +16,7 @@ from strop.reports.page.rollout_data import (
     detail_of,
     language_of,
     load_vocabulary,
+    mean_and_signal,
     numbered,
     row_of,
     task_of,
@@ -164,6 +165,20 @@ def test_events_are_cut_where_a_report_cuts_texts(line, run):
     first, second = body(picked, 100)["turns"]
     assert first["events"][0]["asked"] == "a" * 100 + "\n... 200 more characters"
     assert first["events"][0]["result"].startswith("b" * 100 + "\n") and "events" not in second
+
+
+@pytest.mark.parametrize(
+    ("rewards", "advantages", "found"),
+    [
+        ([], [], (None, 0)),
+        ([1.0], [0.25], (1.0, 1)),  # a running baseline
+        ([1.0], [0.0], (1.0, 0)),
+        ([0.5, 0.5], [0.0, None], (0.5, 0)),
+        ([0.0, 1.0], [None, None], (0.5, 1)),
+    ],
+)
+def test_the_mean_of_a_group_and_its_signal(rewards, advantages, found):
+    assert mean_and_signal(rewards, advantages) == found
 
 
 @pytest.mark.parametrize("broken", [{}, {"turns": 3}, {"turns": [{}], "task_id": "a", "index": 0}])

@@ -154,6 +154,20 @@ def test_history_of_a_task_by_the_beginning_of_its_id(run: Path) -> None:
     )
 
 
+def test_groups_of_one_with_a_running_baseline_have_signal(tmp_path: Path) -> None:
+    single = ["grpo.advantage.type=running-baseline", "grpo.refill=false"]
+    folder = make_run(tmp_path / "run", steps=2, groups=1, size=1, tasks=1, evaluations=(), overrides=single)
+    run = RunFolder.read(folder)
+    for step, advantage in ((1, 0.0), (2, 0.5)):
+        (group,) = run.iter_groups(step)
+        (one,) = group.rollouts
+        learnt = one.model_copy(update={"reward": 1.0, "advantage": advantage})
+        run.write_rollouts(step, [group.model_copy(update={"rollouts": [learnt]})])
+    text = shown(folder, "--task", group.task_id)
+    first, second = (line for line in text.splitlines() if re.match(r"  step \d", line))
+    assert "no signal" in first and "mean reward 1.000" in second and "no signal" not in second
+
+
 def test_an_evaluated_task_and_its_greedy_answer(run: Path) -> None:
     task = next(RunFolder.read(run).iter_evaluation_rollouts("before")).task_id
     text = shown(run, "--task", task[:6], "--limit", 99)

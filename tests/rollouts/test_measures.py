@@ -84,3 +84,20 @@ def test_what_nothing_judges_counts_in_rewards_alone() -> None:
     assert found["stages"] == {"build": 1.0, "test": 0.5}
     assert "pass_rate" not in metrics(*unjudged) and metrics(*unjudged)["reward"] == 1.0
     assert metrics(rollout(Outcome.ERROR))["pass_rate"] == 0.0
+
+
+def alone(reward: float, advantage: float | None, *turns: float) -> Group:
+    """A group of one rollout, with the advantages of its turns."""
+    made = rollout(Outcome.PASSED, passed=reward).model_copy(update={"advantage": advantage})
+    each = [made.turns[0].model_copy(update={"advantage": of_turn}) for of_turn in turns]
+    return Group(task_id="t", step=1, rollouts=[made.model_copy(update={"turns": each}) if each else made])
+
+
+def test_groups_that_carry_an_advantage_have_signal() -> None:
+    """Also groups of one, whose rewards cannot differ: a running baseline gives them an advantage."""
+    learnt = [alone(1.0, 0.4), alone(0.0, -0.6), alone(1.0, 0.0, 0.5, -0.5), alone(1.0, 0.0)]
+    same = learnt[3].model_copy(update={"rollouts": learnt[3].rollouts * 4})
+    differ = Group(task_id="t", step=1, rollouts=[*alone(1.0, None).rollouts, *alone(0.0, None).rollouts])
+    assert step_metrics(learnt, learnt)["groups_with_signal"] == 3
+    metrics = step_metrics([*learnt, same, differ], learnt)
+    assert (metrics["groups_played"], metrics["groups_with_signal"], metrics["groups_learnt"]) == (6, 4, 3)

@@ -98,6 +98,7 @@ def test_silence_is_an_action(recipe_words: Callable[..., list[str]], tmp_path: 
         f"tasks.environment={EXAMPLES}/silence.py:Suggests",
         f'rewards=[{{name: "{EXAMPLES}/silence.py:wanted"}}]',
         "tasks.held_out_fraction=0",
+        "tasks.style=chat",
     )
     assert {r["verdict"]["outcome"] for r in found} == {"unjudged"}
     assert {r["reward"] for r in found} <= {0.0, 0.5, 1.0}

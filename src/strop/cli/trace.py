@@ -94,6 +94,8 @@ def _silent(_: object) -> None:
 class Tracer:
     """Notes, in a context, which files of ours are handed the task of that id, or what became of it, and in what form.
 
+    A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
+
     start  the beginning of the task's id
     stops  {file: {kind of record: (function, the record as text)}}, in the order in which they were reached
     lost   whether the loss was reached, behind which nothing is noted any more
@@ -138,8 +140,10 @@ class Tracer:
         stop = self.stops.get(_ROOMS.get(room, file), {})
         for kind, text in (record for value in values for record in self._records(value, 2)):
             stop.setdefault(kind, (code.co_qualname if hasattr(code, "co_qualname") else code.co_name, text))
+        if event == "return" and file == "algorithms/advantages.py" and isinstance(result, list):
+            stop.setdefault("advantages", (code.co_name, repr(result)))
         if event == "return" and code.co_name == "objective" and result is not None:
-            stop["loss"] = (code.co_name, f"{float(result[0]):.6f}, the sum of its tokens' shares")
+            stop["loss"] = (code.co_name, f"{float(result[0].detach()):.6f}, the sum of its tokens' shares")
             self.lost = True
         if stop:
             self.stops[_ROOMS.get(room, file)] = stop
@@ -162,10 +166,11 @@ def _kinds() -> dict[type, Told]:
     from strop.algorithms.losses import Tokens
     from strop.core.play import Done, Opening
     from strop.core.protocols import JudgedRollout, Request
-    from strop.core.rollout import Completion, Group, Rollout
+    from strop.core.rollout import Completion, Group, Message, Rollout
     from strop.core.sample import Batch, Sample
     from strop.core.task import Task
     from strop.core.verdict import Verdict
+    from strop.policies.decode_batch import DecodedRow
 
     def task(one: Task, start: str) -> Iterator[tuple[str, str]]:
         if one.id.startswith(start):
@@ -200,7 +205,9 @@ def _kinds() -> dict[type, Told]:
     return {
         Task: task,
         Opening: lambda one, start: iter([("prompt", repr(one.shown()))]),
+        Message: lambda one, start: iter([("prompt", repr(one.content))]),
         Request: lambda one, start: iter([("prompt ids", f"{len(one.prompt)}: {list(one.prompt)}")]),
+        DecodedRow: lambda one, start: iter([("token ids", repr(one.tokens))]),
         Completion: completion,
         Done: lambda one, start: iter([("answer", repr(one.answer))]),
         Verdict: verdict,

@@ -262,3 +262,10 @@ CORRECTIONS: dict[str, type[Section]] = {
     "sequence-truncated": SequenceTruncated,
     "sequence-masked": SequenceMasked,
 }
+
+
+def usual_correction(loss: str, max_staleness: object, older: object) -> str:
+    """The type of `grpo.correction` where a recipe names none: stale samples get weights cut at a bound (Yao et al.
+    2025), unless the loss corrects by itself."""
+    stale = max_staleness not in (0, None) or older == "correct"
+    return "token-truncated" if stale and loss != "sequence-weighted" else "none"

@@ -1,12 +1,13 @@
 """Recipe sections `sampling`, `grpo`, `optim` and `sft`: how the model learns."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from strop.config.algorithms import (
     AdvantageConfig,
+    Correction,
     CorrectionConfig,
     DapoLoss,
     GroupAdvantage,
@@ -14,6 +15,8 @@ from strop.config.algorithms import (
     NoCorrection,
     PerTurnAdvantage,
     RunningBaselineAdvantage,
+    TokenTruncated,
+    usual_correction,
 )
 from strop.config.section import Complaint, Section
 
@@ -38,6 +41,13 @@ class SamplingConfig(Section):
             yield "stop", "an empty string ends every completion at once; remove it"
 
 
+def _usual_correction(given: dict[str, Any]) -> Correction:
+    """The correction of a section that names none; `given` are its fields before it, those that are valid."""
+    loss = given.get("loss", DapoLoss())
+    name = usual_correction(loss.type, given.get("max_staleness"), given.get("older"))
+    return TokenTruncated() if name == "token-truncated" else NoCorrection()
+
+
 class GrpoConfig(Section):
     """Group relative policy optimisation (DeepSeekMath, arXiv 2402.03300) and its later forms."""
 
@@ -45,8 +55,6 @@ class GrpoConfig(Section):
     """The policy-gradient loss, and how its tokens are averaged."""
     advantage: AdvantageConfig = GroupAdvantage()
     """What a rollout's reward is held against."""
-    correction: CorrectionConfig = NoCorrection()
-    """Weights that make up for a sampler whose numbers or weights are not quite the trainer's."""
     beta: float = Field(default=0.0, ge=0)
     """Weight of the k3 estimate of the KL to the starting model, per token; 0 needs no reference model."""
     mask_truncated: bool = True
@@ -64,12 +72,15 @@ class GrpoConfig(Section):
     """Drop groups whose rewards are all equal and sample other tasks in their place ("dynamic sampling", DAPO)."""
     max_refill_rounds: int = Field(default=3, ge=0)
     """Rounds of refilling before the step continues with the groups it has."""
-
     max_staleness: int = Field(default=0, ge=0)
     """Steps that the weights may be ahead of those that sampled a group. 0: a step samples, then updates. From 1 on the
     next step is sampled beside the update, one step stale; more is for engines that take new weights late."""
     older: Literal["drop", "correct"] = "drop"
     """Groups older than max_staleness leave the loss as a whole, or stay in it under `correction`."""
+    correction: CorrectionConfig = Field(default_factory=_usual_correction)
+    """Weights that make up for a sampler whose numbers or weights are not quite the trainer's. Where it is not given:
+    token-truncated for samples that may be stale (max_staleness, older), unless the loss corrects by itself; else
+    none."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Minibatches are whole groups, baselines have their groups, and stale samples are corrected."""
@@ -92,14 +103,8 @@ class GrpoConfig(Section):
         corrects = self.correction.type != "none"
         if self.loss.type == "sequence-weighted" and corrects:
             yield "correction", "must be none with loss sequence-weighted, which corrects by itself"
-        if self.loss.type != "sequence-weighted" and not corrects:
-            if self.max_staleness:
-                yield (
-                    "max_staleness",
-                    "needs a grpo.correction, such as {type: token-truncated}, for stale samples",
-                )
-            if self.older == "correct":
-                yield "older", "correct needs a grpo.correction, such as {type: token-truncated}"
+        if usual_correction(self.loss.type, self.max_staleness, self.older) != "none" and not corrects:
+            yield "correction", "none leaves stale samples uncorrected; take another, or leave it out"
 
     @property
     def compares(self) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES
+from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES, usual_correction
 from strop.config.model import ADDED_TAG, POLICIES
 from strop.config.section import Path, Section
 
@@ -34,8 +34,13 @@ TASK_SET_TAGS = ("one", "several")
 
 
 def kinds_of(data: Mapping[str, Any]) -> Kinds:
-    """What nested data, a whole recipe or a part, says that its sections are."""
-    return {**DEFAULT_KINDS, **dict(_named(data))}
+    """What nested data, a whole recipe or a part, says that its sections are, or what they are where it does not."""
+    said = {**DEFAULT_KINDS, **dict(_named(data))}
+    grpo = data.get("grpo")
+    if isinstance(grpo, Mapping) and ("grpo", "correction") not in named_kinds(data):
+        stale = grpo.get("max_staleness"), grpo.get("older")
+        said["grpo", "correction"] = usual_correction(said["grpo", "loss"], *stale)
+    return said
 
 
 def named_kinds(data: Mapping[str, Any]) -> Kinds:

@@ -79,6 +79,11 @@ class WeightedRubric:
     def __init__(self, rewards: Sequence[tuple[str, Reward | BatchReward, float]]) -> None:
         self._rewards = list(rewards)
 
+    @property
+    def weights(self) -> dict[str, float]:
+        """{name: weight} of its rewards."""
+        return {name: weight for name, _, weight in self._rewards}
+
     @classmethod
     def from_names(cls, weights: Sequence[tuple[str, float]]) -> "WeightedRubric":
         """(name, weight) pairs; a name is one of `REWARDS` or `file.py:function`. Raises UserError."""

@@ -56,12 +56,19 @@ def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, 
         "disagreements": sum(bool(contradiction(r)) for r in rows),
         "rollouts": len(rows),
         "groups_played": len(played),
-        "groups_with_signal": sum(g.has_signal for g in played),
-        "groups_learnt": sum(g.has_signal for g in learnt),
+        "groups_with_signal": sum(teaches(g) for g in played),
+        "groups_learnt": sum(teaches(g) for g in learnt),
         **_turns(rows),
         **({"stops": stops} if (stops := _stops(rows)) else {}),
         **({"task_sets": by_set} if (by_set := _by_set(played)) else {}),
     }
+
+
+def teaches(group: Group) -> bool:
+    """Whether its rewards differ, or an advantage that does not compare them (a running baseline) is not zero."""
+    turns = (turn.advantage for r in group.rollouts for turn in r.turns)
+    advantages = (*(r.advantage for r in group.rollouts), *turns)
+    return group.has_signal or any(abs(a) > 1e-9 for a in advantages if a is not None)
 
 
 def _turns(rows: Sequence[Rollout]) -> dict[str, float]:
@@ -96,7 +103,7 @@ def _by_set(played: Sequence[Group]) -> dict[str, dict[str, float]]:
             "completion_tokens": _mean([len(t.completion.token_ids) for r in rows for t in r.turns]),
             "truncated": _mean([float(r.truncated) for r in rows]),
             "groups_played": len(groups),
-            "groups_with_signal": sum(group.has_signal for group in groups),
+            "groups_with_signal": sum(teaches(group) for group in groups),
         }
     return found
 

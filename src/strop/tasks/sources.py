@@ -96,9 +96,11 @@ def load_tasks(
     if split not in (None, "train", "held-out"):
         raise UserError(f"unknown split {split!r}: 'train' or 'held-out'")
     _refuse_unknown_topics(tasks, topics)
+    if not all(task.split for task in tasks):
+        tasks = splits.assign_splits(tasks, held_out_fraction)
     kept = [
         task
-        for task in splits.assign_splits(tasks, held_out_fraction)
+        for task in tasks
         if (topics is None or task.topic in topics)
         and (levels is None or task.level in levels)
         and (split is None or task.split == split)

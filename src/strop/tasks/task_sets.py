@@ -116,9 +116,9 @@ def judged_tasks(tasks: Sequence[Task]) -> list[Task]:
     return judged
 
 
-def split_tasks(recipe: Recipe) -> tuple[list[Task], list[Task]]:
-    """(train, held-out) tasks of a recipe. Raises UserError when there is nothing to train on."""
-    tasks = tasks_of(recipe)
+def split_tasks(recipe: Recipe, given: Sequence[Task] | None = None) -> tuple[list[Task], list[Task]]:
+    """(train, held-out) tasks of a recipe, or of those given. Raises UserError when there is nothing to train on."""
+    tasks = tasks_of(recipe) if given is None else given
     untested = [task for task in tasks if task.untested]
     if untested:
         raise UserError(

@@ -24,7 +24,7 @@ from strop.evaluation.result import Contamination, Evaluation, compare, paired_j
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
 from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import TaskSet, sources_of, windowed
+from strop.tasks.task_sets import TaskSet, tasks_source, windowed
 from strop.training.feed import DistributedRollouts
 from strop.training.setup import RunParts
 from strop.training.sinks import Sinks
@@ -80,7 +80,8 @@ class Evaluations:
         if isinstance(recipe.tasks, list):
             recipe = recipe.model_copy(update={"tasks": TasksConfig()})
         unbounded = replace(own.limits, prompt=PlayLimits.prompt)
-        play = parts.play.by(own.like(own.policy, played_by(recipe, check.style), unbounded))
+        environment = played_by(recipe, check.style, kind=parts.given.environment)
+        play = parts.play.by(own.like(own.policy, environment, unbounded))
         settings = check.model_dump(include={"samples", "temperature", "k", "greedy"})
         answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
         changed = {
@@ -150,7 +151,7 @@ class Evaluations:
                 tasks,
                 cutoff=self._recipe.model.cutoff,
                 training=self._parts.train,
-                source=sources_of(self._recipe),
+                source=", ".join(dict.fromkeys(tasks_source(one.recipe) for one in self._parts.sets)),
             )
         return self._known[key]
 

@@ -102,20 +102,21 @@ class DistributedRollouts:
     ) -> list[Group]:
         """One group of `size` rollouts a task, scored, in the tasks' order."""
         numbers = {"seed": seed, "step": step, "round": round}
-        mine = self._ranks.share(tasks)
-        played = play_groups(self.player, self._rubric, mine, size, params, **numbers, by_turn=self._by_turn)
-        return self._ranks.interleave(self._ranks.gather(played))
+        ranks, rubric = self._ranks, self._rubric
+        mine = tasks if ranks.world == 1 else ranks.share(tasks)
+        played = play_groups(self.player, rubric, mine, size, params, **numbers, by_turn=self._by_turn)
+        return played if ranks.world == 1 else ranks.interleave(ranks.gather(played))
 
     def rollouts(
         self, tasks: Sequence[Task], samples: int, params: SamplingParams, *, seed: int, tag: str
     ) -> Iterator[Rollout]:
         """Every task `samples` times, with verdicts and without scores, in any order."""
-        mine = self.player.play(self._ranks.share(tasks), samples, params, seed=seed, tag=tag)
         if self._ranks.world == 1:
-            yield from mine
-        else:
-            for share in self._ranks.gather(list(mine)):
-                yield from share
+            yield from self.player.play(tasks, samples, params, seed=seed, tag=tag)
+            return
+        mine = self.player.play(self._ranks.share(tasks), samples, params, seed=seed, tag=tag)
+        for share in self._ranks.gather(list(mine)):
+            yield from share
 
 
 class TaskFeed(Feed):

@@ -117,7 +117,7 @@ class _Part:
         recipe = stage.recipe
         computed = [sample for sample in samples if sample.tokens and (recipe.grpo.beta or sample.moves)]
         everything = list(micro_batches(computed, recipe.optim.micro_batch_tokens))
-        self.mine = ranks.share(everything)
+        self.mine = everything[ranks.rank :: ranks.world]
         self.real = len(self.mine)
         if everything and len(everything) % ranks.world and self.real <= len(everything) // ranks.world:
             self.mine.append([min(computed, key=lambda sample: len(sample.ids))])

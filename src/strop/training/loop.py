@@ -89,9 +89,10 @@ class Loop:
             if number < last:
                 self.feed.begin(self._stage(), number + 1)
             learnt, played = self._weighed(taken, stage, number)
-            metrics = step_metrics(played, learnt) | self._measured(taken, learnt, stage, number)
+            measured = self._measured(taken, learnt, stage, number)
             batch = batch_of(learnt, stage.recipe.grpo)
-            metrics |= self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
+            updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
+            metrics = step_metrics(played, learnt) | measured | updated
             metrics["seconds_update"] = time.perf_counter() - sampled
             self.feed.wait()
             metrics["seconds"] = time.perf_counter() - started

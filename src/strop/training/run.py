@@ -7,8 +7,9 @@ import shutil
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
+from strop.core.files import write_json
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.result import Evaluation
@@ -29,7 +31,7 @@ from strop.training import checkpoints
 from strop.training.evaluations import Evaluations, evaluation_summary
 from strop.training.loop import Loop, TrainedStep
 from strop.training.ranks import Ranks, join, leave
-from strop.training.setup import RunParts, set_up, untrained_parts
+from strop.training.setup import GIVEN, NOTHING, Given, RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks, open_sinks
 
@@ -37,13 +39,17 @@ Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
 FINAL = "final"
 """Folder of a run with the trained model, as transformers loads it."""
+ERROR = "error.txt"
+"""File of a run folder with the traceback of what ended it."""
 
 
 def _silent(text: str) -> None:
     """Says nothing."""
 
 
-def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
+def train(
+    recipe: Recipe, *, given: Given = NOTHING, say: Say, show: Show, status: Say = _silent
+) -> dict[str, Any]:
     """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run.
 
     `say` gets lines that stay on the screen, `status` what is happening now, `show` each step's metrics.
@@ -53,7 +59,7 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
     ranks.from_main(lambda: check_sinks(recipe))
     with ExitStack() as stack:
         stack.callback(leave)
-        parts = set_up(recipe, ranks, stack, say)
+        parts = set_up(recipe, ranks, stack, say, given)
 
         def create() -> RunFolder:
             return RunFolder.create(
@@ -62,13 +68,23 @@ def train(recipe: Recipe, *, say: Say, show: Show, status: Say = _silent) -> dic
 
         run = _opened(ranks, stack, create, folder)
         if ranks.main:
+            for name in (GIVEN, ERROR):  # of a run that was here before
+                (folder / name).unlink(missing_ok=True)
+            if given.names():
+                write_json(folder / GIVEN, given.names())
+        stack.enter_context(_error_kept(run, ranks))
+        if ranks.main:
             run.write_vocabulary(parts.tokenizer.vocabulary())
-        sinks = stack.enter_context(open_sinks(recipe, run, say, step=0, writing=ranks.main))
-        return _Job(recipe, run, parts, sinks, say, show, status).go(None)
+        return _go(recipe, run, parts, stack, None, say, show, status)
 
 
-def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict[str, Any]:
-    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary."""
+def resume(
+    folder: Path, *, given: Given = NOTHING, say: Say, show: Show, status: Say = _silent
+) -> dict[str, Any]:
+    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary.
+
+    Raises UserError unless `given` is what the run was begun with.
+    """
     ranks = join()
     with ExitStack() as stack:
         stack.callback(leave)
@@ -79,14 +95,40 @@ def resume(folder: Path, *, say: Say, show: Show, status: Say = _silent) -> dict
             say(f"{folder} is already finished")
             summary: dict[str, Any] = json.loads(finished.read_text())
             return summary
+        ranks.from_main(lambda: given.check(folder))
+        stack.enter_context(_error_kept(run, ranks))
         checkpoint = ranks.from_main(lambda: checkpoints.latest(run.checkpoints))
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         ranks.from_main(lambda: check_sinks(recipe))
-        parts = set_up(recipe, ranks, stack, say)
-        update = update_of(checkpoint)
-        step = stage_at(stages_of(recipe), update).step_of(update)[0]
-        sinks = stack.enter_context(open_sinks(recipe, run, say, step=step, writing=ranks.main))
-        return _Job(recipe, run, parts, sinks, say, show, status).go(checkpoint)
+        parts = set_up(recipe, ranks, stack, say, given)
+        return _go(recipe, run, parts, stack, checkpoint, say, show, status)
+
+
+def _go(
+    recipe: Recipe, run: RunFolder, parts: RunParts, stack: ExitStack, checkpoint: Path | None,
+    say: Say, show: Show, status: Say,
+) -> dict[str, Any]:  # fmt: skip
+    """The run from a checkpoint, or from the start, to its summary."""
+    update = update_of(checkpoint)
+    step = stage_at(stages_of(recipe), update).step_of(update)[0]
+    sinks = stack.enter_context(open_sinks(recipe, run, say, step=step, writing=parts.ranks.main))
+    job = _Job(recipe, run, parts, sinks, say, show, status)
+    stack.enter_context(_on_signal(job.request_checkpoint))
+    return job.go(checkpoint)
+
+
+@contextmanager
+def _error_kept(run: RunFolder, ranks: Ranks) -> Iterator[None]:
+    """Adds the traceback of what ends the run to its error.txt; there is none when a run is finished."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError), open(run.path / ERROR, "a", encoding="utf-8", errors="replace") as file:
+            when = time.strftime("%Y-%m-%d %H:%M:%S")
+            file.write(f"{when}, process {ranks.rank} of {ranks.world}\n{traceback.format_exc()}\n")
+        raise
+    if ranks.main:
+        (run.path / ERROR).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -128,7 +170,7 @@ class _Job:
     def __post_init__(self) -> None:
         recipe, parts = self._recipe, self._parts
         self._main = parts.ranks.main
-        self._tasks = {task.id: task for task in parts.train}
+        self._tasks = {task.id: task for one in parts.sets for task in one.train}
         self._evaluations = Evaluations(recipe, self._run, parts, self._sinks, self._say, self._status)
         self._watch = AlarmWatch()
         self._started = time.perf_counter()
@@ -146,8 +188,7 @@ class _Job:
                 warm = self._evaluations.all("warm", extra=False)
         for start in filter(None, (before.get(""), warm.get(""))):
             self._watch.begin(start.as_json(per_task=False))
-        with _on_signal(self._request_checkpoint):
-            self._train(checkpoint)
+        self._train(checkpoint)
         known = self._parts.ranks.from_main((self._run.path / "evaluation" / "after.record.json").is_file)
         after = self._evaluations.all("after") if recipe.evaluation.after else {}
         if recipe.evaluation.before == "last":
@@ -156,7 +197,8 @@ class _Job:
             self._ring(self._watch.evaluated(recipe.optim.steps, after[""].as_json(per_task=False)))
         return self._summarise(before, warm, after)
 
-    def _request_checkpoint(self) -> None:
+    def request_checkpoint(self) -> None:
+        """Has the loop save one after the step that is going on; nothing outside of training."""
         if self._loop is not None:
             self._loop.request_checkpoint()
 
@@ -256,9 +298,10 @@ class _Job:
         """How many of the trained model's answers go round their task, for tasks that can be looked at."""
         if not self._parts.held_out:
             return {}
-        own = each(self._recipe).values()
-        tasks = {task.id: task for one in own for task in tasks_of(one, judge="trusted")}
-        found = audit(list(self._run.iter_evaluation_rollouts("after")), tasks)
+        sets = each(self._recipe).values()
+        tasks = self._parts.given.tasks or [task for one in sets for task in tasks_of(one, judge="trusted")]
+        answers = list(self._run.iter_evaluation_rollouts("after"))
+        found = audit(answers, {task.id: task for task in tasks})
         if found:
             kinds = ", ".join(f"{kind} {count}" for kind, count in found["kinds"].items())
             share = f"{found['flagged']} of {found['answers']} answers"

@@ -1,26 +1,90 @@
 """What a run needs, made from its recipe: tasks, model, policy, verifier, player."""
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from transformers import set_seed
 
 from strop.config.algorithms import PerTurnAdvantage
 from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.ids import content_hash
 from strop.core.protocols import Environment, Trainable
 from strop.core.task import Task
-from strop.environments.kinds import played_by
+from strop.environments.kinds import Kind, played_by
 from strop.policies.open import open_trainable, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
-from strop.tasks.task_sets import TaskSet, task_sets
+from strop.tasks.splits import assign_splits
+from strop.tasks.task_sets import TaskSet, split_tasks, task_sets
 from strop.training.backend import TrainingBackend
 from strop.training.feed import DistributedRollouts
 from strop.training.ranks import Ranks
 from strop.verification import open_configured
+
+GIVEN = "given.json"
+"""File of a run folder that notes what the process that began it brought."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the calling process brings to a run, each in place of what the recipe names.
+
+    tasks  split by their own field; where one has none, by tasks.held_out_fraction as tasks from a source are
+    """
+
+    tasks: Sequence[Task] | None = None
+    rubric: WeightedRubric | None = None
+    environment: Kind | str | None = None
+
+    def names(self) -> dict[str, Any]:
+        """What it is, for a reader and to know it again."""
+        kind, named = self.environment, dict[str, Any]()
+        if self.tasks is not None:
+            named["tasks"] = {"count": len(self.tasks), "digest": content_hash([t.id for t in self.tasks])}
+        if self.rubric is not None:
+            named["rewards"] = self.rubric.weights
+        if kind is not None:
+            named["environment"] = (
+                kind if isinstance(kind, str) else getattr(kind, "__qualname__", repr(kind))
+            )
+        return named
+
+    def check(self, run: Path) -> None:
+        """Raises UserError where the run of that folder was begun with other things than these."""
+        path, now = run / GIVEN, self.names()
+        before = json.loads(path.read_text()) if path.is_file() else {}
+        if differs := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
+            brought = ", ".join(before) or "nothing"
+            remedy = f"strop.resume({str(run)!r}) or strop.train(..., resume={str(run)!r})"
+            raise UserError(
+                f"{run} was begun by a program that brought {brought} of its own; resume it with the same by {remedy} "
+                f"(not the same: {', '.join(differs)})"
+            )
+
+    def sets(self, recipe: Recipe, say: Callable[[str], None]) -> list[TaskSet]:
+        """The run's task sets. Raises UserError."""
+        if self.names() and isinstance(recipe.tasks, list):
+            fault = "tasks, rewards or environment of a program need a recipe with one task set"
+            raise UserError(f"{fault}; this one has {len(recipe.tasks)}")
+        if self.tasks is None:
+            return task_sets(recipe, say)
+        if len({task.id for task in self.tasks}) < len(self.tasks) or not self.tasks:
+            raise UserError("the tasks given are none, or one of them is given twice; give each once")
+        config = recipe.task_set.model_copy(update={"source": "given"})
+        recipe, tasks = recipe.model_copy(update={"tasks": config}), list(self.tasks)
+        if not all(task.split for task in tasks):
+            tasks = assign_splits(tasks, config.held_out_fraction)
+        return [TaskSet("", recipe, *split_tasks(recipe, tasks))]
+
+
+NOTHING = Given()
 
 
 @dataclass(frozen=True)
@@ -33,6 +97,7 @@ class RunParts:
     play: DistributedRollouts
     ranks: Ranks
     sets: list[TaskSet]
+    given: Given
 
     def publish(self, version: int) -> None:
         """Gives the policy the model's weights, which have seen so many updates. Collective."""
@@ -49,13 +114,15 @@ class RunParts:
         return [task for one in self.sets for task in one.held_out]
 
 
-def set_up(recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None]) -> RunParts:
+def set_up(
+    recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Given = NOTHING
+) -> RunParts:
     """Loads everything, the model last; what must be closed is entered into `stack`. Raises UserError."""
     set_seed(recipe.seed % 2**32)
-    sets = task_sets(recipe, say)
-    rubric = rubric_of(sets)
+    sets = given.sets(recipe, say)
+    rubric = given.rubric or rubric_of(sets)
     tokenizer = tokenizer_of(recipe)
-    environment = environment_of(sets)
+    environment = environment_of(sets, given.environment)
     for one in sets:
         check_prompts(one.tasks, environment, tokenizer, one.recipe.task_set.max_prompt_tokens)
     verifier = open_configured(recipe.sandbox)
@@ -67,7 +134,7 @@ def set_up(recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], 
     player = dispatcher_of(recipe, policy, verifier, environment, prompt=longest)
     by_turn = isinstance(recipe.grpo.advantage, PerTurnAdvantage)
     play = DistributedRollouts(player, rubric, ranks, by_turn=by_turn)
-    return RunParts(backend, policy, tokenizer, play, ranks, sets)
+    return RunParts(backend, policy, tokenizer, play, ranks, sets, given)
 
 
 def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunParts:
@@ -75,7 +142,7 @@ def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunPar
     backend = TrainingBackend.load(recipe, parts.ranks)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
-    player = parts.play.player.like(policy, environment_of(parts.sets))
+    player = parts.play.player.like(policy, environment_of(parts.sets, parts.given.environment))
     return replace(parts, backend=backend, policy=policy, play=parts.play.by(player))
 
 
@@ -90,8 +157,10 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
     return RubricBySet(rubrics, {task.id: one.name for one in sets for task in one.tasks})
 
 
-def environment_of(sets: Sequence[TaskSet]) -> Callable[[Task], Environment]:
-    """How each task is played."""
-    makers = {one.name: played_by(one.recipe) for one in sets}
+def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Callable[[Task], Environment]:
+    """How each task is played; `kind` takes the place of tasks.environment."""
+    makers = {one.name: played_by(one.recipe, kind=kind) for one in sets}
+    if len(sets) == 1:
+        return makers[sets[0].name]
     set_of = {task.id: one.name for one in sets for task in one.tasks}
     return lambda task: makers[set_of[task.id]](task)

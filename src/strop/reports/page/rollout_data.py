@@ -144,10 +144,11 @@ def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
     return otherwise
 
 
-def mean_and_signal(rewards: Sequence[float]) -> tuple[float | None, int]:
-    """The mean reward of a group, None without any, and 1 where they differ."""
-    signal = int(len(rewards) > 1 and max(rewards) - min(rewards) > _EPSILON)
-    return (sum(rewards) / len(rewards) if rewards else None), signal
+def mean_and_signal(rewards: Sequence[float], advantages: Iterable[float | None]) -> tuple[float | None, int]:
+    """The mean reward of a group, None without any, and 1 where they differ or an advantage is not zero."""
+    signal = bool(rewards) and max(rewards) - min(rewards) > _EPSILON
+    signal = signal or any(abs(advantage or 0.0) > _EPSILON for advantage in advantages)
+    return (sum(rewards) / len(rewards) if rewards else None), int(signal)
 
 
 def load_vocabulary(folder: Path) -> list[str]:

@@ -148,15 +148,17 @@ class _GroupTally:
     n: int = 0
     passed: int = 0
     rewards: list[float] = field(default_factory=list)
+    advantages: list[float | None] = field(default_factory=list)
 
     def add(self, line: Line) -> None:
         self.n += 1
         self.passed += (line.get("verdict") or {}).get("outcome") == "passed"
         if line.get("reward") is not None:
             self.rewards.append(line["reward"])
+        self.advantages.append(line.get("advantage"))
 
     def row(self, step: int, group: Any) -> list[Any]:
-        mean, signal = mean_and_signal(self.rewards)
+        mean, signal = mean_and_signal(self.rewards, self.advantages)
         mean = None if mean is None else float(f"{mean:.5g}")
         return [step, group, self.task, self.n, len(self.rewards), self.passed, mean, signal]
 

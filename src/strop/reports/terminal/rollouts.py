@@ -15,6 +15,7 @@ from rich.text import Text
 
 from strop.core.rollout import Rollout
 from strop.core.text import printable
+from strop.reports.page.rollout_data import mean_and_signal
 from strop.reports.terminal.consoles import draws, fits
 from strop.rollouts.step_metrics import contradiction
 
@@ -184,14 +185,15 @@ def history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     for (step, group, evaluation), members in groups.items():
         sampled = [row for row in members if not row["greedy"]]
         rewards = [row["reward"] for row in sampled if row["reward"] is not None]
+        mean, signal = mean_and_signal(rewards, (row["advantage"] for row in sampled))
         passed = sum(row["outcome"] == "passed" for row in sampled)
         text = Text(f"  {printable(evaluation) if evaluation else f'step {step}, group {group}':<20}  ")
         judged = sum(row["outcome"] != "unjudged" for row in sampled)
         told = f"{passed} of {judged} passed" if judged or not sampled else f"{len(sampled)} unjudged"
         text.append(told, style="green" if passed else "")
-        if rewards:
-            text.append(f"  mean reward {sum(rewards) / len(rewards):.3f}")
-            text.append("" if max(rewards) > min(rewards) else "  no signal", style="yellow")
+        if mean is not None:
+            text.append(f"  mean reward {mean:.3f}")
+            text.append("" if signal or evaluation else "  no signal", style="yellow")
         for row in members:
             if row["greedy"]:
                 text.append(f"  greedy {printable(row['outcome'])}")

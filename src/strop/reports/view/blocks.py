@@ -149,7 +149,8 @@ def _groups(rows: list[Row]) -> list[list[Any]]:
 def _group(number: int, group: list[Row]) -> list[Any]:
     rewards = [row.reward for row in group if row.reward is not None]
     passed = sum(row.outcome == "passed" for row in group)
-    return [group[0].step, number, group[0].task, len(group), len(rewards), passed, *mean_and_signal(rewards)]
+    ends = mean_and_signal(rewards, (row.advantage for row in group))
+    return [group[0].step, number, group[0].task, len(group), len(rewards), passed, *ends]
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:

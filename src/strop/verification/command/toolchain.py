@@ -105,7 +105,7 @@ class CommandToolchain:
         return findings, stages
 
     def _cases(self, check: StdioCheck, described: Language, work: Work, findings: Findings) -> None:
-        judge, budget, began = OutputJudge(check), Budget(described.for_run(self.limits)), time.monotonic()
+        judge, budget = OutputJudge(check), Budget(described.for_run(self.limits))
         for number, case in enumerate(check.cases):
             limits = budget.left()
             if limits is None:
@@ -122,7 +122,7 @@ class CommandToolchain:
                 findings.stop = (outcome, message)
                 break
             findings.add(outcome, message, result.seconds)
-        judge_rows(check.checker, judge.waiting, findings, self._python.tester, self.limits, began)
+        judge_rows(check.checker, judge.waiting, findings, self._python.tester, self.limits)
 
     def _steps(
         self, check: CommandCheck, described: Language | None, answer: str

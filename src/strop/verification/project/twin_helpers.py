@@ -16,7 +16,7 @@ _MOST_PARTS = 12
 def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:
     """Another value of the same type and length; of types that are not the language's own, an object of no kind.
 
-    An odd number makes an int a little larger, an even one much larger. `parts`: those of a set, the first of which goes.
+    An odd number makes an int a little larger, an even one much larger. `parts`: those of a set; the first goes.
     """
     kind = type(value)
     if value is None:

@@ -132,5 +132,5 @@ def run_cases(
     end.check_begun(heard=talk.heard)
     if not finished and findings.stop is None:
         findings.stop = cause_of_death(end, pump, (output,))
-    judge_rows(check.checker, talk.waiting, findings, tester, limits, began)
+    judge_rows(check.checker, talk.waiting, findings, tester, limits)
     return findings

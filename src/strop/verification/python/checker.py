@@ -2,11 +2,10 @@
 
 The checker is trusted, what it looks at is not (see `verification.python.checking`). A checker at fault is a
 VerificationError (outcome *error*). One that does not end on an answer's result is tried on the expected value: if it
-ends there, the result is at fault. Both lie within the job's time: half a second past its wall limit they are over.
+ends there, the result is at fault. Each has half of the wall limit to itself, however long the answer took.
 """
 
 import socket
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,10 +21,6 @@ from strop.verification.python.wire import FrameReader, frame
 
 WAITING = "not judged"
 """Message of a test whose result waits for the checker; its outcome is *failed* until then."""
-_PAST = 0.5
-"""Wall seconds past the job's limit in which a checker may still work."""
-_LEAST = 0.1
-"""Wall seconds that a checker gets at the least."""
 _Row = tuple[int, list[bytes]]
 
 
@@ -36,8 +31,6 @@ class _Answers:
     broken: str = ""
     over: bool = False
     done: bool = False
-    expired: str = ""
-    """Which of its limits ended it: cpu, wall, or none."""
 
     def feed(self, data: bytes) -> None:
         self.over = self.over or not data
@@ -64,19 +57,15 @@ def judge_rows(
     findings: Findings,
     tester: Callable[[], JailedProcess],
     limits: Limits,
-    began: float,
 ) -> None:
-    """Puts the checker's outcome into `findings.results` for each (index, row).
-
-    The checker has the CPU time of `limits` to itself, and half of the wall time that is left since `began`
-    (time.monotonic() at the start of the job); the other half is for finding out who is at fault if that is over. Where
-    it does not suffice for that, because the answer took it, the answer has timed out.
+    """Puts the checker's outcome into `findings.results` for each (index, row). It has `limits` to itself.
 
     Raises VerificationError when the checker is at fault, WorkerDied when the tester broke.
     """
     if not rows:
         return
-    answers = _ask(code, [wire for _, wire in rows], tester(), _within(limits, began, 0.5))
+    bounds = replace(limits, wall_seconds=limits.wall_seconds / 2)
+    answers = _ask(code, [wire for _, wire in rows], tester(), bounds)
     for (index, _), message in zip(rows, answers.rows, strict=False):
         if "own" in message:
             raise VerificationError(f"checker: {message['own']}")
@@ -88,17 +77,9 @@ def judge_rows(
             _put(findings, index, Outcome.FAILED, message["x"])
     if not answers.done:
         index, wire = rows[len(answers.rows)]
-        rest = _within(limits, began, 1.0)
-        probe = _ask(code, [[*wire[:-1], wire[-2]]], tester(), rest)
-        if not probe.done and (probe.expired == "cpu" or rest.wall_seconds >= limits.wall_seconds / 4):
+        if not _ask(code, [[*wire[:-1], wire[-2]]], tester(), bounds).done:
             raise VerificationError("checker: it does not come to an end on the expected value")
         _put(findings, index, Outcome.TIMED_OUT, "the checker did not come to an end on the result")
-
-
-def _within(limits: Limits, began: float, part: float) -> Limits:
-    """The limits with this part of the wall time that is left."""
-    left = limits.wall_seconds + _PAST - (time.monotonic() - began)
-    return replace(limits, wall_seconds=max(_LEAST, part * left))
 
 
 def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None:
@@ -118,7 +99,6 @@ def _ask(code: str, rows: list[list[bytes]], tester: JailedProcess, limits: Limi
         pump.write(ours.fileno(), frame({"checker": code, "rows": rows}))
         while not answers.over and pump.step():
             pass
-    answers.expired = pump.expired
     if not answers.done:
         tester.close()
         if not pump.expired:

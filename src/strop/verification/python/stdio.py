@@ -63,7 +63,7 @@ def run_stdio(
             findings.stop = (outcome, message)
             break
         findings.add(outcome, message, time.monotonic() - started)
-    judge_rows(check.checker, judge.waiting, findings, tester, limits, began)
+    judge_rows(check.checker, judge.waiting, findings, tester, limits)
     return findings
 
 

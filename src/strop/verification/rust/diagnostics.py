@@ -18,11 +18,12 @@ UNSAFE = "unsafe_code"
 NEVER_LOWERED = {"long_running_const_eval", "soft_unstable", "test_unstable_lint"}
 """Denied lints that stay errors: without them a compilation might not end."""
 _ONCE = re.compile(
-    r"^ *= note: (?:`#\[\w+\([\w:]+\)\]` .*on by default|(?:`[-\w: ]+` implied by|requested on the command line with) .*)\n"
-    r"|^ *\|\n(?=(?: *= note: .*(?:on by default|implied by .*|command line with .*)\n)*(?:\n|\Z))",
+    r"^ *= (?:note: .*(?: on by default| implied by .*| on the command line with .*)|help: to override .*)\n",
     re.MULTILINE,
 )
-"""Why a lint applies, which the compiler says of the first place in the crate alone, and the line left open by that."""
+"""Why a lint applies, which the compiler says of its first place in the crate alone."""
+_OPEN = re.compile(r"^ *\|\n(?=\n|\Z)", re.MULTILINE)
+"""A line that nothing follows then."""
 _VARYING = re.compile(
     r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$",
     re.MULTILINE,
@@ -86,7 +87,7 @@ def _add(found: dict[str, Diagnostics], message: dict[str, Any], denied: set[str
             entry.errors.append(code)
         elif level == "error" or code in denied:
             entry.denied.append(code)
-        entry.text.append(_ONCE.sub("", message.get("rendered") or message["message"]))
+        entry.text.append(_OPEN.sub("", _ONCE.sub("", message.get("rendered") or message["message"])))
 
 
 def _files(message: dict[str, Any]) -> set[str]:

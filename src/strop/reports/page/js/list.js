@@ -106,7 +106,7 @@
       rewards.length,
       group.filter((row) => row.outcome === "passed").length,
       rewards.length ? rewards.reduce((sum, one) => sum + one, 0) / rewards.length : null,
-      new Set(rewards).size > 1,
+      new Set(rewards).size > 1 || group.some((row) => row.advantage),
     ];
     const parts = [`${passed} of ${scored} passed`, `mean reward ${Strop.format.number(reward, 2)}`];
     if (n > scored) parts.push(`${n - scored} not scored`);

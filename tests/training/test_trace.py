@@ -1,0 +1,48 @@
+"""`strop trace`: one task from its source to the loss, in at most 25 stops, with its record at each."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from tests.warm import strop
+
+from strop.cli.trace import Tracer
+from strop.tasks.sources import load_tasks
+
+MOST = 25
+
+
+@pytest.mark.train(12)
+def test_a_task_passes_few_files_and_each_form_of_it_is_shown(recipe_words: Callable[..., list[str]]) -> None:
+    task = load_tasks("python-functions", limit=24, held_out_fraction=0.2)[0]
+    done = strop("trace", task.id, *recipe_words("run"))
+    assert done.returncode == 0, done.stderr
+    stops = re.findall(r"^ ?(\d+) (\S+.*): \S+  \[(.+)\]$", done.stdout, re.M)
+    assert [int(number) for number, _, _ in stops] == list(range(1, len(stops) + 1))
+    assert len(stops) <= MOST, done.stdout
+    files = [file for _, file, _ in stops]
+    assert files[0] == "tasks/builtin.py" and files[-1] == "algorithms/losses.py"
+    assert {"rollouts/dispatcher.py", "verification/ and sandbox/", "training/loop.py"} <= {*files}
+    records = dict(re.findall(r"^      ([a-z -]+): (.+)$", done.stdout, re.M))
+    assert records.keys() >= {
+        "task", "prompt", "prompt ids", "completion", "answer", "verdict", "scores", "advantage", "sample", "loss"
+    }  # fmt: skip
+    assert records["task"].startswith(task.id) and float(records["loss"].partition(",")[0])
+    assert records["completion"].startswith("8 tokens, ended by length")
+
+
+def test_an_unknown_task_is_one_line(recipe_words: Callable[..., list[str]]) -> None:
+    done = strop("trace", "zzz", *recipe_words("run"))
+    assert done.returncode == 2 and done.stdout == ""
+    assert re.fullmatch(
+        r"error: no task of run has an id that begins with 'zzz'; there are .*, \.\.\.\n", done.stderr
+    )
+
+
+def test_nothing_is_noted_outside_and_the_profiler_is_given_back() -> None:
+    tracer = Tracer("")
+    with tracer:
+        load_tasks("python-functions", limit=1)
+    seen = dict(tracer.stops)
+    load_tasks("rust-functions", limit=1)
+    assert {"tasks/sources.py", "tasks/builtin.py"} <= seen.keys() and seen.keys() == tracer.stops.keys()
