@@ -64,7 +64,7 @@ def test_every_kind_answers_every_question(task: Task) -> None:
     assert isinstance(faulty_versions(task, settings), list) and len(pairs_of(task).inputs) <= 1
     numbers = range(len(check.single_tests()))
     assert (check.with_tests(numbers).test_count() if numbers else task.test_count) == task.test_count
-    assert check.readable() and check.judged() is check and check.without_tests().kind == check.kind
+    assert check.readable() and check.effective() is check and check.without_tests().kind == check.kind
 
 
 def test_what_nobody_judges_is_said_by_its_kind() -> None:

@@ -93,7 +93,7 @@ class Ours:
         wall = self._limits.wall_seconds
         if task.check.answer == "crate":
             return wall + _BUILDS * COMPILE.cpu_seconds
-        if task.check.judged().maybe(ProjectCheck):
+        if task.check.effective().maybe(ProjectCheck):
             room = (ROOM_WALL, BUILD.wall_seconds + CARGO_WALL)[task.language == "rust"]
             return wall + room
         if commands := task.check.maybe(CommandCheck):

@@ -93,7 +93,9 @@ class IssueWriter:
             yield self._settled(task, meant, asked)
 
     def _ask(self, task: Task, purpose: str) -> "Future[Response]":
-        name = task.metadata["original"] if _of_project(task) else task.check.judged().function or "solution"
+        name = (
+            task.metadata["original"] if _of_project(task) else task.check.effective().function or "solution"
+        )
         values = {
             "name": str(name),
             "purpose": purpose[:MOST_PURPOSE] or "It is not said.",
@@ -162,4 +164,4 @@ def _rust_doc(text: str, line: int) -> str:
 
 
 def _of_project(task: Task) -> bool:
-    return task.check.judged().kind == "project"
+    return task.check.effective().kind == "project"
