@@ -15,7 +15,7 @@ from strop.curation.audit.chance import MOVES, moved_clock, sources_of_chance
 from strop.curation.audit.differs import changed, more_inputs
 from strop.curation.audit.form import leak_findings
 from strop.curation.audit.journal import Journal, digest
-from strop.curation.audit.judge import said
+from strop.curation.audit.judge import wording_findings
 from strop.curation.audit.record import AuditSettings
 from strop.curation.audit.strength import faulty_versions
 
@@ -112,7 +112,7 @@ def test_demands_of_test_code_rule_out_constants_and_echoes():
 
 def test_what_a_task_says_of_its_answers():
     def judge(text: str, **check) -> list[str]:
-        return [f.severity for f in said(programs(DOUBLE, PAIRS, statement=text, check=check))]
+        return [f.severity for f in wording_findings(programs(DOUBLE, PAIRS, statement=text, check=check))]
 
     assert judge("If there are several solutions, print any of them.") == ["fatal"]
     assert judge("Any valid answer is accepted.") == ["fatal"]

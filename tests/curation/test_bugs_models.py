@@ -21,7 +21,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.from_tasks import PATH, BugWish, bugs_of_tasks
+from strop.curation.bugs.from_tasks import PATH, BugSettings, bugs_of_tasks
 from strop.curation.bugs.issue import IssueWriter, docstring, unfit
 from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
 from strop.curation.bugs.server import Server
@@ -103,11 +103,13 @@ def made(verifier):
     return partial(make, verifier)
 
 
-def make(verifier, url, folder, share=1.0, **wish):
+def make(verifier, url, folder, share=1.0, **settings):
     tally = Tally(LAYOUT)
     with Server(Connection(url), "m", folder) as server:
         tasks = list(
-            bugs_of_tasks([TOTAL], verifier, tally, BugWish(**wish), rewriter=Rewriter(server, share, 0))
+            bugs_of_tasks(
+                [TOTAL], verifier, tally, BugSettings(**settings), rewriter=Rewriter(server, share, 0)
+            )
         )
         for task in tasks:
             judged = task.model_copy(update={"check": task.check.judge})
@@ -250,7 +252,7 @@ def test_a_statement_that_gives_the_repair_away_is_not_used(said, reason):
 
 
 def test_statements_by_a_model_take_the_place_of_the_template(model, asked, tmp_path, verifier):
-    plain = list(bugs_of_tasks([TOTAL], verifier, Tally(LAYOUT), BugWish(per_task=3)))
+    plain = list(bugs_of_tasks([TOTAL], verifier, Tally(LAYOUT), BugSettings(per_task=3)))
     texts = iter([GOOD, f"<think>hm</think>{GOOD}", f"```diff\n{RIGHT}```"])
     model.script = lambda question: next(texts)
     tally = Tally(LAYOUT)

@@ -4,7 +4,7 @@ from strop.core.checks import AssertsCheck, Case, CasesCheck, EditCheck, RustChe
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.from_tasks import PATH, BugWish, bugs_of_tasks
+from strop.curation.bugs.from_tasks import PATH, BugSettings, bugs_of_tasks
 from strop.curation.bugs.issue import failing_call
 from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, apply_answer
@@ -35,9 +35,9 @@ ASSERTED = Task(
 )
 
 
-def made(verifier, tasks, **wish):
+def made(verifier, tasks, **settings):
     tally = Tally(LAYOUT)
-    return list(bugs_of_tasks(tasks, verifier, tally, BugWish(**wish))), tally
+    return list(bugs_of_tasks(tasks, verifier, tally, BugSettings(**settings))), tally
 
 
 def test_every_task_fails_unrepaired_and_passes_with_the_oracle(verifier):

@@ -20,7 +20,7 @@ from strop.core.checks import CommandCheck, CommandStep, EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.edits import LAYOUT, Wish
+from strop.curation.edits import LAYOUT, EditSettings
 from strop.curation.edits.history import akin, is_test, names_a_bug, says_enough
 from strop.curation.edits.make import of_history
 from strop.curation.edits.repository import Commit, Repository
@@ -120,9 +120,9 @@ def edit_check(task: Task) -> EditCheck:
     return task.check
 
 
-def made_of(folder: Path, family: str, wish: Wish) -> tuple[dict[str, Task], Tally]:
+def made_of(folder: Path, family: str, settings: EditSettings) -> tuple[dict[str, Task], Tally]:
     repository, tally = Repository(folder), Tally(LAYOUT)
-    tasks = of_history(repository, repository.commits(100), family, wish, tally, lambda kept: None)
+    tasks = of_history(repository, repository.commits(100), family, settings, tally, lambda kept: None)
     return {task.statement.split("\n")[0]: task for task in tasks}, tally
 
 
@@ -134,7 +134,7 @@ def scored(task: Task, text: str, reward: str) -> float | None:
 
 
 def test_issues_of_a_history(made: Made) -> None:
-    tasks, tally = made_of(made.folder, "swe-rl", Wish("search-replace", context=2))
+    tasks, tally = made_of(made.folder, "swe-rl", EditSettings("search-replace", context=2))
     assert list(tasks) == ["Fix the crash of show", "Fix add: it subtracts (#12)"]
     add = tasks["Fix add: it subtracts (#12)"]
     check = edit_check(add)
@@ -154,7 +154,7 @@ def test_issues_of_a_history(made: Made) -> None:
 
 
 def test_patches_of_a_history(made: Made) -> None:
-    tasks, tally = made_of(made.folder, "patch", Wish("unified-diff", context=3))
+    tasks, tally = made_of(made.folder, "patch", EditSettings("unified-diff", context=3))
     assert list(tasks) == [
         "Make a new module and drop the old one", "Count in threes from now on", "Fix add: it subtracts (#12)",
     ]  # fmt: skip
@@ -172,7 +172,7 @@ def test_patches_of_a_history(made: Made) -> None:
 def test_every_task_is_solved_by_its_reference_and_not_by_nothing(
     made: Made, family: str, format: str
 ) -> None:
-    tasks, _ = made_of(made.folder, family, Wish(format))
+    tasks, _ = made_of(made.folder, family, EditSettings(format))
     assert len(tasks) >= 2
     toolchain = build("edit", Settings())
     for task in tasks.values():
@@ -191,7 +191,7 @@ def test_every_task_is_solved_by_its_reference_and_not_by_nothing(
 
 
 def test_the_published_reward_scores_them(made: Made) -> None:
-    tasks, _ = made_of(made.folder, "swe-rl", Wish("search-replace"))
+    tasks, _ = made_of(made.folder, "swe-rl", EditSettings("search-replace"))
     for task in tasks.values():
         prompt = render(task, "chat")
         right = solution(task, prompt)
@@ -210,7 +210,7 @@ def test_files_that_stay_are_drawn_by_the_seed(made: Made) -> None:
     shown = set()
     for seed in range(4):
         one, again = (
-            made_of(made.folder, "swe-rl", Wish("search-replace", seed=seed, context=2))[0][
+            made_of(made.folder, "swe-rl", EditSettings("search-replace", seed=seed, context=2))[0][
                 "Fix double, see #9"
             ]
             for _ in range(2)
@@ -218,10 +218,10 @@ def test_files_that_stay_are_drawn_by_the_seed(made: Made) -> None:
         assert one == again
         shown.add(tuple(edit_check(one).files))
     assert len(shown) > 1
-    short = Wish("search-replace", context=2, max_chars=len(FIXED) + 10)
+    short = EditSettings("search-replace", context=2, max_chars=len(FIXED) + 10)
     few, _ = made_of(made.folder, "swe-rl", short)
     assert list(edit_check(few["Fix double, see #9"]).files) == ["sums/core.py"]
-    none, tally = made_of(made.folder, "swe-rl", Wish("search-replace", max_chars=len(FIXED) - 1))
+    none, tally = made_of(made.folder, "swe-rl", EditSettings("search-replace", max_chars=len(FIXED) - 1))
     assert "Fix double, see #9" not in none and tally.left_out["has too long files"]
 
 
@@ -288,7 +288,7 @@ def test_a_foreign_repository_runs_nothing(made: Made, tmp_path: Path) -> None:
         "Fix it by attributes, #3", {".gitattributes": "*.py diff=py\n", "sums/core.py": FIXED + "Q = 1\n"}
     )
     (tmp_path / "sprung").unlink(missing_ok=True)
-    tasks, _ = made_of(made.folder, "swe-rl", Wish("search-replace"))
+    tasks, _ = made_of(made.folder, "swe-rl", EditSettings("search-replace"))
     assert "Fix it by attributes, #3" in tasks and not (tmp_path / "sprung").exists()
 
 

@@ -43,6 +43,6 @@ def test_nothing_is_noted_outside_and_the_profiler_is_given_back() -> None:
     tracer = Tracer("")
     with tracer:
         load_tasks("python-functions", limit=1)
-    seen = dict(tracer.stops)
+    seen = list(tracer.path)
     load_tasks("rust-functions", limit=1)
-    assert {"tasks/sources.py", "tasks/builtin.py"} <= seen.keys() and seen.keys() == tracer.stops.keys()
+    assert {"tasks/sources.py", "tasks/builtin.py"} <= {file for file, *_ in seen} and seen == tracer.path

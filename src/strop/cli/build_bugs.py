@@ -26,7 +26,7 @@ _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")
 
 
 @dataclass(frozen=True)
-class BugMaking:
+class BugOptions:
     """Which bugs are made."""
 
     seed: Annotated[int, Option(help="decides which bugs are made")] = 0
@@ -48,7 +48,7 @@ class BugMaking:
 
 
 @dataclass(frozen=True)
-class OfProject:
+class ProjectOptions:
     """Options for a project."""
 
     count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
@@ -62,7 +62,7 @@ class OfProject:
 
 
 @dataclass(frozen=True)
-class OfTasks(ChosenTasks):
+class TaskOptions(ChosenTasks):
     """Options for tasks."""
 
     min_passing: Annotated[int, Option(min=0, help="minimum number of tests that pass despite the bug")] = 0
@@ -70,8 +70,8 @@ class OfTasks(ChosenTasks):
 
 
 @dataclass(frozen=True)
-class AskedModels:
-    """Models that are asked, and how."""
+class ModelOptions:
+    """Models that write bugs and statements, and how they are asked."""
 
     rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
         ""
@@ -96,10 +96,10 @@ def bugs(
         str, Argument(help="a project (folder or sdist .tar.gz), or Python tasks: a name or a file")
     ],
     output: File,
-    making: BugMaking,
-    of_project: OfProject,
-    of_tasks: OfTasks,
-    models: AskedModels,
+    options: BugOptions,
+    project_options: ProjectOptions,
+    task_options: TaskOptions,
+    model_options: ModelOptions,
     verifying: Verifying,
 ) -> None:
     """Make repair tasks: put faults into code and keep those that its tests catch.
@@ -108,36 +108,40 @@ def bugs(
     the same command again pays for nothing twice. See docs/bugs.md.
     """
     from strop.curation.bugs import LAYOUT
-    from strop.curation.bugs.models import Asking, open_models
+    from strop.curation.bugs.models import ModelSettings, open_models
     from strop.curation.engine.tally import Tally, listed
     from strop.policies.paid.connection import Connection
 
     file, tally = Output(output), Tally(LAYOUT)
-    at_once = making.at_once()
-    edit_format(making.format)
+    at_once = options.at_once()
+    edit_format(options.format)
     connection = Connection(
-        models.rewrite_url, concurrency=models.concurrency, timeout_seconds=models.timeout,
-        api_key_env=models.api_key_env,
+        model_options.rewrite_url, concurrency=model_options.concurrency, timeout_seconds=model_options.timeout,
+        api_key_env=model_options.api_key_env,
     )  # fmt: skip
-    asking = Asking(connection, models.rewrite_model, models.issue_model, models.rewrite_share)
-    asking.check()
-    settings: dict[str, Any] = {"source": source, **asdict(making)}
-    if models.rewrite_model or models.issue_model:
+    model_settings = ModelSettings(
+        connection, model_options.rewrite_model, model_options.issue_model, model_options.rewrite_share
+    )
+    model_settings.check()
+    settings: dict[str, Any] = {"source": source, **asdict(options)}
+    if model_options.rewrite_model or model_options.issue_model:
         settings |= {
-            name: getattr(models, name) for name in ("rewrite_model", "rewrite_share", "issue_model")
+            name: getattr(model_options, name) for name in ("rewrite_model", "rewrite_share", "issue_model")
         }
     project = _is_project(source)
-    _refuse_others(project, of_project, of_tasks)
-    with open_models(asking, output.with_name(f"{output.name}.calls"), making.seed, tally, say) as asked:
+    _refuse_others(project, project_options, task_options)
+    with open_models(
+        model_settings, output.with_name(f"{output.name}.calls"), options.seed, tally, say
+    ) as models:
         if project:
-            _from_project(source, file, making, at_once, of_project, verifying, asked, tally)
-            settings |= asdict(of_project)
+            _from_project(source, file, options, at_once, project_options, verifying, models, tally)
+            settings |= asdict(project_options)
         else:
-            settings |= _from_tasks(source, file, making, at_once, of_tasks, verifying, asked, tally)
+            settings |= _from_tasks(source, file, options, at_once, task_options, verifying, models, tally)
     counts = tally.manifest()
     operators = sum(1 for row in counts["operators"].values() if row["kept"])
     file.finish(
-        {"settings": settings, **counts, **asked.manifest()},
+        {"settings": settings, **counts, **models.manifest()},
         f"{tally.tasks} repair tasks from {tally.originals} originals in {{seconds}}, by {operators} operators; "
         f"left out: {listed(counts['unusable']) or 'none'}",
     )
@@ -151,44 +155,46 @@ def _is_project(source: str) -> bool:
     return source.endswith((".tar.gz", ".tgz"))
 
 
-def _refuse_others(project: bool, of_project: OfProject, of_tasks: OfTasks) -> None:
+def _refuse_others(project: bool, project_options: ProjectOptions, task_options: TaskOptions) -> None:
     """Raises UserError for an option that belongs to the other kind of source."""
     why = "for tasks, not for a project" if project else "for a project, not for tasks"
-    given, kind = (of_tasks, OfTasks) if project else (of_project, OfProject)
+    given, kind = (task_options, TaskOptions) if project else (project_options, ProjectOptions)
     for name, value in asdict(given).items():
         if name != "count" and value != getattr(kind, name):
             raise UserError(f"--{name.replace('_', '-')} is {why}: leave it out")
 
 
 def _from_tasks(
-    source: str, file: Output, making: BugMaking, at_once: tuple[int, int], of_tasks: OfTasks, verifying: Verifying,
-    models: "Models", tally: "Tally",
+    source: str, file: Output, options: BugOptions, at_once: tuple[int, int], task_options: TaskOptions,
+    verifying: Verifying, models: "Models", tally: "Tally",
 ) -> dict[str, Any]:  # fmt: skip
     """Writes repair tasks made from a source of tasks; what the manifest says of the options. Raises UserError."""
-    from strop.curation.bugs.from_tasks import BugWish, bugs_of_tasks
+    from strop.curation.bugs.from_tasks import BugSettings, bugs_of_tasks
     from strop.reports.terminal.progress import Progress
     from strop.sandbox.limits import Limits
     from strop.tasks import load_tasks
     from strop.verification import open_verifier
 
-    kept: dict[str, Any] = {"min_passing": of_tasks.min_passing, "max_lines": of_tasks.max_lines}
-    per_task = making.per_task or PER_TASK
-    wish = BugWish(seed=making.seed, per_task=per_task, at_once=at_once, format=making.format, **kept)
-    tasks = load_tasks(source, **of_tasks.filters())
-    asked = {task.id: (task.statement or task.prompt or "").strip() for task in tasks}
+    kept: dict[str, Any] = {"min_passing": task_options.min_passing, "max_lines": task_options.max_lines}
+    per_task = options.per_task or PER_TASK
+    settings = BugSettings(
+        seed=options.seed, per_task=per_task, at_once=at_once, format=options.format, **kept
+    )
+    tasks = load_tasks(source, **task_options.filters())
+    purposes = {task.id: (task.statement or task.prompt or "").strip() for task in tasks}
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     with (
         open_verifier(limits=limits, **asdict(verifying)) as verifier,
         Progress("tasks", len(tasks)) as progress,
     ):
         done = originals_shown(progress, len(tasks), tally, "repair tasks")
-        made = bugs_of_tasks(tasks, verifier, tally, wish, rewriter=models.rewriter, done=done)
-        _write(file, models.told(made, lambda task: asked[task.metadata["original"]]), source, tally)
-    return {"per_task": per_task, **kept, **of_tasks.filters()}
+        made = bugs_of_tasks(tasks, verifier, tally, settings, rewriter=models.rewriter, done=done)
+        _write(file, models.told(made, lambda task: purposes[task.metadata["original"]]), source, tally)
+    return {"per_task": per_task, **kept, **task_options.filters()}
 
 
 def _from_project(
-    source: str, file: Output, making: BugMaking, at_once: tuple[int, int], of_project: OfProject,
+    source: str, file: Output, options: BugOptions, at_once: tuple[int, int], project_options: ProjectOptions,
     verifying: Verifying, models: "Models", tally: "Tally",
 ) -> None:  # fmt: skip
     """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
@@ -214,24 +220,24 @@ def _from_project(
         place = ProjectPlace(name, str(part), str(final), digest)
         with (
             open_project(
-                part, of_project.language or "", settings, workers=many, test_seconds=TEST_SECONDS
+                part, project_options.language or "", settings, workers=many, test_seconds=TEST_SECONDS
             ) as project,
             open_verifier(workers=many, allow_unsafe=verifying.allow_unsafe) as verifier,
-            Progress("tasks", of_project.count) as progress,
+            Progress("tasks", project_options.count) as progress,
         ):
             found = targets(
-                project, seed=making.seed, at_once=at_once, max_file_chars=of_project.max_file_chars,
+                project, seed=options.seed, at_once=at_once, max_file_chars=project_options.max_file_chars,
                 rewriter=models.rewriter,
             )  # fmt: skip
 
             def done(kept: int) -> None:
-                progress.at(kept, None, of_project.count, f"{len(found)} functions")
+                progress.at(kept, None, project_options.count, f"{len(found)} functions")
 
             factory = Factory(
                 project, place, found, verifier, tally,
-                format=making.format, per_function=making.per_task, ahead=models.ahead, done=done,
+                format=options.format, per_function=options.per_task, ahead=models.ahead, done=done,
             )  # fmt: skip
-            told = models.told(factory.tasks(of_project.count), docstring)
+            told = models.told(factory.tasks(project_options.count), docstring)
             _write(file, _then_in_place(told, part, final, tally), source, tally)
     finally:
         part.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.core.task import Task
-    from strop.curation.edits import Wish
+    from strop.curation.edits import EditSettings
     from strop.curation.engine.tally import Tally
 
 Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
@@ -60,24 +60,24 @@ def edits(
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
     """
-    from strop.curation.edits import LAYOUT, Wish
+    from strop.curation.edits import LAYOUT, EditSettings
     from strop.curation.edits.pairs import pairs
     from strop.curation.engine.tally import Tally, listed
     from strop.reports.terminal.progress import Progress
 
     file, chosen, tally = Output(output), _format(format, family), Tally(LAYOUT)
-    wish = Wish(chosen, seed, **asdict(limits))
+    making = EditSettings(chosen, seed, **asdict(limits))
     with ExitStack() as stack:
 
         def done(_: int) -> None:
             progress.at(tally.considered, None, None, f"{tally.tasks} tasks made")
 
         if family in ("swe-rl", "patch"):
-            made = _of_repositories(source, repositories, family, newest, wish, tally, done)
+            made = _of_repositories(source, repositories, family, newest, making, tally, done)
         elif family == "vulnerability":
             made = pairs(_reported(source, tally), tally, done)
         else:
-            made = _fix_compile(source, wish, tally, done, verifying, stack)
+            made = _fix_compile(source, making, tally, done, verifying, stack)
         progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
         file.write(islice(made, limit), tally, f"no task could be made from {source!r}", "it is empty")
     settings = {"source": source, "family": family, "format": chosen, "seed": seed, "limit": limit, "newest": newest,
@@ -95,7 +95,7 @@ def _of_repositories(
     clones: Path | None,
     family: str,
     newest: int,
-    wish: "Wish",
+    settings: "EditSettings",
     tally: "Tally",
     done: Callable[[int], None],
 ) -> "Iterator[Task]":
@@ -108,17 +108,17 @@ def _of_repositories(
             rows = "; for rows with a patch, add --repositories" if family == "swe-rl" else ""
             raise UserError(f"{source!r} is not a folder: name a git repository{rows}")
         repository = Repository(folder)
-        return of_history(repository, repository.commits(newest), family, wish, tally, done)
+        return of_history(repository, repository.commits(newest), family, settings, tally, done)
     if family != "swe-rl":
         raise UserError(f"--repositories is for --family swe-rl, not {family}")
     if not clones.is_dir():
         raise UserError(f"--repositories {clones}: no such folder")
-    return of_rows(_reported(source, tally), clones, wish, tally, done)
+    return of_rows(_reported(source, tally), clones, settings, tally, done)
 
 
 def _fix_compile(
     source: str,
-    wish: "Wish",
+    settings: "EditSettings",
     tally: "Tally",
     done: Callable[[int], None],
     verifying: Verifying,
@@ -132,7 +132,7 @@ def _fix_compile(
     tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     verifier = stack.enter_context(open_verifier(limits=limits, **asdict(verifying)))
-    return fix_compile(tasks, verifier, wish, tally, done)
+    return fix_compile(tasks, verifier, settings, tally, done)
 
 
 def _reported(source: str, tally: "Tally") -> "Iterable[Task]":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RolloutQuery:
     """Which rollouts are shown, and how much of them."""
 
     task: Annotated[
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @grouped
-def show(run: Annotated[Path, Argument(help="run folder")], wanted: Wanted) -> None:
+def show(run: Annotated[Path, Argument(help="run folder")], query: RolloutQuery) -> None:
     """Show a run's headline numbers; with options, its rollouts: prompt, answer, verdict by stage, scores, advantage.
 
     --failed and --passed alone look at the newest step. Works for runs in progress and for stopped or damaged runs.
@@ -59,17 +59,17 @@ def show(run: Annotated[Path, Argument(help="run folder")], wanted: Wanted) -> N
     from strop.reports.terminal.find import RolloutFinder
 
     check_run(run)
-    wanted.check()
+    query.check()
     out, finder = console(), RolloutFinder(run)
-    if wanted.id is not None:
-        _print(out, finder, finder.by_id(wanted.id), full=True)
-    elif wanted.task is not None:
-        _task(out, finder, wanted.task, wanted)
-    elif wanted.evaluation is not None:
-        _some(out, finder, finder.of_evaluation(wanted.evaluation), wanted)
-    elif wanted.step is not None or wanted.failed or wanted.passed:
-        step = wanted.step if wanted.step is not None else max(finder.steps(), default=1)
-        _some(out, finder, finder.of_step(step, wanted.group), wanted)
+    if query.id is not None:
+        _print(out, finder, finder.by_id(query.id), full=True)
+    elif query.task is not None:
+        _task(out, finder, query.task, query)
+    elif query.evaluation is not None:
+        _some(out, finder, finder.of_evaluation(query.evaluation), query)
+    elif query.step is not None or query.failed or query.passed:
+        step = query.step if query.step is not None else max(finder.steps(), default=1)
+        _some(out, finder, finder.of_step(step, query.group), query)
     else:
         _overview(out, finder)
     for problem in finder.unreadable:
@@ -91,32 +91,32 @@ def _some(
     out: "Console",
     finder: "RolloutFinder",
     found: "list[FoundRollout]",
-    wanted: Wanted,
+    query: RolloutQuery,
     *,
     newest: bool = False,
 ) -> None:
     """Up to `limit` of the rollouts, of those that `failed` and `passed` let through."""
     left = found
-    if wanted.failed or wanted.passed:
-        left = [f for f in found if (f.row["outcome"] == "passed") is wanted.passed]
-    shown = left[-wanted.limit :] if newest else left[: wanted.limit]
+    if query.failed or query.passed:
+        left = [f for f in found if (f.row["outcome"] == "passed") is query.passed]
+    shown = left[-query.limit :] if newest else left[: query.limit]
     for one in shown:
-        _print(out, finder, one, full=wanted.full)
+        _print(out, finder, one, full=query.full)
         out.print()
-    kind = " that passed" if wanted.passed else " that did not pass" if wanted.failed else ""
+    kind = " that passed" if query.passed else " that did not pass" if query.failed else ""
     which = "the newest " if newest and len(shown) < len(left) else ""
     more = f"; --limit {len(left)} shows all" if len(shown) < len(left) else ""
     _note(out, f"{which}{len(shown)} of {len(left)} rollouts{kind}{more}")
 
 
-def _task(out: "Console", finder: "RolloutFinder", word: str, wanted: Wanted) -> None:
+def _task(out: "Console", finder: "RolloutFinder", word: str, query: RolloutQuery) -> None:
     """The task's history, one line per group, then its newest answers."""
     from rich.text import Text
 
     from strop.reports.page.rollout_data import task_of
     from strop.reports.terminal.rollouts import history
 
-    places, step, evaluation = finder.places(), wanted.step, wanted.evaluation
+    places, step, evaluation = finder.places(), query.step, query.evaluation
     if step is not None or evaluation is not None:
         places = [p for p in places if (p.step, p.evaluation) == (step, evaluation or "")]
         if not places:
@@ -129,7 +129,7 @@ def _task(out: "Console", finder: "RolloutFinder", word: str, wanted: Wanted) ->
     for line in history([one.row for one in found]):
         out.print(line)
     out.print()
-    _some(out, finder, found, wanted, newest=True)
+    _some(out, finder, found, query, newest=True)
 
 
 def _overview(out: "Console", finder: "RolloutFinder") -> None:

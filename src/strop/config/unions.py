@@ -35,12 +35,12 @@ TASK_SET_TAGS = ("one", "several")
 
 def kinds_of(data: Mapping[str, Any]) -> Kinds:
     """What nested data, a whole recipe or a part, says that its sections are, or what they are where it does not."""
-    said = {**DEFAULT_KINDS, **dict(_named(data))}
+    kinds = {**DEFAULT_KINDS, **dict(_named(data))}
     grpo = data.get("grpo")
     if isinstance(grpo, Mapping) and ("grpo", "correction") not in named_kinds(data):
         stale = grpo.get("max_staleness"), grpo.get("older")
-        said["grpo", "correction"] = usual_correction(said["grpo", "loss"], *stale)
-    return said
+        kinds["grpo", "correction"] = usual_correction(kinds["grpo", "loss"], *stale)
+    return kinds
 
 
 def named_kinds(data: Mapping[str, Any]) -> Kinds:

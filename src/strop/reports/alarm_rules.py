@@ -69,8 +69,8 @@ def _errors(history: History) -> Level | None:
 
 def _disagreement(history: History) -> Level | None:
     counts = [number(line.get("disagreements")) or 0 for line in history.recent][-QUIET:]
-    said = f"{counts[-1]:.0f} rollouts whose verdict its stages, scores or reward contradict"
-    return (1.0 if counts[-1] else CLEAR if any(counts) else 0.0), said
+    message = f"{counts[-1]:.0f} rollouts whose verdict its stages, scores or reward contradict"
+    return (1.0 if counts[-1] else CLEAR if any(counts) else 0.0), message
 
 
 def _not_finite(history: History) -> Level | None:
@@ -89,12 +89,12 @@ def _length(history: History) -> Level | None:
     )
 
 
-def _mean_rule(name: str, threshold: float, steps: int, said: str) -> Callable[[History], Level | None]:
+def _mean_rule(name: str, threshold: float, steps: int, message: str) -> Callable[[History], Level | None]:
     def rule(history: History) -> Level | None:
         values = history.last(name, steps)
         if not values:
             return None
-        return fmean(values) / threshold, f"{_percent(fmean(values))} {said} (mean of {steps} steps)"
+        return fmean(values) / threshold, f"{_percent(fmean(values))} {message} (mean of {steps} steps)"
 
     return rule
 
@@ -137,11 +137,11 @@ def reward_alone(history: History) -> Level | None:
     passes = [number(line.get("pass_rate")) or 0.0 for line in history.first[:size]]
     learnt = fmean(history.last("pass_rate", size) or [0.0]) - fmean(passes)
     flat = gain - width <= 0 and gain < max(HELD_OUT_SHARE * learnt, 0.01)
-    said = (
+    message = (
         f"reward rose from {fmean(first):.3f} to {fmean(last):.3f} (first and last {size} steps), held-out {key} only "
         f"from {start[key][0]:.3f} to {end[key][0]:.3f} (difference {gain:+.3f} +- {width:.3f})"
     )
-    return (1.0 if flat else 0.0) if rise > SURE * error else 0.0, said
+    return (1.0 if flat else 0.0) if rise > SURE * error else 0.0, message
 
 
 RULES: dict[str, Callable[[History], Level | None]] = {

@@ -139,19 +139,19 @@ def state_of(folder: Path, metrics: Metrics | None = None, planned: int | None =
     if metrics.bad:
         problems.append(f"{METRICS}: line {_first(metrics.bad)} cannot be read and is left out")
     if metrics.wrong:
-        problems.append(said_wrong(METRICS, metrics.wrong))
-    kind, text = _said(folder, running, metrics, planned)
+        problems.append(wrong_values(METRICS, metrics.wrong))
+    kind, text = _kind_and_text(folder, running, metrics, planned)
     return RunState(kind, text, problems)
 
 
 def planned_steps(settings: dict[str, Any], metrics: Metrics) -> int | None:
     """How many steps the run is to have, None where it is not known."""
-    said = metrics.lines[-1].get("steps") if metrics.lines else None
-    steps = said if isinstance(said, int) else settings.get("optim.steps")
+    planned = metrics.lines[-1].get("steps") if metrics.lines else None
+    steps = planned if isinstance(planned, int) else settings.get("optim.steps")
     return steps if isinstance(steps, int) else None
 
 
-def _said(folder: Path, running: bool, metrics: Metrics, planned: int | None) -> tuple[Kind, str]:
+def _kind_and_text(folder: Path, running: bool, metrics: Metrics, planned: int | None) -> tuple[Kind, str]:
     step = metrics.last_step
     where = f"step {step}" + (f" of {planned}" if planned else "")
     if (folder / SUMMARY).is_file():
@@ -169,7 +169,7 @@ def _said(folder: Path, running: bool, metrics: Metrics, planned: int | None) ->
     return "empty", f"empty: no step was done; resume with: strop train --resume {folder}"
 
 
-def said_wrong(name: object, wrong: list[str]) -> str:
+def wrong_values(name: object, wrong: list[str]) -> str:
     """One line about values of a file that are left out."""
     return f"{name}: of another type than expected, left out: {_first(wrong)}"
 

@@ -46,10 +46,10 @@ def _chat(task: Task, template: str | None) -> EditPrompt:
 
 
 def _prefilled(task: Task, template: str | None) -> EditPrompt:
-    asked = _chat(task, template)
-    head, fence = _begun(task, asked.tag)
+    prompt = _chat(task, template)
+    head, fence = _begun(task, prompt.tag)
     update = {"prefill": head, "head": head, "fence": fence, "stop": (f"\n{fence}",) if fence else ()}
-    return asked.model_copy(update=update)
+    return prompt.model_copy(update=update)
 
 
 def _continue(task: Task, template: str | None) -> EditPrompt:

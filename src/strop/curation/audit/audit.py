@@ -18,7 +18,7 @@ from strop.core.window import Work, played
 from strop.curation.audit import differs, flaky, strength
 from strop.curation.audit.answers import decided, probes
 from strop.curation.audit.form import form_findings, leak_findings
-from strop.curation.audit.judge import said, variants
+from strop.curation.audit.judge import variants, wording_findings
 from strop.curation.audit.record import AuditSettings, Finding, Probe, TaskAudit, fatal
 from strop.verification.strength import killed
 
@@ -75,7 +75,12 @@ class _Audit:
     def whole(self) -> Work[TaskAudit]:
         """Everything. Raises UserError where tree-sitter is missing and mutants are asked for."""
         task = self.task
-        for findings in (form_findings(task, self.settings), leak_findings(task), decided(task), said(task)):
+        for findings in (
+            form_findings(task, self.settings),
+            leak_findings(task),
+            decided(task),
+            wording_findings(task),
+        ):
             self._add(findings)
         if label := task.check.maybe(LabelCheck):
             self._add(_label_findings(label))
@@ -130,8 +135,8 @@ class _Audit:
         verdicts = [f.result() for f in tried]
         noticed = sum(killed(v) is True for v in verdicts)
         left = strength.survivors(faulty, verdicts)
-        asked = [differs.question(self.task, faulty[n]) for n in left]
-        answers = [self.verifier.submit(*pair) for pair in asked if pair is not None]
+        questions = [differs.question(self.task, faulty[n]) for n in left]
+        answers = [self.verifier.submit(*pair) for pair in questions if pair is not None]
         proven = len(answers) == len(left)
         if proven:
             yield answers

@@ -148,9 +148,9 @@ def _results(verdict: Verdict) -> tuple[tuple[str, str], ...]:
 
 def _why(verdicts: list[Verdict]) -> str:
     """The first run's cause, where the runs agree on it."""
-    said = {_cause(v) for v in verdicts}
+    causes = {_cause(v) for v in verdicts}
     outcomes = sorted({str(v.outcome) for v in verdicts})
-    cause = f": {said.pop()}" if len(said) == 1 else ""
+    cause = f": {causes.pop()}" if len(causes) == 1 else ""
     return f"the reference does not pass ({' or '.join(outcomes)}){cause}"
 
 

@@ -55,7 +55,7 @@ _DECIMAL = re.compile(r"(?<![\w.])-?\d+\.\d+(?![\w.])")
 _PLACES = re.compile(r"\b(decimal|digits? after|places|rounded|round)\b|%\.\d|\.\d?f", re.IGNORECASE)
 
 
-def said(task: Task) -> Iterator[Finding]:
+def wording_findings(task: Task) -> Iterator[Finding]:
     """`special-judge` from what the task says, and from results that no two programs give alike."""
     calls, runs = task.check.maybe(CasesCheck), task.check.maybe(StdioCheck)
     check = calls or runs
@@ -97,17 +97,17 @@ def variants(task: Task) -> Iterator[tuple[Finding, str]]:
         function = check.answer == "function"
         text = " ".join(f"{task.statement} {task.prompt or ''}".split())
         if function and _ANY_ORDER.search(text):
-            said = "the task allows any order, and the reference's result fails when it is reversed"
-            yield _finding("fatal", said), task.reference + _REVERSED.replace("NAME", check.function)
+            message = "the task allows any order, and the reference's result fails when it is reversed"
+            yield _finding("fatal", message), task.reference + _REVERSED.replace("NAME", check.function)
         if (turned := _turned(task.reference)) is not None:
             does = "puts a set into an order" if function else "prints a set in an order"
-            said = f"the reference {does} by chance, and fails when it is another one"
-            yield _finding("fatal", said), turned
+            message = f"the reference {does} by chance, and fails when it is another one"
+            yield _finding("fatal", message), turned
     more = task.metadata.get("references")
     for number, answer in enumerate(more[:3] if isinstance(more, list) else [], start=1):
         if isinstance(answer, str) and answer.strip():
-            said = f"known-good answer {number} besides the reference does not pass"
-            yield _finding("warning", said), answer
+            message = f"known-good answer {number} besides the reference does not pass"
+            yield _finding("warning", message), answer
 
 
 _REVERSED = """

@@ -21,7 +21,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.core.window import Work, played
 from strop.curation.bugs.issue import issue
-from strop.curation.bugs.rewrites import OPERATOR, Asked, Offer, Rewriter, subject_of_text
+from strop.curation.bugs.rewrites import OPERATOR, Offer, RequestedFault, Rewriter, subject_of_text
 from strop.curation.engine.tally import ErrorBudget, Tally
 from strop.edits import FORMATS
 
@@ -35,7 +35,7 @@ _Trials = list[tuple[Fault, Future[Verdict]]]
 
 
 @dataclass(frozen=True)
-class BugWish:
+class BugSettings:
     """What bugs are asked for."""
 
     seed: int = 0
@@ -65,18 +65,18 @@ def bugs_of_tasks(
     tasks: Iterable[Task],
     verifier: Verifier,
     tally: Tally,
-    wish: BugWish,
+    settings: BugSettings,
     *,
     rewriter: Rewriter | None = None,
     done: Callable[[int], None] = lambda kept: None,
 ) -> Iterator[Task]:
-    """Yields the tasks to repair, by original and in the order of the originals; at most `wish.per_task` of each.
+    """Yields the tasks to repair, by original and in the order of the originals; at most `settings.per_task` of each.
 
     A task is left out, and counted, when it is not Python, has no reference or its reference does not pass. `done`
     gets the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not
     be verified. `rewriter`: a model that writes bugs too; it is asked once the reference has passed.
     """
-    maker = _BugMaker(verifier, tally, wish, rewriter)
+    maker = _BugMaker(verifier, tally, settings, rewriter)
     for made in played(map(maker.made, tasks), IN_FLIGHT):
         kept = maker.unlike_others(made)
         done(len(kept))
@@ -86,14 +86,16 @@ def bugs_of_tasks(
 class _BugMaker:
     """Has programs judged and makes tasks of those that fail."""
 
-    def __init__(self, verifier: Verifier, tally: Tally, wish: BugWish, rewriter: Rewriter | None) -> None:
-        self.verifier, self.tally, self.wish, self.rewriter = verifier, tally, wish, rewriter
+    def __init__(
+        self, verifier: Verifier, tally: Tally, settings: BugSettings, rewriter: Rewriter | None
+    ) -> None:
+        self.verifier, self.tally, self.settings, self.rewriter = verifier, tally, settings, rewriter
         self.seen: set[str] = set()
         self.budget = ErrorBudget()
 
     def made(self, task: Task) -> Work[list[Task]]:
         """The bugs of one original, those that fail every test last; none where it has no use."""
-        if reason := _unusable(task, self.wish):
+        if reason := _unusable(task, self.settings):
             self.tally.unusable[reason] += 1
             return []
         self.tally.originals += 1
@@ -113,22 +115,22 @@ class _BugMaker:
         return [*original.kept, *original.spare]
 
     def _order(self, task: Task) -> Iterator[Offer]:
-        drawn = faults(task.reference, seed=self.wish.seed, key=task.id, at_once=self.wish.at_once)
+        drawn = faults(task.reference, seed=self.settings.seed, key=task.id, at_once=self.settings.at_once)
         if self.rewriter is None:
             return drawn
         subject = subject_of_text(task.reference, getattr(task.check, "entry_point", ""))
-        return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.wish.per_task)
+        return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.settings.per_task)
 
     def _begun(self, original: _Original) -> Work[_Trials | None]:
         """The next bugs on their way to the verifier, those that a model writes once they are in; None: no more."""
-        missing = self.wish.per_task - len(original.kept)
-        wanted = min(missing, MOST_TRIED * self.wish.per_task - original.tried)
+        missing = self.settings.per_task - len(original.kept)
+        wanted = min(missing, MOST_TRIED * self.settings.per_task - original.tried)
         offers = list(islice(original.order, max(wanted, 0)))
         original.tried += len(offers)
         trials = [self._judged(original.task, offer) for offer in offers if isinstance(offer, Fault)]
-        asked = [offer for offer in offers if isinstance(offer, Asked)]
-        yield [one.future for one in asked]
-        for one in asked:
+        requested = [offer for offer in offers if isinstance(offer, RequestedFault)]
+        yield [one.future for one in requested]
+        for one in requested:
             try:
                 trials.append(self._judged(original.task, one.fault()))
             except NoFault as error:
@@ -148,15 +150,15 @@ class _BugMaker:
                 self.tally.drop(fault.operators, reason)
                 continue
             spare = not any(test.outcome is Outcome.PASSED for test in verdict.tests)
-            task = _task(original.task, fault, verdict, self.wish.format)
+            task = _task(original.task, fault, verdict, self.settings.format)
             (original.spare if spare else original.kept).append(task)
 
     def unlike_others(self, made: list[Task]) -> list[Task]:
         """Those that no task before is like, as many as are asked for, counted."""
-        for task in made[self.wish.per_task :]:
+        for task in made[self.settings.per_task :]:
             self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
         kept: list[Task] = []
-        for task in made[: self.wish.per_task]:
+        for task in made[: self.settings.per_task]:
             spelt = "".join(task.check.only(EditCheck).files[PATH].split())
             if spelt in self.seen:
                 self.tally.drop(tuple(task.metadata["bug"]), "another task has the same program")
@@ -175,16 +177,16 @@ class _BugMaker:
         if verdict.outcome is not Outcome.FAILED:
             return f"ends with {verdict.outcome}"
         passing = sum(test.outcome is Outcome.PASSED for test in verdict.tests)
-        return "" if passing >= self.wish.min_passing else "too few tests pass"
+        return "" if passing >= self.settings.min_passing else "too few tests pass"
 
 
-def _unusable(task: Task, wish: BugWish) -> str:
+def _unusable(task: Task, settings: BugSettings) -> str:
     tested = isinstance(task.check, CasesCheck | AssertsCheck | StdioCheck | PytestCheck)
     if task.language != "python" or not tested:
         return "no Python task with tests"
     if not task.reference.strip():
         return "no reference"
-    if wish.max_lines is not None and len(task.reference.splitlines()) > wish.max_lines:
+    if settings.max_lines is not None and len(task.reference.splitlines()) > settings.max_lines:
         return "longer than --max-lines"
     return ""
 

@@ -38,10 +38,10 @@ _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 def issue(task: Task, verdict: Verdict, path: str) -> str:
     """The statement of the repair. `task`: the one whose check gave the verdict on the buggy file."""
-    asked = (task.statement or task.prompt or "").strip()
+    purpose = (task.statement or task.prompt or "").strip()
     parts = [
         f"Fix the bug in {path}.",
-        f"It should do this: {asked}" if asked else "",
+        f"It should do this: {purpose}" if purpose else "",
         failing_call(task, verdict),
     ]
     return "\n\n".join(filter(None, parts))
@@ -64,9 +64,9 @@ def project_issue(name: str, path: str, failing: list[str], message: str) -> str
     """The statement of a repair in a project: the function, a failing test, what it says without passing numbers."""
     more = f" {len(failing) - 1} other tests fail too." if len(failing) > 2 else ""
     steady = _HINT.sub("", _THREAD.sub(r"\1", _ADDRESS.sub("0x...", message)))[:MOST_CHARACTERS]
-    said = "\n".join(f"    {line}" for line in steady.splitlines())
-    told = f"The test `{failing[0]}` fails" + (f":\n\n{said}" if said.strip() else ".")
-    return f"Fix the bug in `{name}` ({path}).\n\n{told}" + (f"\n\n{more.strip()}" if more else "")
+    message = "\n".join(f"    {line}" for line in steady.splitlines())
+    failure = f"The test `{failing[0]}` fails" + (f":\n\n{message}" if message.strip() else ".")
+    return f"Fix the bug in `{name}` ({path}).\n\n{failure}" + (f"\n\n{more.strip()}" if more else "")
 
 
 def _found(test: TestResult) -> str:
@@ -88,9 +88,9 @@ class IssueWriter:
 
     def written(self, tasks: Iterator[Task], purpose: Callable[[Task], str]) -> Iterator[Task]:
         """The tasks, in their order, with the model's statements. `purpose`: what a task's function is for."""
-        begun = ((task, (meant := purpose(task)), self._ask(task, meant)) for task in tasks)
-        for task, meant, asked in ahead(begun, AHEAD):
-            yield self._settled(task, meant, asked)
+        begun = ((task, (meaning := purpose(task)), self._ask(task, meaning)) for task in tasks)
+        for task, meaning, response in ahead(begun, AHEAD):
+            yield self._settled(task, meaning, response)
 
     def _ask(self, task: Task, purpose: str) -> "Future[Response]":
         name = (
@@ -103,17 +103,17 @@ class IssueWriter:
         }
         return self._server.ask("issue", task.id, 1, self._seed, values)
 
-    def _settled(self, task: Task, purpose: str, asked: "Future[Response]") -> Task:
-        text = self._server.text(asked)
-        said = without_thinking(text).strip() if text is not None else ""
-        reason = "the server refuses it" if text is None else unfit(said, task)
+    def _settled(self, task: Task, purpose: str, response: "Future[Response]") -> Task:
+        text = self._server.text(response)
+        written = without_thinking(text).strip() if text is not None else ""
+        reason = "the server refuses it" if text is None else unfit(written, task)
         self._tally.counts["issues"][f"template: {reason}" if reason else "model"] += 1
         if reason:
             return task
         head = task.statement.partition("\n\n")[0]
         asks = f"It should do this: {purpose}" if purpose and not _of_project(task) else ""
         values = {name: getattr(task, name) for name in Task.model_fields}
-        statement = "\n\n".join(filter(None, [head, said, asks]))
+        statement = "\n\n".join(filter(None, [head, written, asks]))
         metadata = {**task.metadata, "issue": "model"}
         return Task(**{**values, "id": "", "statement": statement, "metadata": metadata})
 
@@ -127,11 +127,11 @@ def unfit(text: str, task: Task) -> str:
         return "it is too long"
     if _DIFF.search(text):
         return "it holds a diff"
-    told, lines = "".join(text.split()), {line.strip(" \t`>*-+") for line in text.splitlines()}
+    squeezed, lines = "".join(text.split()), {line.strip(" \t`>*-+") for line in text.splitlines()}
     for path, right in check.oracle.items():
         before = set(map(str.strip, check.files.get(path, "").splitlines()))
         for line in map(str.strip, (right or "").splitlines()):
-            found = line in lines if _WORD.fullmatch(line) else "".join(line.split()) in told
+            found = line in lines if _WORD.fullmatch(line) else "".join(line.split()) in squeezed
             if line and line not in before and found:
                 return "it holds a line of the repair"
     return ""
@@ -154,13 +154,13 @@ def _rust_doc(text: str, line: int) -> str:
     """The `///` lines above the function around a line."""
     lines = [part.strip() for part in text.splitlines()[:line]]
     starts = [n for n, part in enumerate(lines) if re.match(r"(?:pub\b.*)?\bfn ", part)]
-    said: list[str] = []
+    comment: list[str] = []
     for part in reversed(lines[: starts[-1]] if starts else []):
         if part.startswith("///"):
-            said.insert(0, part.removeprefix("///").strip())
+            comment.insert(0, part.removeprefix("///").strip())
         elif not part.startswith("#["):
             break
-    return "\n".join(said)
+    return "\n".join(comment)
 
 
 def _of_project(task: Task) -> bool:

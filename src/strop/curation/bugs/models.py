@@ -17,8 +17,8 @@ from strop.policies.paid.connection import Connection
 
 
 @dataclass(frozen=True)
-class Asking:
-    """What is asked of models. An empty name: nothing."""
+class ModelSettings:
+    """Which models write bugs and statements. An empty name: none."""
 
     connection: Connection
     rewrite_model: str = ""
@@ -42,7 +42,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Models:
-    """What is asked, ready."""
+    """Models that can be asked."""
 
     servers: dict[str, Server]
     """By what they are asked for: "rewrite", "issue"."""
@@ -60,25 +60,25 @@ class Models:
 
     def manifest(self) -> dict[str, Any]:
         """Models, calls and tokens; empty where none is asked."""
-        asked = {name: {"model": s.model, **s.usage()} for name, s in self.servers.items()}
-        return {"models": asked} if asked else {}
+        models = {name: {"model": s.model, **s.usage()} for name, s in self.servers.items()}
+        return {"models": models} if models else {}
 
 
 @contextmanager
 def open_models(
-    asking: Asking, folder: Path, seed: int, tally: Tally, say: Callable[[str], None]
+    settings: ModelSettings, folder: Path, seed: int, tally: Tally, say: Callable[[str], None]
 ) -> Iterator[Models]:
     """The models with their answers so far, which are kept in `folder`. Raises UserError."""
-    asking.check()
+    settings.check()
     with ExitStack() as stack:
-        named = {"rewrite": asking.rewrite_model, "issue": asking.issue_model}
+        named = {"rewrite": settings.rewrite_model, "issue": settings.issue_model}
         servers = {
-            what: stack.enter_context(Server(asking.connection, model, folder / what, say=say))
+            what: stack.enter_context(Server(settings.connection, model, folder / what, say=say))
             for what, model in named.items()
             if model
         }
         yield Models(
             servers,
-            Rewriter(servers["rewrite"], asking.share, seed) if "rewrite" in servers else None,
+            Rewriter(servers["rewrite"], settings.share, seed) if "rewrite" in servers else None,
             IssueWriter(servers["issue"], seed, tally) if "issue" in servers else None,
         )

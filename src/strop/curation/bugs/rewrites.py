@@ -54,11 +54,13 @@ class Subject:
     """The bug that a response holds. Raises NoFault."""
 
 
-class Asked:
+class RequestedFault:
     """A bug that a model was asked for."""
 
-    def __init__(self, server: Server, asked: "Future[Response]", subject: Subject, seen: set[str]) -> None:
-        self._server, self.future, self._subject, self._seen = server, asked, subject, seen
+    def __init__(
+        self, server: Server, response: "Future[Response]", subject: Subject, seen: set[str]
+    ) -> None:
+        self._server, self.future, self._subject, self._seen = server, response, subject, seen
 
     def fault(self) -> Fault:
         """The bug. Raises NoFault, and UserError when the server fails for good."""
@@ -74,7 +76,7 @@ class Asked:
         return fault
 
 
-Offer = Fault | Asked
+Offer = Fault | RequestedFault
 """A bug, or one that is asked for."""
 
 
@@ -94,12 +96,12 @@ class Rewriter:
         """
         random = rng("bugs", self._seed, key, "turns")
         seen: set[str] = set()
-        asked = self._asked(subject, key, seen, most)
+        requested = self._requested(subject, key, seen, most)
         if self._share >= 1:
-            yield from asked
+            yield from requested
             return
         while True:
-            first, second = (asked, others) if random.random() < self._share else (others, asked)
+            first, second = (requested, others) if random.random() < self._share else (others, requested)
             offer: Offer | None = next(first, None) or next(second, None)
             if offer is None:
                 return
@@ -109,7 +111,7 @@ class Rewriter:
                 seen.add(offer.shape)
             yield offer
 
-    def _asked(self, subject: Subject | None, key: str, seen: set[str], most: int) -> Iterator[Offer]:
+    def _requested(self, subject: Subject | None, key: str, seen: set[str], most: int) -> Iterator[Offer]:
         if subject is None or len(subject.code) > MOST_SHOWN:
             return
         kinds = list(KINDS)
@@ -118,8 +120,8 @@ class Rewriter:
         for number in range(1, most + 1):
             kind = kinds[(number - 1) % len(kinds)]
             values = {"language": language, "tag": tag, "code": subject.code, "kind": kind}
-            asked = self._server.ask("rewrite", key, number, self._seed, values)
-            yield Asked(self._server, asked, subject, seen)
+            response = self._server.ask("rewrite", key, number, self._seed, values)
+            yield RequestedFault(self._server, response, subject, seen)
 
 
 def python_subject(routine: Routine) -> Subject | None:

@@ -67,10 +67,10 @@ class Server:
             self._asked[known] = self._calls.ask(question)
         return self._asked[known]
 
-    def text(self, asked: "Future[Response]") -> str | None:
+    def text(self, response: "Future[Response]") -> str | None:
         """The answer, None where the server refuses this question. Raises UserError or StropError when it fails."""
         try:
-            return asked.result().text
+            return response.result().text
         except QuestionRefused:
             if self._calls.failure is not None:  # all are refused: the settings are at fault
                 raise self._failure() from None

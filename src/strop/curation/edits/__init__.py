@@ -21,8 +21,8 @@ LAYOUT = TallyLayout(
 
 
 @dataclass(frozen=True)
-class Wish:
-    """Settings of a build."""
+class EditSettings:
+    """What edits a build makes."""
 
     format: str
     """How the edit is to be written."""

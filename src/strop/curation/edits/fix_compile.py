@@ -13,7 +13,7 @@ from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.core.window import ahead
-from strop.curation.edits import Wish
+from strop.curation.edits import EditSettings
 from strop.curation.engine.tally import ErrorBudget, LeftOut, Tally
 from strop.tasks.edit_tasks import Unfit, as_edit
 
@@ -32,11 +32,15 @@ class _Work(NamedTuple):
 
 
 def fix_compile(
-    tasks: Iterable[Task], verifier: Verifier, wish: Wish, tally: Tally, done: Callable[[int], None]
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
 ) -> Iterator[Task]:
     """The tasks, in order. Raises TooManyErrors when more than 5 % of the programs could not be verified."""
     budget = ErrorBudget()
-    for work in ahead(_all_begun(tasks, verifier, wish, tally, done), IN_FLIGHT):
+    for work in ahead(_all_begun(tasks, verifier, settings, tally, done), IN_FLIGHT):
         broken, mended = work.broken.result(), work.mended.result()
         budget.see(broken if mended.scored else mended)
         with tally.leaving_out("left_out", done):
@@ -46,20 +50,24 @@ def fix_compile(
 
 
 def _all_begun(
-    tasks: Iterable[Task], verifier: Verifier, wish: Wish, tally: Tally, done: Callable[[int], None]
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
 ) -> Iterator[_Work]:
     for task in tasks:
         tally.considered += 1
         with tally.leaving_out("left_out", done):
-            yield _begun(task, verifier, wish)
+            yield _begun(task, verifier, settings)
 
 
-def _begun(task: Task, verifier: Verifier, wish: Wish) -> _Work:
+def _begun(task: Task, verifier: Verifier, settings: EditSettings) -> _Work:
     broken = task.metadata.get("broken")
     if not isinstance(broken, str) or not broken.strip():
         raise LeftOut("no broken program")
     try:
-        edit = as_edit(task, wish.format)
+        edit = as_edit(task, settings.format)
     except Unfit as error:
         raise LeftOut(str(error)) from error
     return _Work(task, edit, verifier.submit(task, broken), verifier.submit(edit, edit.reference))
@@ -74,8 +82,8 @@ def _judged(work: _Work, broken: Verdict, mended: Verdict) -> Task:
         raise LeftOut("the broken program builds")
     if not mended.passed:
         raise LeftOut("the reference does not pass")
-    said = work.task.metadata.get("message")
-    message = said if isinstance(said, str) and said.strip() else build.output or broken.detail
+    given = work.task.metadata.get("message")
+    message = given if isinstance(given, str) and given.strip() else build.output or broken.detail
     metadata = {name: value for name, value in work.edit.metadata.items() if name != "message"}
     statement = _statement(work.task, message)
     return work.edit.model_copy(update={"family": FAMILY, "statement": statement, "metadata": metadata})
@@ -83,10 +91,10 @@ def _judged(work: _Work, broken: Verdict, mended: Verdict) -> Task:
 
 def _statement(task: Task, message: str) -> str:
     text = message.strip("\n")[:LONGEST_MESSAGE].rstrip()
-    asked = (task.statement or task.prompt or "").strip()
+    purpose = (task.statement or task.prompt or "").strip()
     parts = [
         "This program does not compile. Mend it.",
-        asked,
+        purpose,
         f"The compiler says:\n\n{text}" if text else "",
     ]
     return "\n\n".join(filter(None, parts))

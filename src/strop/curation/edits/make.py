@@ -10,7 +10,7 @@ from strop.core.checks import EditCheck, WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.task import Task
-from strop.curation.edits import Wish
+from strop.curation.edits import EditSettings
 from strop.curation.edits.history import (
     MOST_LINES,
     akin,
@@ -35,16 +35,16 @@ def edit_task(
     statement: str,
     before: Mapping[str, str],
     after: Mapping[str, str | None],
-    wish: Wish,
+    settings: EditSettings,
     **fields: Any,
 ) -> Task:
     """A task that the oracle's files solve. `after`: of changed files, None = deleted. Raises LeftOut.
 
-    Verified: the reference, which is the oracle's edit in the wished format, is applied and gives the oracle's files.
+    Verified: the reference, which is the oracle's edit in its format, is applied and gives the oracle's files.
     """
-    placed = wish.format in ("search-replace", "unified-diff")
+    placed = settings.format in ("search-replace", "unified-diff")
     check = EditCheck(
-        format=wish.format,
+        format=settings.format,
         files=dict(sorted(before.items())),
         oracle=dict(sorted(after.items())),
         tolerance=TOLERANCE if placed else [],
@@ -57,23 +57,30 @@ def edit_task(
     except EditError:
         solved = False
     if not solved:
-        raise LeftOut(f"no edit of format {wish.format} does it")
+        raise LeftOut(f"no edit of format {settings.format} does it")
     return Task(family=family, statement=statement, reference=text, check=check, **fields)
 
 
 def of_history(
-    repository: Repository, commits: Iterable[Commit], family: str, wish: Wish, tally: Tally, done: Done
+    repository: Repository,
+    commits: Iterable[Commit],
+    family: str,
+    settings: EditSettings,
+    tally: Tally,
+    done: Done,
 ) -> Iterator[Task]:
     """A task a commit: of family "patch" what the message asks for, of "swe-rl" what it reports."""
     for commit in commits:
-        yield from _one(partial(_of_commit, repository, commit, family, wish), tally, done)
+        yield from _one(partial(_of_commit, repository, commit, family, settings), tally, done)
 
 
-def of_rows(tasks: Iterable[Task], clones: Path, wish: Wish, tally: Tally, done: Done) -> Iterator[Task]:
+def of_rows(
+    tasks: Iterable[Task], clones: Path, settings: EditSettings, tally: Tally, done: Done
+) -> Iterator[Task]:
     """A task of family "swe-rl" a row of SWE-bench, SWE-smith or their kin, with files out of local clones."""
     opened: dict[str, Repository | None] = {}
     for task in tasks:
-        yield from _one(partial(_of_row, task, clones, opened, wish), tally, done)
+        yield from _one(partial(_of_row, task, clones, opened, settings), tally, done)
 
 
 def _one(make: Callable[[], Task], tally: Tally, done: Done) -> Iterator[Task]:
@@ -84,14 +91,14 @@ def _one(make: Callable[[], Task], tally: Tally, done: Done) -> Iterator[Task]:
         yield tally.keep(task)
 
 
-def _of_commit(repository: Repository, commit: Commit, family: str, wish: Wish) -> Task:
+def _of_commit(repository: Repository, commit: Commit, family: str, settings: EditSettings) -> Task:
     message = says_enough(commit)
     if not commit.parent:
         raise LeftOut("the first commit")
     if family == "swe-rl":
         names_a_bug(message)
     changes = (mended_programs if family == "swe-rl" else only_programs)(repository.changes(commit))
-    if len(changes) > wish.max_files:
+    if len(changes) > settings.max_files:
         raise LeftOut("changes too many files")
     old = [c.path for c in changes if c.status != "A"]
     new = [c.path for c in changes if c.status != "D"]
@@ -102,10 +109,10 @@ def _of_commit(repository: Repository, commit: Commit, family: str, wish: Wish) 
         raise LeftOut("changes no program that was there")
     after = {c.path: texts.get(c.path) for c in changes}
     where = {"repository": repository.folder.resolve().name, "commit": commit.id, "date": commit.date}
-    return _shown(repository, commit.parent, family, message, before, after, wish, where)
+    return _shown(repository, commit.parent, family, message, before, after, settings, where)
 
 
-def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], wish: Wish) -> Task:
+def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], settings: EditSettings) -> Task:
     check = task.check.maybe(WorkspaceCheck)
     if check is None or not check.repository or not task.reference.strip():
         raise LeftOut("no issue of a repository with a patch")
@@ -126,13 +133,13 @@ def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], wish
     except EditError as error:
         raise LeftOut(f"its patch does not apply ({error.code})") from error
     changed = {p: solved.get(p) for p in (before | solved) if before.get(p) != solved.get(p)}
-    if len(changed) > wish.max_files:
+    if len(changed) > settings.max_files:
         raise LeftOut("changes too many files")
     where = {"repository": check.repository, "commit": commit, "original": task.id}
     where |= {name: task.metadata[name] for name in ("date",) if name in task.metadata}
-    made = _shown(repository, commit, "swe-rl", task.statement, before, changed, wish, where)
+    made = _shown(repository, commit, "swe-rl", task.statement, before, changed, settings, where)
     kept = {name: getattr(task, name) for name in ("topic", "source", "split")}
-    return made.model_copy(update={"id": f"{task.id}:{wish.format}", **kept})
+    return made.model_copy(update={"id": f"{task.id}:{settings.format}", **kept})
 
 
 def _hunks(before: str, after: str) -> str:
@@ -147,7 +154,7 @@ def _shown(
     statement: str,
     before: dict[str, str],
     after: Mapping[str, str | None],
-    wish: Wish,
+    settings: EditSettings,
     where: dict[str, Any],
 ) -> Task:
     """The task, with context files. Raises LeftOut if it is empty or too large."""
@@ -159,18 +166,18 @@ def _shown(
         raise LeftOut("changes nothing")
     if lines > MOST_LINES:
         raise LeftOut("changes too many lines")
-    room = wish.max_chars - sum(map(len, before.values()))
-    if room < 0 or sum(len(text or "") for text in after.values()) > 2 * wish.max_chars:
+    room = settings.max_chars - sum(map(len, before.values()))
+    if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:
         raise LeftOut("has too long files")
     more: dict[str, str] = {}
-    if wish.context and family == "swe-rl":
+    if settings.context and family == "swe-rl":
         known = {path: before.get(path, "") for path in after}
         paths = repository.paths(commit)
-        names = akin(paths, known, statement, wish.context, room, wish.seed, where["commit"])
+        names = akin(paths, known, statement, settings.context, room, settings.seed, where["commit"])
         more = repository.texts(commit, names)
     return edit_task(
-        family, statement, {**before, **more}, after, wish,
-        id=content_hash([family, wish.format, where["repository"], where["commit"], sorted(after), sorted(more)]),
+        family, statement, {**before, **more}, after, settings,
+        id=content_hash([family, settings.format, where["repository"], where["commit"], sorted(after), sorted(more)]),
         language=language_of(patch),
         topic=where["repository"],
         source=f"{where['repository']}@{where['commit'][:12]}",

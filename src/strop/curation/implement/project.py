@@ -57,12 +57,12 @@ def judged(
         for path, line in lines:
             reached.setdefault(path, {}).setdefault(line, []).append(test)
     while some := list(islice(tasks, _WINDOW)):
-        asked = [(task, tests) for task in some if (tests := _reaching(task, reached, seed))]
-        if len(asked) < len(some):
-            tally.unusable["no test reaches it"] += len(some) - len(asked)
-        begun = [project.submit(files, tests) for task, tests in asked for files in _variants(task)]
+        tested = [(task, tests) for task in some if (tests := _reaching(task, reached, seed))]
+        if len(tested) < len(some):
+            tally.unusable["no test reaches it"] += len(some) - len(tested)
+        begun = [project.submit(files, tests) for task, tests in tested for files in _variants(task)]
         runs = [future.result() for future in begun]
-        for number, (task, tests) in enumerate(asked):
+        for number, (task, tests) in enumerate(tested):
             check = _check(tests, runs[3 * number : 3 * number + 3], place)
             if check is None:
                 tally.unusable["no test notices the mask"] += 1

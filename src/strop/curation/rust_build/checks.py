@@ -80,8 +80,8 @@ def _demand(verdict: Verdict, whole: str) -> None:
     for name in ("build", "lint"):
         stage = verdict.stage(name)
         if stage is None or not stage.passed:
-            said = stage.output if stage else ""
-            raise NotKept(name, verdict.detail or f"clippy: {_first_error(said)}", said)
+            output = stage.output if stage else ""
+            raise NotKept(name, verdict.detail or f"clippy: {_first_error(output)}", output)
     if not verdict.passed:
         weak = own_tests_hold(whole, "rust")
         tests_passed = bool(verdict.tests) and all(t.outcome is Outcome.PASSED for t in verdict.tests)

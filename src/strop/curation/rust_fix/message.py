@@ -62,8 +62,8 @@ def first_failure(task: Task, verdict: Verdict) -> str:
     # Each failing test leaves one record, in the order of their names; more or fewer say nothing.
     record = records[failed.index(EXAMPLES)] if len(records) == len(failed) else ""
     if record.startswith("line "):
-        if said := _example(task, task.check.test_code(), int(record.removeprefix("line "))):
-            return f"It builds. This example does not hold:\n\n{said}"
+        if example := _example(task, task.check.test_code(), int(record.removeprefix("line "))):
+            return f"It builds. This example does not hold:\n\n{example}"
     elif record:
         return f"It builds. An example panics at {record}"
     return "It builds. An example does not hold."
@@ -78,8 +78,8 @@ def _records(output: str) -> list[str]:
             found.append(f"line {failed[1]}")
         elif panic:
             cause = lines[number + 1] if number + 1 < len(lines) else ""
-            said = f":\n{cause[:200]}" if cause.startswith(_KNOWN_PANICS) else ""
-            found.append(f"{FILE}:{panic[2]}{said}")
+            known = f":\n{cause[:200]}" if cause.startswith(_KNOWN_PANICS) else ""
+            found.append(f"{FILE}:{panic[2]}{known}")
     return found
 
 

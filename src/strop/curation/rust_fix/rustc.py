@@ -65,13 +65,13 @@ class RustcToolchain:
         with self._open(self._compiler).work() as work:
             work.put({**check.files, ROOT: answer})
             found = self._compiler.check(work, ROOT, "answer", check.edition)
-        said = "".join(text for findings in found.files.values() for text in findings.text)
+        output = "".join(text for findings in found.files.values() for text in findings.text)
         outcome = Outcome.PASSED if found.ok else Outcome.FAILED
         if found.trouble:
             outcome = Outcome.TIMED_OUT if found.trouble == "timed out" else Outcome.OUT_OF_MEMORY
         return Verdict(
             outcome=outcome,
-            stages=[Stage(name="build", passed=found.ok, seconds=found.seconds, output=said)],
+            stages=[Stage(name="build", passed=found.ok, seconds=found.seconds, output=output)],
             detail=found.trouble,
             seconds=found.seconds,
             cpu_seconds=found.cpu_seconds,

@@ -106,10 +106,10 @@ def searched(task: Task, n: int) -> Item:
     return _item(task, n, prose_of(text), [text, prose_of(text), task.prompt or ""])
 
 
-def _item(task: Task, n: int, said: str, texts: list[str]) -> Item:
+def _item(task: Task, n: int, prose: str, texts: list[str]) -> Item:
     split = [words(text) for text in dict.fromkeys(texts)]
     entry = task.check.function
-    own = words(said)
+    own = words(prose)
     return Item(
         name=task.id,
         text=hash_text(" ".join(own)) if own else 0,

@@ -50,7 +50,7 @@ class TaskTable:
         self.ids: list[str] = []
         self.width = width
         self._rows: list[ComparedTask] = []
-        self._said: list[list[str]] = []
+        self._statements: list[list[str]] = []
         self.columns: dict[str, np.ndarray[Any, np.dtype[np.uint64]]] = {}
         self.statements = Store(folder / "statements.u64")
         self.codes = Store(folder / "codes.u64")
@@ -61,15 +61,15 @@ class TaskTable:
     def add(self, task: Task) -> None:
         """Remembers the next task."""
         text = statement_of(task)
-        said = words(text)
+        statement = words(text)
         form = code.form(task.reference, task.language)
         tests = tests_of(task)
         given = "".join(str(task.metadata.get(name) or "") for name in _GIVEN)
         self.ids.append(task.id)
         self._rows.append(
             ComparedTask(
-                text=hash_tokens(said),
-                length=len(said),
+                text=hash_tokens(statement),
+                length=len(statement),
                 numbers=hash_text(" ".join(sorted(numbers_of(text)))),
                 given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
                 language=hash_text(task.language),
@@ -79,7 +79,7 @@ class TaskTable:
                 tests=max(task.test_count, len(tests.inputs)),
             )
         )
-        self._said.append(said)
+        self._statements.append(statement)
         self.codes.append(form.shingles)
         self.inputs.append(tests.inputs)
         self.outputs.append(tests.outputs)
@@ -96,8 +96,8 @@ class TaskTable:
         return self
 
     def _pack(self) -> None:
-        self.statements.extend(*shingled(self._said, self.width))
-        self._said = []
+        self.statements.extend(*shingled(self._statements, self.width))
+        self._statements = []
         for at, name in enumerate(ComparedTask._fields):
             new = np.array([row[at] for row in self._rows], np.uint64)
             old = self.columns.get(name)

@@ -184,8 +184,8 @@ class Difficulty(Step[DifficultyConfig]):
         playable = [task for task in batch if not self._unplayable(task, environment, policy, memory)]
         counts = {task.id: [0, 0] for task in playable}
         player = Dispatcher(policy, context.verifier(), environment)
-        asked = self.config.model_dump(include={"temperature", "top_p", "max_tokens"})
-        params = SamplingParams(**asked)
+        sampling = self.config.model_dump(include={"temperature", "top_p", "max_tokens"})
+        params = SamplingParams(**sampling)
         for rollout in player.play(
             playable, self.config.samples, params, seed=context.seed, tag="difficulty"
         ):

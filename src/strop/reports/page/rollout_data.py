@@ -163,10 +163,10 @@ def load_vocabulary(folder: Path) -> list[str]:
 
 def cut_text(text: Any, most: int = MOST_TEXT) -> tuple[str, bool]:
     """The text, cut to `most` characters with a mark, and whether it was."""
-    said = "" if text is None else str(text)
-    if len(said) <= most:
-        return said, False
-    return f"{said[:most]}\n... {len(said) - most} more characters", True
+    whole = "" if text is None else str(text)
+    if len(whole) <= most:
+        return whole, False
+    return f"{whole[:most]}\n... {len(whole) - most} more characters", True
 
 
 def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> dict[str, Any]:

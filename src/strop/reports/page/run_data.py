@@ -21,8 +21,8 @@ from strop.reports.run_state import (
     planned_steps,
     read_metrics,
     read_settings,
-    said_wrong,
     state_of,
+    wrong_values,
 )
 
 _NAME = re.compile(r"(before|warm|after|step-(\d{6,}))(?:-(.+))?", re.S)
@@ -179,7 +179,7 @@ def _json(path: Path, shape: shapes.Shape, problems: list[str]) -> dict[str, Any
     if isinstance(value, dict):
         wrong: list[str] = []
         found: dict[str, Any] = shape(value, "", wrong)
-        problems.extend([said_wrong(path, wrong)] if wrong else [])
+        problems.extend([wrong_values(path, wrong)] if wrong else [])
         return found
     problems.append(f"{path} is no JSON object and is left out")
     return None

@@ -119,7 +119,7 @@ class _Page:
         return {
             "version": VERSION,
             "mode": "static",
-            "sampling": self._said(cut),
+            "sampling": self._selection(cut),
             "runs": runs,
             "charts": charts(),
         }
@@ -144,27 +144,27 @@ class _Page:
             "details": {p.row["id"]: _detail(p, cut, at < cut.tokens) for at, p in mine},
         }
 
-    def _said(self, cut: Cut) -> str:
+    def _selection(self, cut: Cut) -> str:
         """The rule by which rollouts were chosen, and what did not fit."""
         total = sum(found.rollouts for found in self._samples)
         wanted = sum(len(unit) for _, unit in self._units)
         if not total:
             return "There are no rollouts on disk."
-        said = [f"All {total:,} rollouts are in this file."]
+        sentences = [f"All {total:,} rollouts are in this file."]
         if self.embedded < total:
-            said = [
+            sentences = [
                 f"{self.embedded:,} of {total:,} rollouts are in this file{self._rule() if self.embedded else ''}."
             ]
         if wanted and self._first_is_cut:
-            said.append("The first group alone has more: it is cut.")
+            sentences.append("The first group alone has more: it is cut.")
         if cut.tokens < cut.units:
             with_tokens = sum(len(unit) for _, unit in self._units[: cut.tokens])
-            said.append(f"To keep the file small, {with_tokens:,} of them come with their tokens.")
+            sentences.append(f"To keep the file small, {with_tokens:,} of them come with their tokens.")
         if self.embedded < wanted:
-            said.append(f"{wanted:,} were asked for and do not fit.")
+            sentences.append(f"{wanted:,} were asked for and do not fit.")
         if cut.text < MOST_TEXT:
-            said.append(f"Texts are cut to {cut.text:,} characters.")
-        return " ".join([*said, *self._tables()])
+            sentences.append(f"Texts are cut to {cut.text:,} characters.")
+        return " ".join([*sentences, *self._tables()])
 
     def _rule(self) -> str:
         trained = any(run["steps"] for run in self._runs)

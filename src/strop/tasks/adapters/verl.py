@@ -37,7 +37,7 @@ Check = StdioCheck | CasesCheck | AssertsCheck
 
 
 def _read(row: Row, where: str) -> Iterator[Task]:
-    said = _conversation(items(row, "prompt", where), where)
+    conversation = _conversation(items(row, "prompt", where), where)
     extra = {k: v for k, v in mapping(row, "extra_info", where, default={}).items() if v is not None}
     truth = decoded(mapping(row, "reward_model", where), "ground_truth", f"{where}: reward_model")
     reference = str(extra.get("reference") or "")
@@ -51,13 +51,13 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     task = Task(
         id=index if isinstance(index, str) else f"{source}/{index}" if index is not None else "",
         family="function" if entry else "program",
-        statement="\n\n".join(content for role, content in said if role == "user"),
+        statement="\n\n".join(content for role, content in conversation if role == "user"),
         signature=solutions.signature(starter, reference, entry) if entry else "",
         reference=reference,
         check=check,
         source=f"{source}/{index}",
     )
-    kept |= {"extra_info": extra, "prompt": [{"role": r, "content": c} for r, c in said]}
+    kept |= {"extra_info": extra, "prompt": [{"role": r, "content": c} for r, c in conversation]}
     style = {
         k: v for k, v in mapping(row, "reward_model", where).items() if k != "ground_truth" and v is not None
     }
@@ -65,17 +65,17 @@ def _read(row: Row, where: str) -> Iterator[Task]:
 
 
 def _conversation(messages: list[Any], where: str) -> list[tuple[str, str]]:
-    said: list[tuple[str, str]] = []
+    conversation: list[tuple[str, str]] = []
     for message in messages:
         role, content = (
             message.get(k) if isinstance(message, Mapping) else None for k in ("role", "content")
         )
         if not isinstance(role, str) or not isinstance(content, str):
             raise UserError(f"{where}: field 'prompt' must hold messages with role and content, both text")
-        said.append((role, content))
-    if not any(role == "user" for role, _ in said):
+        conversation.append((role, content))
+    if not any(role == "user" for role, _ in conversation):
         raise UserError(f"{where}: field 'prompt' holds no message of the user")
-    return said
+    return conversation
 
 
 def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> tuple[Check, dict[str, Any]]:
