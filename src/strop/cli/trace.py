@@ -52,7 +52,7 @@ def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
     from strop.training.run import train
     from strop.training.setup import Given
 
-    tracer = Tracer(start)
+    tracer = ItemTrace(start)
     with tracer:
         sets = task_sets(recipe)
     found = [(one, task) for one in sets for task in one.tasks if task.id.startswith(start)]
@@ -91,7 +91,7 @@ def _silent(_: object) -> None:
 
 
 @dataclass
-class Tracer:
+class ItemTrace:
     """Notes, in a context, which files of ours are handed the task of that id, or what became of it, and in what form.
 
     A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
@@ -105,7 +105,7 @@ class Tracer:
     path: list[tuple[str, str, str, str]] = field(default_factory=list)
     lost: bool = False
 
-    def __enter__(self) -> "Tracer":
+    def __enter__(self) -> "ItemTrace":
         self._kinds = _kinds()
         self._known = {(file, kind) for file, kind, _, _ in self.path}
         threading.setprofile(self._seen)
