@@ -24,7 +24,7 @@ from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
-from strop.policies.paid.connection import Connection, explain
+from strop.policies.connection import Connection, explain
 from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
 
 _MOST_STOPS = 4
