@@ -27,21 +27,26 @@ def ranks() -> ModuleType:
     return module
 
 
+def words(ranks: ModuleType, folder: Path, model: Path) -> list[str]:
+    """Three steps, small ones: Adam's first make large moves of last bits, and a sample may tip over."""
+    return [*ranks.words(folder, model, 3), "optim.learning_rate=2e-5"]
+
+
 @pytest.fixture(scope="module")
 def two(ranks: ModuleType, peaked_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the run of two processes in `two`."""
     folder = tmp_path_factory.mktemp("ranks")
-    ranks.finished(ranks.launched(2, [*ranks.words(folder, peaked_model, 3), f"run.dir={folder}/two"]))
+    ranks.finished(ranks.launched(2, [*words(ranks, folder, peaked_model), f"run.dir={folder}/two"]))
     return folder
 
 
 @pytest.mark.train(45)
 def test_two_processes_train_as_one(ranks: ModuleType, two: Path, peaked_model: Path) -> None:
-    done = strop("train", *ranks.words(two, peaked_model, 3), f"run.dir={two}/one")
+    done = strop("train", *words(ranks, two, peaked_model), f"run.dir={two}/one")
     assert done.returncode == 0, done.stderr
     found = ranks.compared(two / "one", two / "two")
     assert found["groups_lost"] == found["groups_doubled"] == 0
-    assert found["max_loss_difference"] < 1e-5 and found["max_weight_difference"] < 1e-5
+    assert found["max_loss_difference"] < 1e-5 and found["max_weight_difference"] < 2e-6
     # Each evaluation has every answer once, however the tasks were shared out.
     for name in ("before", "after"):
         records = [(two / run / "evaluation" / f"{name}.json").read_text() for run in ("one", "two")]
@@ -53,13 +58,13 @@ def test_two_processes_sample_beside_the_update_as_one_does(
     ranks: ModuleType, two: Path, peaked_model: Path
 ) -> None:
     ahead = ["grpo.max_staleness=1", "grpo.correction.type=token-truncated"]
-    words = [*ranks.words(two, peaked_model, 3), *ahead]
-    ranks.finished(ranks.launched(2, [*words, f"run.dir={two}/two-ahead"]))
-    done = strop("train", *words, f"run.dir={two}/one-ahead")
+    both = [*words(ranks, two, peaked_model), *ahead]
+    ranks.finished(ranks.launched(2, [*both, f"run.dir={two}/two-ahead"]))
+    done = strop("train", *both, f"run.dir={two}/one-ahead")
     assert done.returncode == 0, done.stderr
     found = ranks.compared(two / "one-ahead", two / "two-ahead")
     assert found["groups_lost"] == found["groups_doubled"] == 0
-    assert found["max_loss_difference"] < 1e-5 and found["max_weight_difference"] < 1e-5
+    assert found["max_loss_difference"] < 1e-5 and found["max_weight_difference"] < 2e-6
 
 
 @pytest.mark.train(60)
@@ -67,7 +72,7 @@ def test_two_processes_sample_beside_the_update_as_one_does(
 def test_a_killed_process_ends_the_run_and_resume_gives_the_same_bits(
     ranks: ModuleType, two: Path, peaked_model: Path, rank: int
 ) -> None:
-    ranks.killed(two / f"killed-{rank}", rank, ranks.words(two, peaked_model, 3))
+    ranks.killed(two / f"killed-{rank}", rank, words(ranks, two, peaked_model))
     assert ranks.digest(two / f"killed-{rank}") == ranks.digest(two / "two")
     assert ranks.groups(two / f"killed-{rank}") == ranks.groups(two / "two")
 
@@ -77,8 +82,8 @@ def test_one_process_that_is_asked_for_a_checkpoint_has_all_save_it(
     ranks: ModuleType, two: Path, peaked_model: Path
 ) -> None:
     run = two / "asked"
-    words = [*ranks.words(two, peaked_model, 3), "run.save_every=3", "run.keep_checkpoints=5"]
-    process = ranks.launched(2, [*words, f"run.dir={run}"])
+    more = ["run.save_every=3", "run.keep_checkpoints=5", f"run.dir={run}"]
+    process = ranks.launched(2, [*words(ranks, two, peaked_model), *more])
     while process.poll() is None and not list(run.glob("rollouts/step-*.zst")):
         time.sleep(0.02)
     os.kill(ranks.ranks_of(f"run.dir={run}")[1], signal.SIGUSR2)
@@ -92,7 +97,7 @@ def test_one_process_that_is_asked_for_a_checkpoint_has_all_save_it(
 def test_a_fault_is_said_once_and_every_process_ends(
     ranks: ModuleType, two: Path, peaked_model: Path
 ) -> None:
-    process = ranks.launched(2, [*ranks.words(two, peaked_model, 3), f"run.dir={two}/two"])
+    process = ranks.launched(2, [*words(ranks, two, peaked_model), f"run.dir={two}/two"])
     said, _ = process.communicate()
     assert process.returncode != 0 and said.count("error: ") >= 1 and "run.overwrite" in said, said
     assert (two / "two" / "summary.json").is_file()
@@ -115,7 +120,6 @@ def test_a_launcher_that_starts_one_process_instead_of_several_is_noticed(
 def test_accelerate_launch_with_cpu_is_told_what_to_use(
     peaked_model: Path, ranks: ModuleType, two: Path
 ) -> None:
-    words = ranks.words(two, peaked_model, 3)
     command = [
         "accelerate.commands.launch",
         "--cpu",
@@ -126,7 +130,9 @@ def test_accelerate_launch_with_cpu_is_told_what_to_use(
         "train",
     ]
     done = subprocess.run(
-        [sys.executable, "-m", *command, *words, f"run.dir={two}/accelerated"], capture_output=True, text=True
+        [sys.executable, "-m", *command, *words(ranks, two, peaked_model), f"run.dir={two}/accelerated"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode != 0 and "use: torchrun" in done.stderr
     assert not (two / "accelerated").exists()

@@ -21,7 +21,7 @@ from strop.tasks.answers import without_thinking
 from strop.verification.python.compare import read_shown
 
 if TYPE_CHECKING:
-    from strop.policies.paid.calls import Response
+    from strop.curation.engine.paid_calls import Response
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
