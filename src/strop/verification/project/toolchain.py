@@ -3,8 +3,8 @@
 Threat model: the edited code runs in the same process as its tests (docs/project-checks.md says what follows). It
 cannot reach another run, a later run or this process; it does not get the snapshot, so not what its files were before
 the task was made. Results come signed over a channel of their own; neither exit status nor output counts. A pass is
-believed only if canaries ended as they must beside the tests, and a run of their twins in another order agrees, as does
-one of false twins alone.
+believed only if canaries ended as they must beside the tests, and a run of control tests in another order agrees, as
+does one of false controls alone.
 """
 
 import json
@@ -21,13 +21,13 @@ from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.verification.draws import drawn
-from strop.verification.project import rust_twins, snapshot
+from strop.verification.project import rust_control_tests, snapshot
 from strop.verification.project.backend import ROOM_WALL, Backend, open_backend
 from strop.verification.project.canaries import CanaryTests, canary_tests
+from strop.verification.project.control_tests import ControlTests, controls_beside, controls_in_place
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
-from strop.verification.project.twins import Twins, in_place, twins_of
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -55,7 +55,7 @@ class Judged:
     """What is drawn for this edit."""
 
     def run(self, passed: Callable[[ProjectRun], bool]) -> ProjectRun:
-        """The tests' run; one that passed is believed only if a second one, of the tests' twins, agrees."""
+        """The tests' run; one that passed is believed only if a second one, of control tests, agrees."""
         seed = self.rng.getrandbits(64)
         changed: dict[str, str] = dict(self.check.files)
         first, canaries = self._plain(seed, changed, self.check.removed, self.tests)
@@ -69,39 +69,39 @@ class Judged:
         return self._again(first) if self.language == "python" else self._repeated(first)
 
     def _again(self, first: ProjectRun) -> ProjectRun:
-        """The twins in a fresh process, in another order; those in drawn places first, then in the tests' own.
+        """The control tests in a fresh process, in another order; those in drawn places first, then in the tests' own.
 
-        In their own places the failing tests' false twins stand alone in a process: code that holds what it meets
+        In their own places the failing tests' false controls stand alone in a process: code that holds what it meets
         first for right holds what is wrong for right there.
         """
         seed = self.rng.getrandbits(64)
         tree = self._tree(self.check.files, self.check.removed)
-        twins = twins_of(tree, self.tests, random.Random(seed), self.recorded)
-        plain = [test for test in self.tests if test not in twins.true]
-        run = self._twins(twins, plain, self.check.files, self.check.removed)
+        controls = controls_beside(tree, self.tests, random.Random(seed), self.recorded)
+        plain = [test for test in self.tests if test not in controls.true]
+        run = self._run_controls(controls, plain, self.check.files, self.check.removed)
         before = [first]
-        if odd := self._forged_twins(run, twins, seed):
+        if odd := self._forged_control(run, controls, seed):
             return _together(_forged(run, odd), *before)
-        lost = self._lost(run, twins)
+        lost = self._lost(run, controls)
         if not run.tampered:
             alone = list(dict.fromkeys([*self.check.failing, *lost]))
-            files = {**self.check.files, **twins.files}  # it looks as before
+            files = {**self.check.files, **controls.files}  # it looks as before
             for truth, chosen in ((False, alone), *([(True, lost)] if lost else [])):
                 seed = self.rng.getrandbits(64)
-                twins = in_place(tree, chosen, random.Random(seed), self.recorded, truth=truth)
-                plain = [test for test in chosen if truth and test not in twins.true]
-                if not (plain or twins.true or twins.false):
+                controls = controls_in_place(tree, chosen, random.Random(seed), self.recorded, truth=truth)
+                plain = [test for test in chosen if truth and test not in controls.true]
+                if not (plain or controls.true or controls.false):
                     continue
                 before.append(run)
-                run = self._twins(twins, plain, files, self.check.removed)
-                if odd := self._forged_twins(run, twins, seed, chosen):
+                run = self._run_controls(controls, plain, files, self.check.removed)
+                if odd := self._forged_control(run, controls, seed, chosen):
                     return _together(_forged(run, odd), *before)
                 if not truth and run.stop is not None and not self._stops(chosen, seed):
                     return _together(replace(run, results=first.results), *before)
             run.results |= {
-                test: run.results[twin].model_copy(update={"id": test})
-                for test, twin in twins.true.items()
-                if twin in run.results
+                test: run.results[control].model_copy(update={"id": test})
+                for test, control in controls.true.items()
+                if control in run.results
             }
             lost = [test for test in lost if not _passed(run, test)]
         if not lost and not run.tampered:
@@ -115,50 +115,54 @@ class Judged:
         found = recorded_of(self.check.digest, self.base, self.tests, self.backend)
         return found.without({*self.check.files, *self.check.removed})
 
-    def _lost(self, run: ProjectRun, twins: Twins) -> list[str]:
+    def _lost(self, run: ProjectRun, controls: ControlTests) -> list[str]:
         """Tests that did not pass this time."""
-        return [test for test in self.tests if not _passed(run, twins.true.get(test, test))]
+        return [test for test in self.tests if not _passed(run, controls.true.get(test, test))]
 
-    def _twins(
+    def _run_controls(
         self,
-        twins: Twins,
+        controls: ControlTests,
         plain: list[str],
         files: Mapping[str, str],
         removed: Collection[str],
         *,
         edited: bool = True,
     ) -> ProjectRun:
-        tests = list(dict.fromkeys([*plain, *twins.true.values(), *twins.false.values()]))
+        tests = list(dict.fromkeys([*plain, *controls.true.values(), *controls.false.values()]))
         order = self.rng.getrandbits(32) | 1
         until = self.until if edited else math.inf
-        request = RunRequest(tests=tests, beside=list(twins.files), order=order, until=until)
-        return self.backend.run(request, files={**files, **twins.files}, removed=removed)
+        request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until)
+        return self.backend.run(request, files={**files, **controls.files}, removed=removed)
 
-    def _forged_twins(self, run: ProjectRun, twins: Twins, seed: int, tests: list[str] | None = None) -> str:
-        """A twin that must fail, was told to have passed or not at all, and is right in the unchanged project."""
-        odd = [test for test, twin in twins.false.items() if _odd(run, {twin: False})]
-        if run.stop is not None and not any(_passed(run, twins.false[test]) for test in odd):
+    def _forged_control(
+        self, run: ProjectRun, controls: ControlTests, seed: int, tests: list[str] | None = None
+    ) -> str:
+        """A control that must fail, was told to have passed or not at all, and is right in the unchanged project."""
+        odd = [test for test, control in controls.false.items() if _odd(run, {control: False})]
+        if run.stop is not None and not any(_passed(run, controls.false[test]) for test in odd):
             return ""  # it did not come to its end, so nothing is believed of it
         if not odd:
             return ""
         rng, tree = random.Random(seed), self._tree({}, ())
         told = self.recorded
         same = (
-            in_place(tree, tests, rng, told, truth=False) if tests else twins_of(tree, self.tests, rng, told)
+            controls_in_place(tree, tests, rng, told, truth=False)
+            if tests
+            else controls_beside(tree, self.tests, rng, told)
         )
-        usual = self._twins(same, [], {}, (), edited=False)
+        usual = self._run_controls(same, [], {}, (), edited=False)
         fine = [test for test in odd if test in same.false and not _odd(usual, {same.false[test]: False})]
-        return twins.false[fine[0]] if fine else ""
+        return controls.false[fine[0]] if fine else ""
 
     def _stops(self, tests: list[str], seed: int) -> bool:
-        """Whether the unchanged project does not come to the end of these tests' false twins either."""
-        same = in_place(self._tree({}, ()), tests, random.Random(seed), self.recorded, truth=False)
-        return self._twins(same, [], {}, (), edited=False).stop is not None
+        """Whether the unchanged project does not come to the end of these tests' false controls either."""
+        same = controls_in_place(self._tree({}, ()), tests, random.Random(seed), self.recorded, truth=False)
+        return self._run_controls(same, [], {}, (), edited=False).stop is not None
 
     def _repeated(self, first: ProjectRun) -> ProjectRun:
-        """In Rust: twins of the failing tests and of some others, the false ones under the tests' own names.
+        """In Rust: control tests for the failing tests and of some others, the false ones under the tests' own names.
 
-        If a true one does not pass, twins are drawn once more, and then the tests themselves decide.
+        If a true one does not pass, they are drawn once more, and then the tests themselves decide.
         """
         before = [first]
         chosen = [*self.check.failing, *(test for test in self.check.passing if self.rng.random() < 0.5)]
@@ -177,10 +181,10 @@ class Judged:
     def _swapped(
         self, chosen: list[str], seed: int, before: list[ProjectRun]
     ) -> tuple[ProjectRun, dict[str, str]]:
-        """A run of twins, and the true ones by test. Tampered if a false one passed that fails without the edit."""
+        """A run of controls, and the true ones by test. Tampered if a false one passed that fails without the edit."""
         files, removed = self.check.files, self.check.removed
         for literals in (True, False):
-            drawn_alike = partial(rust_twins.twins, tests=chosen, literals=literals)
+            drawn_alike = partial(rust_control_tests.rust_controls, tests=chosen, literals=literals)
             texts, true = drawn_alike(self._tree(files, removed), rng=random.Random(seed))
             request = RunRequest(tests=[*self.tests, *true.values()], until=self.until)
             run = self.backend.run(request, files={**files, **texts}, removed=removed)

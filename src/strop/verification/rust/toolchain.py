@@ -281,10 +281,10 @@ class RustToolchain:
             if drawn(case.task.id, case.answer, "audit").random() >= self.audit or case.outcome is not None:
                 continue
             with self._boxed().work() as work:
-                said = differences(case, Cargo(self._built(), self.limits, self._vendor), work)
-            if said:
-                _log.error("task %s: the batched verdict is not cargo's: %s", case.task.id, said)
-                case.detail = f"differs from cargo: {said}"
+                found = differences(case, Cargo(self._built(), self.limits, self._vendor), work)
+            if found:
+                _log.error("task %s: the batched verdict is not cargo's: %s", case.task.id, found)
+                case.detail = f"differs from cargo: {found}"
 
     def _runner(self, crates: Offer = NONE) -> Runner:
         if self.strict:
