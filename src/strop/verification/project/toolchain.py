@@ -14,20 +14,21 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.verification.draws import drawn
-from strop.verification.project import rust_control_tests, snapshot
+from strop.verification.project import rust_control_tests
 from strop.verification.project.backend import ROOM_WALL, Backend, open_backend
 from strop.verification.project.canaries import CanaryTests, canary_tests
 from strop.verification.project.control_tests import ControlTests, controls_beside, controls_in_place
-from strop.verification.project.layout import is_protected, layout_of, shadows
+from strop.verification.project.layout import refusal
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
+from strop.verification.project.snapshot import Files, load_snapshot
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -44,7 +45,7 @@ class Judged:
     """An edit and the tests that it is judged by."""
 
     check: ProjectCheck
-    base: snapshot.Files
+    base: Files
     language: str
     tests: list[str]
     """Named by the check, in its order."""
@@ -61,9 +62,11 @@ class Judged:
         first, canaries = self._plain(seed, changed, self.check.removed, self.tests)
         if first.tampered or not passed(first):
             return first
-        if odd := _odd(first, canaries.must):  # does the project itself bear them?
+        if odd := _wrongly_ended(first, canaries.must):  # does the project itself bear them?
             fine, same = self._plain(seed, {}, (), (), edited=False)
-            usual = {same.kinds[test] for test in same.must} - {same.kinds[t] for t in _odd(fine, same.must)}
+            usual = {same.kinds[test] for test in same.must} - {
+                same.kinds[t] for t in _wrongly_ended(fine, same.must)
+            }
             if found := next((test for test in odd if canaries.kinds[test] in usual), ""):
                 return _forged(first, found)
         return self._again(first) if self.language == "python" else self._repeated(first)
@@ -81,7 +84,7 @@ class Judged:
         run = self._run_controls(controls, plain, self.check.files, self.check.removed)
         before = [first]
         if odd := self._forged_control(run, controls, seed):
-            return _together(_forged(run, odd), *before)
+            return _with_costs_of(_forged(run, odd), *before)
         lost = self._lost(run, controls)
         if not run.tampered:
             alone = list(dict.fromkeys([*self.check.failing, *lost]))
@@ -95,9 +98,9 @@ class Judged:
                 before.append(run)
                 run = self._run_controls(controls, plain, files, self.check.removed)
                 if odd := self._forged_control(run, controls, seed, chosen):
-                    return _together(_forged(run, odd), *before)
+                    return _with_costs_of(_forged(run, odd), *before)
                 if not truth and run.stop is not None and not self._stops(chosen, seed):
-                    return _together(replace(run, results=first.results), *before)
+                    return _with_costs_of(replace(run, results=first.results), *before)
             run.results |= {
                 test: run.results[control].model_copy(update={"id": test})
                 for test, control in controls.true.items()
@@ -105,9 +108,9 @@ class Judged:
             }
             lost = [test for test in lost if not _passed(run, test)]
         if not lost and not run.tampered:
-            return _together(first, run, *before[1:])
+            return _with_costs_of(first, run, *before[1:])
         run.results |= {test: result for test, result in first.results.items() if test not in lost}
-        return _together(run, *before)
+        return _with_costs_of(run, *before)
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -138,7 +141,7 @@ class Judged:
         self, run: ProjectRun, controls: ControlTests, seed: int, tests: list[str] | None = None
     ) -> str:
         """A control that must fail, was told to have passed or not at all, and is right in the unchanged project."""
-        odd = [test for test, control in controls.false.items() if _odd(run, {control: False})]
+        odd = [test for test, control in controls.false.items() if _wrongly_ended(run, {control: False})]
         if run.stop is not None and not any(_passed(run, controls.false[test]) for test in odd):
             return ""  # it did not come to its end, so nothing is believed of it
         if not odd:
@@ -151,7 +154,11 @@ class Judged:
             else controls_beside(tree, self.tests, rng, told)
         )
         usual = self._run_controls(same, [], {}, (), edited=False)
-        fine = [test for test in odd if test in same.false and not _odd(usual, {same.false[test]: False})]
+        fine = [
+            test
+            for test in odd
+            if test in same.false and not _wrongly_ended(usual, {same.false[test]: False})
+        ]
         return controls.false[fine[0]] if fine else ""
 
     def _stops(self, tests: list[str], seed: int) -> bool:
@@ -169,12 +176,12 @@ class Judged:
         for _ in range(2):
             run, true = self._swapped(chosen, self.rng.getrandbits(64), before)
             if run.stop is not None and (run.tampered or not run.uncollected):
-                return _together(run, *before)
+                return _with_costs_of(run, *before)
             if all(_passed(run, true.get(test, test)) for test in self.tests):
-                return _together(first, run, *before[1:])
+                return _with_costs_of(first, run, *before[1:])
             before.append(run)
         request = RunRequest(tests=self.tests, until=self.until)
-        return _together(
+        return _with_costs_of(
             self.backend.run(request, files=self.check.files, removed=self.check.removed), *before
         )
 
@@ -188,14 +195,14 @@ class Judged:
             texts, true = drawn_alike(self._tree(files, removed), rng=random.Random(seed))
             request = RunRequest(tests=[*self.tests, *true.values()], until=self.until)
             run = self.backend.run(request, files={**files, **texts}, removed=removed)
-            odd = [test for test in true if _odd(run, {test: False})]
+            odd = [test for test in true if _wrongly_ended(run, {test: False})]
             unfinished = run.stop is not None and not run.uncollected
             if not odd or (unfinished and not any(_passed(run, test) for test in odd)):
                 break
             changed, also = drawn_alike(self._tree({}, ()), rng=random.Random(seed))
             usual = self.backend.run(replace(request, until=math.inf), files=changed)
             before.append(usual)
-            real = [test for test in odd if test in also and not _odd(usual, {test: False})]
+            real = [test for test in odd if test in also and not _wrongly_ended(usual, {test: False})]
             if real and run.uncollected:
                 return replace(
                     run, uncollected="", stop=(Outcome.FAILED, "does not build if its tests change")
@@ -235,13 +242,13 @@ def _passed(run: ProjectRun, test: str) -> bool:
     return test in run.results and run.results[test].outcome is Outcome.PASSED
 
 
-def _odd(run: ProjectRun, must: Mapping[str, bool]) -> list[str]:
+def _wrongly_ended(run: ProjectRun, must: Mapping[str, bool]) -> list[str]:
     """Canaries that did not end as they must. One that took too long or had no memory says nothing."""
     wrong = {test: Outcome.FAILED if passes else Outcome.PASSED for test, passes in must.items()}
     return [test for test in wrong if test not in run.results or run.results[test].outcome is wrong[test]]
 
 
-def _together(last: ProjectRun, *before: ProjectRun) -> ProjectRun:
+def _with_costs_of(last: ProjectRun, *before: ProjectRun) -> ProjectRun:
     return replace(
         last,
         cpu_seconds=last.cpu_seconds + sum(run.cpu_seconds for run in before),
@@ -273,7 +280,7 @@ class ProjectToolchain:
         check = task.check.only(ProjectCheck)
         if not check.failing and not check.passing:
             raise VerificationError("the project check names no tests")
-        base = load(check)
+        base = load_snapshot(check)
         if refused := refusal(check, base, task.language):
             return _refused(check, refused)
         began = time.monotonic()
@@ -291,7 +298,7 @@ class ProjectToolchain:
         verdict = verdict_of(run, tests, time.monotonic() - began)
         return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
 
-    def _backend(self, check: ProjectCheck, base: snapshot.Files, language: str) -> Backend:
+    def _backend(self, check: ProjectCheck, base: Files, language: str) -> Backend:
         key = check.digest, language
         backend = self._backends.pop(key, None)
         if backend is None:
@@ -300,47 +307,6 @@ class ProjectToolchain:
         while len(self._backends) > _OPEN:
             self._backends.popitem(last=False)[1].close()
         return backend
-
-
-def load(check: ProjectCheck) -> snapshot.Files:
-    """The files of the check's snapshot. Raises VerificationError when it is missing or another one."""
-    path = snapshot.locate(check.project)
-    files, digest = _loaded(str(path), path.stat().st_mtime_ns)
-    if digest != check.digest:
-        raise VerificationError(
-            f"the project's snapshot {path} is another one: its files have digest {digest}, "
-            f"the task was made with {check.digest}"
-        )
-    return files
-
-
-@lru_cache(maxsize=8)
-def _loaded(path: str, changed: int) -> tuple[snapshot.Files, str]:
-    files = snapshot.unpack(snapshot.locate(path))
-    return files, snapshot.digest_of(files)
-
-
-def refusal(check: ProjectCheck, base: snapshot.Files, language: str) -> str:
-    """The file by which the edit would change what tests say, or an empty text."""
-    named = {test.partition("::")[0] for test in (*check.failing, *check.passing)}
-    layout = layout_of(base)
-    for path in (*check.files, *check.removed):
-        text = check.files.get(path)
-        if text is not None and base.get(path) == text.encode("utf-8", "surrogatepass"):
-            continue
-        if path in named or is_protected(path, language):
-            return path
-        if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
-            return path
-        if language == "python" and path not in base and shadows(path, layout.own, layout.roots):
-            return path
-    return ""
-
-
-def _rust_tests(text: str | bytes | None) -> list[str]:
-    from strop.verification.project.cargo import tests_within
-
-    return tests_within(text.decode(errors="replace") if isinstance(text, bytes) else text or "")
 
 
 def verdict_of(run: ProjectRun, tests: list[str], seconds: float) -> Verdict:

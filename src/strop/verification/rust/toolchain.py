@@ -54,7 +54,7 @@ from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import take_in
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
-from strop.verification.rust.rules import give_up, groups, worth_a_look
+from strop.verification.rust.rules import give_up, groups, needs_second_look
 from strop.verification.rust.scan import scan
 from strop.verification.rust.second_look import Rounds
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
@@ -151,7 +151,7 @@ class RustToolchain:
 
     def _learn(self, cases: Sequence[RustAnswer]) -> None:
         """Gives the cases what a second look needs, found by judging the references of tasks that are new here."""
-        typed = [case for case in cases if worth_a_look(case)]
+        typed = [case for case in cases if needs_second_look(case)]
         new = {_task_key(case): case for case in typed if _task_key(case) not in self._rounds}
         if len(self._rounds) + len(new) > _MOST_TASKS:
             self._rounds.clear()
