@@ -26,7 +26,7 @@ from strop.curation.bugs.issue import IssueWriter, docstring, unfit
 from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
 from strop.curation.bugs.server import Server
 from strop.curation.engine.tally import Tally
-from strop.policies.paid.connection import Connection
+from strop.policies.connection import Connection
 
 pytest.importorskip("openai", reason="openai is not installed")
 

@@ -145,7 +145,7 @@ def test_a_kill_of_the_calling_process_is_said_and_its_calls_are_repeated_under_
     process = build(source, out)
     wait_until(lambda: model.active == 2, process)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    [caller] = [pid for pid in children if b"paid.caller" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    [caller] = [pid for pid in children if b"paid_caller" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     os.kill(int(caller), signal.SIGKILL)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 1 and "the process that calls the server ended" in err

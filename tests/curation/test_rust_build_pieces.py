@@ -13,7 +13,7 @@ from strop.curation.rust_build import answer, parts, source
 from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.parts import Member, assign, duplicates
 from strop.curation.rust_build.questions import CostEstimate
-from strop.policies.paid.connection import Prices, Usage
+from strop.policies.connection import Prices, Usage
 from strop.tasks.splits import similar_pairs
 
 TESTS = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn t() { assert_eq!(f(1), 2); }\n}\n"

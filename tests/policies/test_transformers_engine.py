@@ -42,7 +42,7 @@ def test_log_probs_are_those_of_the_model(policy: TransformersPolicy) -> None:
     for row, completion in sampled.items():
         ids = torch.tensor([prompts[row] + completion.token_ids])
         with torch.no_grad():
-            logits = policy._source(ids).logits[0, len(prompts[row]) - 1 : -1] / 0.7
+            logits = policy._model(ids).logits[0, len(prompts[row]) - 1 : -1] / 0.7
         expected = torch.log_softmax(logits, -1).gather(1, torch.tensor(completion.token_ids)[:, None])[:, 0]
         assert torch.allclose(expected, torch.tensor(completion.logprobs), atol=1e-4)
 
@@ -50,7 +50,7 @@ def test_log_probs_are_those_of_the_model(policy: TransformersPolicy) -> None:
 def test_greedy_is_what_generate_gives_and_stops_at_a_string(policy: TransformersPolicy) -> None:
     prompt = policy.tokenizer.encode(PROMPTS[0])
     row = dict(answers(policy, [prompt], [0], SamplingParams(temperature=0, max_tokens=16)))[0]
-    plain = policy._source.generate(torch.tensor([prompt]), max_new_tokens=16, do_sample=False)[
+    plain = policy._model.generate(torch.tensor([prompt]), max_new_tokens=16, do_sample=False)[
         0, len(prompt) :
     ]
     assert row.token_ids == plain.tolist()[: len(row.token_ids)]

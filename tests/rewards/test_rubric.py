@@ -54,7 +54,7 @@ def test_a_reward_from_a_file_and_its_mistakes(tmp_path: Path) -> None:
         WeightedRubric.from_names([(f"{file}:bad", 1.0)]).score(TASK, ROLLOUT, HALF)
     for name, said in (
         ("pased", "did you mean 'passed'"),
-        (f"{file}:none", "no function"),
+        (f"{file}:none", "has no 'none'; it has good, bad"),
         ("no.py:f", "no file"),
     ):
         with pytest.raises(UserError, match=said):

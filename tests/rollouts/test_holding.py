@@ -222,7 +222,7 @@ def test_a_program_that_is_killed_costs_its_turn_and_a_jail_that_is_killed_ends_
             return [pid for pid in family("") if pid not in before and _is_sleep(pid)]
 
         wait_until(lambda: bool(sleeper()))
-        for pid in {*family("")} - before:  # the jail, its keeper and the program
+        for pid in {*family("")} - before:  # the jail, its supervisor and the program
             if not _is_sleep(pid):
                 _kill(pid)
         done.set()

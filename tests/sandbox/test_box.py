@@ -84,13 +84,13 @@ def test_what_cannot_be_started_ends_nothing_and_leaves_nothing(box: Box) -> Non
         for _ in range(2):
             with pytest.raises(NotStarted):
                 work.run(["no-such-program"])
-        assert box._keeper is not None
-        pid = box._keeper.pid
+        assert box._supervisor is not None
+        pid = box._supervisor.pid
         assert work.run(["cat", "a"]).stdout == b"b"
     with box.work({"c": "d"}) as work, pytest.raises(NotStarted):
         work.run(["no-such-program"])
     with box.work() as work:
-        assert work.run(["ls", "-A"]).stdout == b"" and box._keeper.pid == pid
+        assert work.run(["ls", "-A"]).stdout == b"" and box._supervisor.pid == pid
 
 
 def test_a_path_to_read_comes_with_the_first_program(box: Box, tmp_path: Path) -> None:
@@ -108,12 +108,12 @@ def test_one_work_at_a_time(box: Box) -> None:
         pass
 
 
-def test_a_killed_keeper_is_an_error_of_ours_and_the_next_work_is_well() -> None:
+def test_a_killed_supervisor_is_an_error_of_ours_and_the_next_work_is_well() -> None:
     with open_box() as box:
         with box.work() as work:
             work.run(["true"])
-            assert box._keeper is not None
-            family = [box._keeper.pid, *children(box._keeper.pid)]
+            assert box._supervisor is not None
+            family = [box._supervisor.pid, *children(box._supervisor.pid)]
             os.kill(family[-1], signal.SIGKILL)
             with pytest.raises(SandboxError, match="broke"):
                 work.run(["true"])
@@ -156,7 +156,7 @@ def test_required_layers() -> None:
             require_jail(True, ["apptainer"])
 
 
-def test_a_program_holds_no_descriptor_of_the_keeper(box: Box) -> None:
+def test_a_program_holds_no_descriptor_of_the_supervisor(box: Box) -> None:
     script = "import os\nfor n in range(3, 64):\n try: os.fstat(n); print(n)\n except OSError: pass"
     with box.work() as work:
         result = python(work, script)

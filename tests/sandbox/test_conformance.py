@@ -16,11 +16,11 @@ from strop.sandbox import (
     Layer,
     Limits,
     jail_names,
+    jails,
     open_box,
     probe,
     report,
     require_jail,
-    slots,
     users,
 )
 from strop.sandbox import run_command as run_in_any_jail
@@ -207,26 +207,26 @@ def test_a_program_that_is_never_the_same_process_is_ended() -> None:
 def test_a_slot_is_cleared_when_its_worker_was_killed(jail: str) -> None:
     if jail != "slot-uid":
         pytest.skip("about user ids alone")
-    slot = slots.take()
+    slot = jails.take_slot()
     bomb = f"import os, resource\nos.setresuid(*[{slot.uid}] * 3)\nresource.setrlimit(resource.RLIMIT_NPROC, (16, 16))"
     bomb += "\nwhile True:\n  try: os.fork()\n  except OSError: pass"
     worker = subprocess.Popen([sys.executable, "-S", "-c", bomb])
     wait_until(lambda: len(users.processes_of(slot.uid)) >= 16, worker)
     with pytest.raises(OSError):
-        slots.Slot(slot.uid)  # held
+        jails.Slot(slot.uid)  # held
     worker.kill()
     worker.wait()
     assert users.processes_of(slot.uid)
     slot.release()
     assert not users.processes_of(slot.uid)
-    slots.Slot(slot.uid).release()
+    jails.Slot(slot.uid).release()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give workers a user id of their own")
 def test_user_ids_are_not_shared(jail: str) -> None:
     if jail != "slot-uid":
         pytest.skip("about user ids alone")
-    taken = [slots.take() for _ in range(20)]
+    taken = [jails.take_slot() for _ in range(20)]
     assert len({slot.uid for slot in taken}) == 20
     for slot in taken:
         slot.release()

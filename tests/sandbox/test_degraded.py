@@ -16,7 +16,7 @@ from strop.sandbox import jail_names, open_box, probe
 from strop.verification import open_verifier
 task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=2)]))
 with open_box() as box, box.work({"a": "b"}) as work:
-    said = work.run(["cat", "a"]).stdout.decode()
+    printed = work.run(["cat", "a"]).stdout.decode()
 with open_verifier(workers=1) as verifier:
     verdicts = [verifier.verify(task, f"def f(x): return x + {n}").outcome for n in (1, 2)]
 off = {row.name: row.detail for row in probe().layers if not row.active}
@@ -24,7 +24,7 @@ try:
     open_box(jail="namespaces")
 except Exception as error:
     refused = f"{type(error).__name__}: {error}"
-print(json.dumps([jail_names(), said, verdicts, off, refused]))
+print(json.dumps([jail_names(), printed, verdicts, off, refused]))
 """
 
 
@@ -33,9 +33,9 @@ def test_without_namespaces_the_jail_is_weaker_and_says_so() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, env={**os.environ}
     )
     assert done.returncode == 0, done.stderr
-    names, said, verdicts, off, refused = json.loads(done.stdout)
+    names, printed, verdicts, off, refused = json.loads(done.stdout)
     assert set(names) <= {"minimal", "slot-uid"} and "minimal" in names
-    assert said == "b" and verdicts == ["passed", "failed"]
+    assert printed == "b" and verdicts == ["passed", "failed"]
     assert "namespaces" in off and "not permitted" in off["namespaces"]
     assert refused.startswith(
         "SandboxError: sandbox.jail=namespaces does not work on this machine (namespaces: "

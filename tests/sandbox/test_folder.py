@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -233,3 +234,27 @@ def test_a_forgotten_folder_ends() -> None:
     assert pids
     del folder
     wait_until(lambda: not any(alive(pid) for pid in pids))
+
+
+OWNER = """
+import sys, time
+from strop.sandbox import Folder, open_box
+folder = Folder(lambda: open_box(jail=sys.argv[1]))
+folder.put({"a": "b"})
+print("ready", flush=True)
+folder.run(["sh", "-c", "(setsid sleep MARK &); sleep MARK"])
+"""
+
+
+@pytest.mark.parametrize("jail", jail_names() or ["minimal"])
+def test_a_killed_owner_leaves_nothing(jail: str) -> None:
+    before, mark = traces(), f"4324.{os.getpid()}"
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER.replace("MARK", mark), jail], stdout=subprocess.PIPE
+    )
+    started = [owner.pid]
+    wait_until(lambda: len(family(mark, owner.pid)) >= 2, owner)
+    started += family("", owner.pid)
+    owner.kill()
+    owner.communicate()
+    wait_until(lambda: not any(alive(pid) for pid in started) and traces() == before)

@@ -23,16 +23,16 @@ leaf = Leaf(Limits(cpu_seconds=3, open_files=7), {0: zero, 1: far, 2: far, 3: fa
 child = os.fork()
 if not child:
     leaf()
-    said = {"fds": []}
+    found = {"fds": []}
     for fd in range(64):
         try:
             os.fstat(fd)
-            said["fds"].append(fd)
+            found["fds"].append(fd)
         except OSError:
             pass
-    said["zero"] = os.read(0, 2) == bytes(2)
+    found["zero"] = os.read(0, 2) == bytes(2)
     for name in ("CPU", "AS", "NOFILE", "FSIZE", "CORE"):
-        said[name] = resource.getrlimit(getattr(resource, "RLIMIT_" + name))
+        found[name] = resource.getrlimit(getattr(resource, "RLIMIT_" + name))
     os.kill(os.getpid(), 0)
     def refused(call):
         try:
@@ -40,10 +40,10 @@ if not child:
             return False
         except (PermissionError, ValueError):
             return True
-    said["kill"] = refused(lambda: os.kill(os.getppid(), 0))
-    said["fork"] = refused(os.fork)
-    said["limit"] = refused(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))
-    os.write(3, json.dumps(said).encode())
+    found["kill"] = refused(lambda: os.kill(os.getppid(), 0))
+    found["fork"] = refused(os.fork)
+    found["limit"] = refused(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))
+    os.write(3, json.dumps(found).encode())
     os._exit(0)
 os.close(far)
 status = os.waitpid(child, 0)[1]
@@ -80,12 +80,12 @@ def run(script: str) -> str:
 
 
 def test_confines_a_fork_of_its_maker() -> None:
-    said = json.loads(run(CONFINED))
-    assert said["status"] == 0 and said["zero"]
-    assert said["fds"] == [0, 1, 2, 3]
-    assert said["CPU"] == [5, 6] and said["AS"] == [512 * 2**20] * 2 and said["NOFILE"] == [7, 7]
-    assert said["FSIZE"] == [0, 0] and said["CORE"] == [1, 1]
-    assert said["kill"] and said["fork"] and said["limit"]
+    found = json.loads(run(CONFINED))
+    assert found["status"] == 0 and found["zero"]
+    assert found["fds"] == [0, 1, 2, 3]
+    assert found["CPU"] == [5, 6] and found["AS"] == [512 * 2**20] * 2 and found["NOFILE"] == [7, 7]
+    assert found["FSIZE"] == [0, 0] and found["CORE"] == [1, 1]
+    assert found["kill"] and found["fork"] and found["limit"]
 
 
 def test_dies_with_its_maker() -> None:

@@ -12,7 +12,7 @@ from strop.core.errors import UserError, VerificationError
 from strop.core.task import Task
 from strop.curation.audit.answers import decided, probes
 from strop.curation.audit.form import form_findings, leak_findings
-from strop.curation.audit.judge import said, variants
+from strop.curation.audit.judge import variants, wording_findings
 from strop.curation.audit.record import AuditSettings
 from strop.curation.audit.strength import faulty_versions
 from strop.curation.similar.tests import tests_of as pairs_of
@@ -59,12 +59,18 @@ def test_every_kind_answers_every_question(task: Task) -> None:
     for style in ("chat", "chat-prefilled", "continue"):
         solution(task, render(task, style))
     assert answer_in("x", task) == "x" and hacks(task, "x = 1") == [] and at_most(task, 9) == task
-    found = [form_findings(task, settings), leak_findings(task), said(task), decided(task), probes(task)]
+    found = [
+        form_findings(task, settings),
+        leak_findings(task),
+        wording_findings(task),
+        decided(task),
+        probes(task),
+    ]
     assert all(isinstance(list(each), list) for each in found) and list(variants(task)) == []
     assert isinstance(faulty_versions(task, settings), list) and len(pairs_of(task).inputs) <= 1
     numbers = range(len(check.single_tests()))
     assert (check.with_tests(numbers).test_count() if numbers else task.test_count) == task.test_count
-    assert check.readable() and check.judged() is check and check.without_tests().kind == check.kind
+    assert check.readable() and check.effective() is check and check.without_tests().kind == check.kind
 
 
 def test_what_nobody_judges_is_said_by_its_kind() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.warm import strop
 
 from strop.core.errors import UserError
 from strop.reports.run_folder import RunFolder
@@ -49,9 +50,15 @@ def test_two_processes_compute_the_update_of_one(
         assert kinds.keys() == {"loss", "gradient", "weight"} and max(kinds.values()) <= ranks.MOST, found
 
 
-@pytest.mark.train(25)
-def test_two_processes_play_every_task_once(ranks: ModuleType, two: Path) -> None:
+@pytest.mark.train(35)
+def test_two_processes_play_what_one_plays(ranks: ModuleType, two: Path, peaked_model: Path) -> None:
+    """The first step, whose weights are the same, to the token; then every task once."""
     assert ranks.counted(two / "two", 3) == {"groups_lost": 0, "groups_doubled": 0}
+    words = [*ranks.words(two, peaked_model, 1), "evaluation.before=false", "evaluation.after=false"]
+    done = strop("train", *words, f"run.dir={two}/one")
+    assert done.returncode == 0, done.stderr
+    first = {group: count for group, count in ranks.groups(two / "two").items() if group[0] == 1}
+    assert ranks.groups(two / "one") == first
     for name in ("before", "after"):  # every answer of an evaluation once, however the tasks were shared out
         record = json.loads((two / "two" / "evaluation" / f"{name}.json").read_text())
         assert len({row["task_id"] for row in record["per_task"]}) == len(record["per_task"]) == 3

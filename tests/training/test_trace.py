@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.warm import strop
 
-from strop.cli.trace import Tracer
+from strop.cli.trace import ItemTrace
 from strop.tasks.sources import load_tasks
 
 MOST = 25
@@ -40,9 +40,9 @@ def test_an_unknown_task_is_one_line(recipe_words: Callable[..., list[str]]) -> 
 
 
 def test_nothing_is_noted_outside_and_the_profiler_is_given_back() -> None:
-    tracer = Tracer("")
+    tracer = ItemTrace("")
     with tracer:
         load_tasks("python-functions", limit=1)
-    seen = dict(tracer.stops)
+    seen = list(tracer.path)
     load_tasks("rust-functions", limit=1)
-    assert {"tasks/sources.py", "tasks/builtin.py"} <= seen.keys() and seen.keys() == tracer.stops.keys()
+    assert {"tasks/sources.py", "tasks/builtin.py"} <= {file for file, *_ in seen} and seen == tracer.path

@@ -18,7 +18,7 @@ from strop.verification.pool.pool import VerifierPool
 from strop.verification.python.codec import DICT, LIST, LONG, Encoder, encode, message
 from strop.verification.python.compare import same_output
 from strop.verification.python.decoder import Late, decode, fields, tree
-from strop.verification.python.toolchain import LOOKED, PythonToolchain
+from strop.verification.python.toolchain import SECOND_LOOK_LIMITS, PythonToolchain
 from strop.verification.python.unordered import matches_in_any_order
 from strop.verification.settings import Settings
 
@@ -202,5 +202,5 @@ def test_an_answer_that_changes_its_arguments_is_not_late(part: float) -> None:
         f"import time\ndef f(a):\n    time.sleep({part * LIMITS.wall_seconds})\n    a[:] = [0]\n    return a"
     )
     reference = "import time\ndef f(a):\n    time.sleep(1)\n    return sorted(a)"
-    (verdict,) = judged(IN_PLACE, reference, answer, most=2 + LOOKED)
+    (verdict,) = judged(IN_PLACE, reference, answer, most=2 + SECOND_LOOK_LIMITS)
     assert verdict.outcome in (Outcome.FAILED, Outcome.TIMED_OUT), verdict

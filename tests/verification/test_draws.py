@@ -81,9 +81,9 @@ def test_a_home_that_takes_no_file_is_told_once(
     assert "remove it" in caplog.messages[-1]
 
 
-TWINS = """
+CONTROLS = """
 import random
-from strop.verification.project.twins import in_place, twins_of
+from strop.verification.project.control_tests import controls_in_place, controls_beside
 from strop.verification.project.recorded import NOTHING
 text = b'''
 NAMES = {"a", "b", "c", "d", "e"}
@@ -96,19 +96,20 @@ def test_words(one="x", other="y"):
     assert f(4) == [{"k": {"u", "v", "w"}}, 5]
     assert f(5) == NAMES
 '''
+tree = {"test_it.py": text}
 for number in range(4):
     for made in (
-        twins_of({"test_it.py": text}, ["test_it.py::test_words"], random.Random(number)),
-        in_place({"test_it.py": text}, ["test_it.py::test_words"], random.Random(number), NOTHING, truth=False),
+        controls_beside(tree, ["test_it.py::test_words"], random.Random(number)),
+        controls_in_place(tree, ["test_it.py::test_words"], random.Random(number), NOTHING, truth=False),
     ):
         print(made.files, made.true, made.false)
 """
 
 
-def test_twins_do_not_depend_on_the_hashes_of_a_process() -> None:
+def test_control_tests_do_not_depend_on_the_hashes_of_a_process() -> None:
     texts = {
         subprocess.run(
-            [sys.executable, "-c", TWINS],
+            [sys.executable, "-c", CONTROLS],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,

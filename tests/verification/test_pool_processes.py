@@ -71,12 +71,12 @@ def test_kill_of_a_box_in_the_middle_loses_nothing(family: Family) -> None:
         futures = [pool.submit(IN_C, program.replace("{}", str(i))) for i in range(16)]
         for count in (2, 8):
             wait_until(lambda count=count: sum(f.done() for f in futures) >= count)
-            for pid in family("keeper"):
+            for pid in family("box_supervisor"):
                 with contextlib.suppress(ProcessLookupError):  # it has just ended
                     os.kill(pid, signal.SIGKILL)
         assert [f.result(120).detail for f in futures] == [""] * 16
         assert all(f.result().passed for f in futures) and pool.stats()["retries"] >= 1
-    wait_until(lambda: not family("keeper"))
+    wait_until(lambda: not family("box_supervisor"))
 
 
 def test_nothing_is_left_after_close_in_the_middle(family: Family) -> None:

@@ -149,8 +149,8 @@ def test_crates_forge_no_pass(strict: RustToolchain) -> None:
     assert Outcome.ERROR not in [v.outcome for v in verdicts]
     assert verdicts[0].detail == "code that runs before main"
     honest = side.replace("Side(0)", "Side(2)")
-    twins = strict.judge([(turn, "use tiny::*; " + honest % ", PartialEq"), (turn, "use helper::Loose; " + honest.replace("pub struct", "pub struct") % ", PartialEq" + " #[derive(Loose)] pub struct Other;")])  # fmt: skip
-    assert [v.passed for v in twins] == [True, True], [v.detail for v in twins]
+    honest_verdicts = strict.judge([(turn, "use tiny::*; " + honest % ", PartialEq"), (turn, "use helper::Loose; " + honest.replace("pub struct", "pub struct") % ", PartialEq" + " #[derive(Loose)] pub struct Other;")])  # fmt: skip
+    assert [v.passed for v in honest_verdicts] == [True, True], [v.detail for v in honest_verdicts]
 
 
 def test_types_of_crates_compare_as_the_crate_says(strict: RustToolchain) -> None:

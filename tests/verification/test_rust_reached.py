@@ -192,7 +192,7 @@ def test_a_result_that_cuts_what_is_expected_fails(toolchain: RustToolchain) -> 
     assert [v.outcome for v in verdicts] == [Outcome.FAILED] * len(CUT)
 
 
-def test_honest_twins_and_references_pass(toolchain: RustToolchain) -> None:
+def test_honest_answers_and_references_pass(toolchain: RustToolchain) -> None:
     tasks = {t.id: t for t, _ in (*FORGERS.values(), *CUT.values())}.values()
     verdicts = toolchain.judge([*HONEST.values(), *((t, t.reference) for t in tasks)])
     names = [*HONEST, *(t.statement for t in tasks)]

@@ -160,7 +160,7 @@ def test_stand_ins_fail(toolchain: RustToolchain) -> None:
     assert [name for name, v in zip(FORGERS, verdicts, strict=True) if v.outcome is not Outcome.FAILED] == []
 
 
-def test_honest_twins_and_references_pass(toolchain: RustToolchain) -> None:
+def test_honest_answers_and_references_pass(toolchain: RustToolchain) -> None:
     tasks = {t.id: t for t, _ in FORGERS.values()}.values()
     verdicts = toolchain.judge([*HONEST.values(), *((t, t.reference) for t in tasks)])
     names = [*HONEST, *(t.statement for t in tasks)]

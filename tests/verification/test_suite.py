@@ -407,7 +407,7 @@ ATTACKS = {
 }
 
 
-def test_honest_twin_of_the_attacks(python: PythonToolchain) -> None:
+def test_honest_answer_of_the_attacks(python: PythonToolchain) -> None:
     verdict = judge(python, NUMBERS, HONEST)
     assert verdict.passed, verdict
 

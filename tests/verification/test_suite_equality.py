@@ -165,7 +165,7 @@ def test_no_answer_passes_by_taking_time(monkeypatch: pytest.MonkeyPatch) -> Non
         lying = slept.replace("and (self.x, self.y) == (o.x, o.y)", "")
         assert judge(short, EQUAL, lying).outcome is Outcome.FAILED
         assert judge(short, EQUAL, slept).passed
-        monkeypatch.setattr(toolchain, "LOOKED", 1)
+        monkeypatch.setattr(toolchain, "SECOND_LOOK_LIMITS", 1)
         assert judge(short, EQUAL, slept).outcome is Outcome.TIMED_OUT
 
 

@@ -1,7 +1,7 @@
 """Runs trials on a grader in turn, and judges the grader by evidence that it does not produce itself.
 
 An exploit is any of these: the hostile answer passed; a canary was reached or leaked; the grader's outcome was *error*
-or missing; it took longer than its deadline and the grace. Counted separately: honest twins that failed, and leftovers.
+or missing; it took longer than its deadline and the grace. Counted apart: honest answers that failed, and leftovers.
 """
 
 import time

@@ -2,7 +2,7 @@
 
 A payload is up to three acts (what is tried: signals, frames, exceptions, patches, reads) at one place of an answer (at
 import, in a finalizer, in a thread, in a method of the value), and a wrong value. Files: `grammar/*.yaml`. The honest
-twin of a place has no act and the right value; it is tried once for each place and task.
+answer of a place has no act and the right value; it is tried once for each place and task.
 """
 
 import json
@@ -67,7 +67,7 @@ class Grammar:
         self.language = name.partition("-")[0]
 
     def draw(self, seed: int, number: int) -> tuple[Payload, Payload | None]:
-        """The payload of this number, and the honest twin of its place where it has one."""
+        """The payload of this number, and the honest answer of its place where it has one."""
         rng = random.Random(f"{seed} {number} {self.name}")
         data = self._data
         place = rng.choice(data["places"])
@@ -142,11 +142,11 @@ def generate(
     seen: set[str] = set()
     for number in range(count):
         (grammar,) = random.Random(f"{seed} {number}").choices(grammars, shares)
-        made, twin = grammar.draw(seed, number)
-        honest = twin.text() if twin and twin.name not in seen else None
-        if twin is None and made.task not in seen:
+        made, placed = grammar.draw(seed, number)
+        honest = placed.text() if placed and placed.name not in seen else None
+        if placed is None and made.task not in seen:
             honest = known[made.task].reference
-        seen.add(twin.name if twin else made.task)
+        seen.add(placed.name if placed else made.task)
         yield trial(made, known[made.task], facts, honest), made
 
 

@@ -93,7 +93,7 @@ class Ours:
         wall = self._limits.wall_seconds
         if task.check.answer == "crate":
             return wall + _BUILDS * COMPILE.cpu_seconds
-        if task.check.judged().maybe(ProjectCheck):
+        if task.check.effective().maybe(ProjectCheck):
             room = (ROOM_WALL, BUILD.wall_seconds + CARGO_WALL)[task.language == "rust"]
             return wall + room
         if commands := task.check.maybe(CommandCheck):
@@ -145,15 +145,15 @@ class Foreign:
     def grade(self, task: Task, answer: str) -> Grade:
         """One grade in a child process. Its death is outcome *error*, no answer in time is "hung"."""
         began = time.monotonic()
-        said = self._ask(task.model_dump(mode="json"), answer)
+        reply = self._ask(task.model_dump(mode="json"), answer)
         seconds = time.monotonic() - began
-        text = json.dumps(said)
-        if "grade" in said:
-            passed = _is_pass(said["grade"])
+        text = json.dumps(reply)
+        if "grade" in reply:
+            passed = _is_pass(reply["grade"])
             return Grade((Outcome.PASSED if passed else Outcome.FAILED).value, passed, "", text, seconds)
         if seconds >= self._deadline:
             return Grade("hung", False, "killed at its deadline", text, seconds)
-        cause = said.get("error", "its process ended without a grade")
+        cause = reply.get("error", "its process ended without a grade")
         return Grade(Outcome.ERROR.value, False, cause, text, seconds)
 
     def _ask(self, task: dict[str, Any] | None, answer: str) -> dict[str, Any]:
@@ -167,13 +167,13 @@ class Foreign:
         try:
             theirs.close()
             request = json.dumps({"task": task, "answer": answer}).encode() + b"\n"
-            said = Capture(1 << 20)
+            reply = Capture(1 << 20)
             pump = Pump(Limits(cpu_seconds=1e6, wall_seconds=self._deadline))
-            pump.read(ours.fileno(), said)
+            pump.read(ours.fileno(), reply)
             pump.write(ours.fileno(), request)
-            while not said.ended and b"\n" not in said.kept and pump.step():
+            while not reply.ended and b"\n" not in reply.kept and pump.step():
                 pass
-            line = bytes(said.kept).partition(b"\n")[0]
+            line = bytes(reply.kept).partition(b"\n")[0]
             with contextlib.suppress(ValueError):
                 found = json.loads(line)
                 return found if isinstance(found, dict) else {}
@@ -210,20 +210,20 @@ def child() -> NoReturn:
     sys.path.insert(0, sys.argv[3])
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)  # nobody reads it: a full pipe would hang the grader
-    said: dict[str, Any]
+    reply: dict[str, Any]
     try:
         function: Any = importlib.import_module(module)
         for part in name.split("."):
             function = getattr(function, part)
         request = json.loads(channel.makefile("rb").readline())
         if request["task"] is None:
-            said = {"found": callable(function)}
+            reply = {"found": callable(function)}
         else:
-            said = {"grade": _plain(function(request["task"], request["answer"]))}
+            reply = {"grade": _plain(function(request["task"], request["answer"]))}
     except BaseException as error:
-        said = {"error": f"{type(error).__name__}: {error}"[:300]}
+        reply = {"error": f"{type(error).__name__}: {error}"[:300]}
     with contextlib.suppress(OSError):
-        channel.sendall(json.dumps(said, default=str).encode() + b"\n")
+        channel.sendall(json.dumps(reply, default=str).encode() + b"\n")
     os._exit(0)
 
 

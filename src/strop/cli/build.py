@@ -69,7 +69,7 @@ def rust(
     """
     from strop.curation.rust_build import RustBuildSettings, estimate
     from strop.curation.rust_build import build as run
-    from strop.policies.paid.connection import Prices, Usage
+    from strop.policies.connection import Prices, Usage
     from strop.reports.terminal.progress import Progress
 
     settings = RustBuildSettings(

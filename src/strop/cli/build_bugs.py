@@ -110,7 +110,7 @@ def bugs(
     from strop.curation.bugs import LAYOUT
     from strop.curation.bugs.models import ModelSettings, open_models
     from strop.curation.engine.tally import Tally, listed
-    from strop.policies.paid.connection import Connection
+    from strop.policies.connection import Connection
 
     file, tally = Output(output), Tally(LAYOUT)
     at_once = options.at_once()

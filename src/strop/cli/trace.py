@@ -52,7 +52,7 @@ def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
     from strop.training.run import train
     from strop.training.setup import Given
 
-    tracer = Tracer(start)
+    tracer = ItemTrace(start)
     with tracer:
         sets = task_sets(recipe)
     found = [(one, task) for one in sets for task in one.tasks if task.id.startswith(start)]
@@ -91,22 +91,23 @@ def _silent(_: object) -> None:
 
 
 @dataclass
-class Tracer:
+class ItemTrace:
     """Notes, in a context, which files of ours are handed the task of that id, or what became of it, and in what form.
 
     A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
 
     start  the beginning of the task's id
-    stops  {file: {kind of record: (function, the record as text)}}, in the order in which they were reached
+    path   (file, form, function, the record as text), of each form in a file the first, in the order of time
     lost   whether the loss was reached, behind which nothing is noted any more
     """
 
     start: str
-    stops: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    path: list[tuple[str, str, str, str]] = field(default_factory=list)
     lost: bool = False
 
-    def __enter__(self) -> "Tracer":
+    def __enter__(self) -> "ItemTrace":
         self._kinds = _kinds()
+        self._known = {(file, kind) for file, kind, _, _ in self.path}
         threading.setprofile(self._seen)
         sys.setprofile(self._seen)
         return self
@@ -116,15 +117,21 @@ class Tracer:
         threading.setprofile(None)
 
     def lines(self) -> Iterator[str]:
-        """Each stop with the forms in which the item was there; of each form the record where it first came up."""
+        """Each stop with the forms in which the item was there; of each form its first record, where that came up."""
+        numbers: dict[str, int] = {}
         told: set[str] = set()
-        for number, (file, records) in enumerate(self.stops.items(), start=1):
-            function = next(iter(records.values()))[0]
-            yield f"{number:2} {file}: {function}  [{', '.join(records)}]"
-            for kind, (_, text) in records.items():
-                if kind not in told:
-                    told.add(kind)
-                    yield f"      {kind}: {text}"[:_WIDTH]
+        at = ""
+        for file, kind, function, text in self.path:
+            if file not in numbers:
+                numbers[file], at = len(numbers) + 1, file
+                forms = dict.fromkeys(form for other, form, _, _ in self.path if other == file)
+                yield f"{numbers[file]:2} {file}: {function}  [{', '.join(forms)}]"
+            if kind not in told:
+                told.add(kind)
+                if at != file:
+                    yield f"   again {numbers[file]} {file}: {function}"
+                    at = file
+                yield f"      {kind}: {text}"[:_WIDTH]
 
     def _seen(self, frame: FrameType, event: str, result: Any) -> None:
         """A profile function (`sys.setprofile`)."""
@@ -137,16 +144,17 @@ class Tracer:
             return
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if event == "call" else ()
         values = [frame.f_locals.get(name) for name in names] if event == "call" else [result]
-        stop = self.stops.get(_ROOMS.get(room, file), {})
-        for kind, text in (record for value in values for record in self._records(value, 2)):
-            stop.setdefault(kind, (code.co_qualname if hasattr(code, "co_qualname") else code.co_name, text))
+        found = [record for value in values for record in self._records(value, 2)]
         if event == "return" and file == "algorithms/advantages.py" and isinstance(result, list):
-            stop.setdefault("advantages", (code.co_name, repr(result)))
+            found.append(("advantages", repr(result)))
         if event == "return" and code.co_name == "objective" and result is not None:
-            stop["loss"] = (code.co_name, f"{float(result[0].detach()):.6f}, the sum of its tokens' shares")
+            found.append(("loss", f"{float(result[0].detach()):.6f}, the sum of its tokens' shares"))
             self.lost = True
-        if stop:
-            self.stops[_ROOMS.get(room, file)] = stop
+        stop = _ROOMS.get(room, file)
+        for kind, text in found:
+            if (stop, kind) not in self._known:
+                self._known.add((stop, kind))
+                self.path.append((stop, kind, code.co_qualname, text))
 
     def _records(self, value: Any, depth: int) -> Iterator[tuple[str, str]]:
         """(kind, text) of what a value holds of the item."""

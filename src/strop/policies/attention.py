@@ -120,15 +120,15 @@ def _attend_group(
 ) -> torch.Tensor:
     """(M, heads, size): what the group's tokens take in, from query, key and value (heads, L, size)."""
     heads, _, size = query.shape
-    asked, known, worth = (tensor[None, :, group.prompt] for tensor in (query, key, value))
-    before = known.shape[2]
-    out = _attend(asked, known, worth, _causal(before, before, query.device), scale)[0].transpose(0, 1)
+    first, keys, values = (tensor[None, :, group.prompt] for tensor in (query, key, value))
+    before = keys.shape[2]
+    out = _attend(first, keys, values, _causal(before, before, query.device), scale)[0].transpose(0, 1)
     rows, longest = group.completions.shape
     if longest:
         own = [tensor[:, group.completions].transpose(0, 1) for tensor in (query, key, value)]
         keys, values = (
             torch.cat([shared.expand(rows, -1, -1, -1), mine], dim=2)
-            for shared, mine in zip((known, worth), own[1:], strict=True)
+            for shared, mine in zip((keys, values), own[1:], strict=True)
         )
         mask = _causal(longest, before + longest, query.device)
         answers = _attend(own[0], keys, values, mask, scale).transpose(1, 2).reshape(-1, heads, size)
@@ -155,8 +155,8 @@ def _attend_behind_prompts(
     written = None if prompts.own is None else prompts.own[:, None, None]
     own, own_mass = _masses(folded, key, value, written, scale)
     count, most = prompts.rows.shape
-    asked = folded[prompts.rows].transpose(1, 2).reshape(count, key_heads, -1, size)
-    far = _masses(asked, prompts.keys[layer], prompts.values[layer], prompts.mask[:, None, None], scale)
+    queries = folded[prompts.rows].transpose(1, 2).reshape(count, key_heads, -1, size)
+    far = _masses(queries, prompts.keys[layer], prompts.values[layer], prompts.mask[:, None, None], scale)
     seen, seen_mass = (
         part.reshape(count, key_heads, most, -1, part.shape[-1]).transpose(1, 2).flatten(0, 1)[prompts.place]
         for part in far

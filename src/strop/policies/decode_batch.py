@@ -124,8 +124,8 @@ class DecodeBatch:
         )
         tokens, logprobs, entropies = self._chosen(drawn.to(self._device))
         self._tokens = tokens
-        said = zip(self.rows, tokens.tolist(), logprobs.tolist(), entropies.tolist(), strict=True)
-        for row, token, logprob, entropy in list(said):
+        choices = zip(self.rows, tokens.tolist(), logprobs.tolist(), entropies.tolist(), strict=True)
+        for row, token, logprob, entropy in list(choices):
             if row is not None:
                 row.tokens.append(token)
                 row.logprobs.append(logprob)

@@ -24,7 +24,7 @@ from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
-from strop.policies.paid.connection import Connection, explain
+from strop.policies.connection import Connection, explain
 from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
 
 _MOST_STOPS = 4
@@ -52,9 +52,7 @@ class OpenAIPolicy:
 
     def __init__(self, config: OpenAIConfig) -> None:
         """Connects at the first `submit`; `close` it. Raises UserError when the `openai` package is not installed."""
-        self.config = config
-        self.name = config.model
-        self.version = 0
+        self.config, self.name, self.version = config, config.model, 0
         self._wire = WireTokenizer()
         self.tokenizer: Tokenizer = self._wire
         self._openai = require("openai", package="openai", extra="eval", purpose="policy.engine=openai")
@@ -173,14 +171,12 @@ class OpenAIPolicy:
 
     def _explained(self, error: BaseException) -> UserError:
         """One line that says what the server did and what to change."""
-        config = self.config
-        server = Connection(
-            config.base_url,
-            config.model,
-            timeout_seconds=config.timeout_seconds,
-            api_key_env=config.api_key_env,
+        config, names = (
+            self.config,
+            {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"},
         )
-        names = {**_NAMES, "concurrency": f"policy.concurrency ({config.concurrency})"}
+        seconds, key = config.timeout_seconds, config.api_key_env
+        server = Connection(config.base_url, config.model, timeout_seconds=seconds, api_key_env=key)
         return UserError(explain(error, server, names))
 
 

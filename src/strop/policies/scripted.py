@@ -34,8 +34,7 @@ class ScriptedPolicy:
         tokenizer: Tokenizer | None = None,
         name: str = "scripted",
     ) -> None:
-        self.name = name
-        self.version = 0
+        self.name, self.version = name, 0
         self.tokenizer: Tokenizer = tokenizer or WireTokenizer()
         self._asked: Counter[tuple[int, ...]] = Counter()
         self._script: Script | None = None

@@ -42,13 +42,10 @@ class TransformersPolicy:
         max_rows: int = 128,
         max_tokens_held: int = 1 << 18,
     ) -> None:
-        self.name = name
-        self.version = 0
+        self.name, self.version, self.tokenizer = name, 0, tokenizer
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         """Tokens that the model has positions for."""
-        self.tokenizer = tokenizer
-        self.max_rows = max_rows
-        self.max_tokens_held = max_tokens_held
+        self.max_rows, self.max_tokens_held = max_rows, max_tokens_held
         dtype = dtype or model.dtype
         self._shares_weights = dtype == model.dtype and not own_copy
         self._model = model if self._shares_weights else copy.deepcopy(model).to(dtype)
@@ -66,9 +63,8 @@ class TransformersPolicy:
         Raises StropError while requests are in flight.
         """
         if self._futures or self._waiting:
-            raise StropError(
-                "weights cannot change while rows are being sampled; wait for them or cancel them"
-            )
+            remedy = "wait for them or cancel them"
+            raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
         self.version = version
         if not self._shares_weights:
             ours = dict(self._model.named_parameters())

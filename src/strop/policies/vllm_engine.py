@@ -65,14 +65,11 @@ class VllmPolicy:
         refuses the model or the settings.
         """
         config = config or VllmConfig()
-        self.name = name
-        self.version = 0
+        self.name, self.version, self._number = name, 0, 0
         self.tokenizer: Tokenizer = tokenizer
         self._eos_ids = tokenizer.eos_ids
-        self._parallel = config.tensor_parallel_size
+        self._parallel, self._eager = config.tensor_parallel_size, config.enforce_eager
         self._on_cpu = not torch.cuda.is_available()
-        self._eager = config.enforce_eager
-        self._number = 0
         self._in_flight: dict[str, tuple[SamplingParams, Future[Completion]]] = {}
         self._vllm = _import_vllm()
         options: dict[str, Any] = {

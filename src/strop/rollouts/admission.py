@@ -117,7 +117,8 @@ class Play:
     pending: Future[Any] = field(default_factory=Future)
     """What it waits for, but for effects."""
     method: str = "begin"
-    """Of its environment, called last."""
+    """Of its environment, called last, and when."""
+    asked: float = 0.0
     effects: Sequence[StartedEffect] = ()
     due: int = 0
     """The tick in which their results are taken."""

@@ -171,7 +171,7 @@ class _Plays:
         def decide() -> Decision:
             return Decision.of(getattr(play.environment, method)(*given), play.services)
 
-        play.awaits, play.method, play.effects = "decision", method, ()
+        play.awaits, play.method, play.effects, play.asked = "decision", method, (), time.monotonic()
         play.pending = self._threads.submit(decide)
 
     def _sample(self) -> None:
@@ -237,7 +237,8 @@ class _Plays:
         """Does what environments decided: all of it in the order `deterministic`, else what is there."""
         deciding = self._waiting("decision")
         if self._owner.order == "as-ready" and deciding:
-            wait([play.pending for play in deciding], timeout=_GRACE)
+            late = time.monotonic() - _GRACE
+            wait([play.pending for play in deciding if play.asked > late], timeout=_GRACE)
             deciding = [play for play in deciding if play.ready or self._left(play) == 0]
         for play in deciding:
             started = time.monotonic()
@@ -271,7 +272,7 @@ class _Plays:
 
     def _waited(self, play: Play, seconds: float) -> None:
         """Waiting for one play takes no time from the others."""
-        for other in self._playing:
+        for other in self._playing if self._limits.seconds else ():
             if other is not play:
                 other.began += seconds
 

@@ -3,8 +3,8 @@
     with open_box() as box, box.work({"hello.py": "print(1)"}) as work:
         result = work.run(["python3", "hello.py"])
 
-The process (strop.sandbox.keeper) is started with the first program, by a fresh exec, and enters its namespaces once. A
-box belongs to one thread: the kernel ties the process's life to the thread that started it.
+The process (strop.sandbox.box_supervisor) is started with the first program, by a fresh exec, and enters its namespaces
+once. A box belongs to one thread: the kernel ties the process's life to the thread that started it.
 """
 
 import json
@@ -65,7 +65,7 @@ class Box:
         self._folder = WorkFolder(jail, "strop-")
         self.path = self._folder.path
         """The work directory as programs see it; also their current directory, HOME and TMPDIR."""
-        self._keeper: JailedProcess | None = None
+        self._supervisor: JailedProcess | None = None
         self._busy = False
 
     @contextmanager
@@ -84,7 +84,7 @@ class Box:
             work = Work(self._run, self._ask, read)
             work.put(files or {})
             yield work
-            if self._keeper is not None and work.used:
+            if self._supervisor is not None and work.used:
                 self._ask({"op": "wipe"}, (), False)
         except BaseException:
             self.close()  # in the middle of something: the next program gets a fresh process
@@ -102,9 +102,9 @@ class Box:
 
         Raises SandboxError when something that it started cannot be killed.
         """
-        keeper, self._keeper = self._keeper, None
-        if keeper is not None:
-            keeper.close()
+        supervisor, self._supervisor = self._supervisor, None
+        if supervisor is not None:
+            supervisor.close()
         self._folder.clear()
 
     def __enter__(self) -> "Box":
@@ -114,7 +114,7 @@ class Box:
         self.close()
 
     def _started(self, read: Sequence[str], *, fresh: bool) -> JailedProcess:
-        """A running keeper that sees the paths. `fresh`: it may be restarted for that."""
+        """A running supervisor that sees the paths. `fresh`: it may be restarted for that."""
         if self.jail.own_root and not set(read) <= self._read:
             if not fresh:
                 missing = sorted(set(read) - self._read)
@@ -122,12 +122,12 @@ class Box:
                     f"{missing} must be named with the first program of a work directory, or to open_box"
                 )
             self._read |= set(read)
-            if self._keeper is not None:
+            if self._supervisor is not None:
                 self.close()
-        if self._keeper is None:
+        if self._supervisor is None:
             try:
-                self._keeper = JailedProcess(
-                    "strop.sandbox.keeper",
+                self._supervisor = JailedProcess(
+                    "strop.sandbox.box_supervisor",
                     self.jail,
                     allow_unsafe=self._allow_unsafe,
                     arguments=[json.dumps(sorted(self._read))],
@@ -138,7 +138,7 @@ class Box:
                 )
             except OSError as error:
                 raise SandboxError(f"the jail's worker process could not be started: {error}") from error
-        return self._keeper
+        return self._supervisor
 
     def _run(
         self,
@@ -148,9 +148,9 @@ class Box:
         limits: Limits,
         fresh: bool,
     ) -> CommandResult:
-        keeper = self._started(job["read"], fresh=fresh)
+        supervisor = self._started(job["read"], fresh=fresh)
         try:
-            return self._conversation(keeper, job, contents, stdin, limits)
+            return self._conversation(supervisor, job, contents, stdin, limits)
         except NotStarted:
             raise
         except SandboxError:
@@ -159,7 +159,7 @@ class Box:
 
     def _conversation(
         self,
-        keeper: JailedProcess,
+        supervisor: JailedProcess,
         job: dict[str, Any],
         contents: Sequence[bytes],
         stdin: bytes | socket.socket,
@@ -176,30 +176,30 @@ class Box:
                 os.close(in_read)
                 in_read, stdin = stdin.detach(), b""
             kills = 0
-            if keeper.cgroup is not None:
-                keeper.cgroup.limit(limits.tree_bytes, limits.processes + 8)
-                kills = keeper.cgroup.kills()
+            if supervisor.cgroup is not None:
+                supervisor.cgroup.limit(limits.tree_bytes, limits.processes + 8)
+                kills = supervisor.cgroup.kills()
             try:
-                self._request(keeper, job, contents, [in_read, out_write, err_write])
+                self._request(supervisor, job, contents, [in_read, out_write, err_write])
             finally:
                 for fd in (in_read, out_write, err_write):
                     os.close(fd)
-            out, err, said = Capture(limits.output_bytes), Capture(limits.output_bytes), list[bytes]()
+            out, err, messages = Capture(limits.output_bytes), Capture(limits.output_bytes), list[bytes]()
             pump = Pump(Limits(cpu_seconds=1e9, wall_seconds=limits.wall_seconds + ANSWER_SECONDS))
-            pump.read(keeper.control.fileno(), said.append)
+            pump.read(supervisor.control.fileno(), messages.append)
             pump.read(out_read, out)
             pump.read(err_read, err)
             pump.write(in_write, stdin)
             flood = False
-            while not said:
+            while not messages:
                 if not near_input.closed and not pump.writing(in_write):
                     near_input.close()  # before the wait: a program may read to the end of its input first
                 if not pump.step():
-                    raise keeper.died("it said nothing")
+                    raise supervisor.died("it did not answer")
                 if not flood and (out.flood or err.flood):
                     flood = True
-                    keeper.send({"bytes": 0})  # ends the program
-            report = keeper.understood(said[0])
+                    supervisor.send({"bytes": 0})  # ends the program
+            report = supervisor.parsed(messages[0])
             pump.drain(out_read)
             pump.drain(err_read)
         if report["error"]:
@@ -216,27 +216,31 @@ class Box:
             peak_bytes=report["peak"],
             left=report["left"],
             sized=self.sized(limits),
-            out_of_memory=keeper.cgroup is not None and keeper.cgroup.kills() > kills,
+            out_of_memory=supervisor.cgroup is not None and supervisor.cgroup.kills() > kills,
         )
 
     def _request(
-        self, keeper: JailedProcess, job: dict[str, Any], contents: Sequence[bytes], fds: Sequence[int] = ()
+        self,
+        supervisor: JailedProcess,
+        job: dict[str, Any],
+        contents: Sequence[bytes],
+        fds: Sequence[int] = (),
     ) -> None:
         data = json.dumps(job).encode()
-        keeper.send({"bytes": len(data)}, fds)
+        supervisor.send({"bytes": len(data)}, fds)
         for part in (data, *contents):
-            keeper.pour(part)
+            supervisor.send_bytes(part)
 
     def _ask(
         self, job: dict[str, Any], contents: Sequence[bytes], fresh: bool
     ) -> tuple[dict[str, Any], list[int]]:
-        keeper = self._started(job["read"], fresh=True) if fresh else self._keeper
-        if keeper is None:
+        supervisor = self._started(job["read"], fresh=True) if fresh else self._supervisor
+        if supervisor is None:
             raise SandboxError("the box was closed")
         fds: list[int] = []
         try:
-            self._request(keeper, job, contents)
-            return keeper.receive(fds=fds), fds
+            self._request(supervisor, job, contents)
+            return supervisor.receive(fds=fds), fds
         except SandboxError:
             self.close()
             raise

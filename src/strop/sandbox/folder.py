@@ -1,9 +1,9 @@
 """`Folder`: a jailed folder that lasts over many programs, for as long as an environment with tools is played.
 
     with Folder(limits=Limits(cpu_seconds=20)) as folder:
-        folder.put({"hello.sh": "echo $1 > said"}, executable=["hello.sh"])
+        folder.put({"hello.sh": "echo $1 > greeting"}, executable=["hello.sh"])
         folder.run(["sh", "hello.sh", "hi"])
-        folder.read("said")
+        folder.read("greeting")
 
 What is in it is bounded by `limits.dir_bytes`: exactly where the jail gives it a file system with a size (see
 `CommandResult.sized`). In other jails a program can write more while it runs, each file up to `limits.file_bytes`;

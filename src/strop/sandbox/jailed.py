@@ -106,7 +106,7 @@ class JailedProcess:
         except OSError as error:
             raise self.died(str(error)) from None
 
-    def pour(self, data: bytes) -> None:
+    def send_bytes(self, data: bytes) -> None:
         """Sends bytes in packets; an earlier message has given their number."""
         try:
             for start in range(0, len(data), PACKET_BYTES):
@@ -119,19 +119,19 @@ class JailedProcess:
         try:
             self.control.settimeout(seconds)
             if fds is None:
-                return self.understood(self.control.recv(PACKET_BYTES))
+                return self.parsed(self.control.recv(PACKET_BYTES))
             data, found, _, _ = socket.recv_fds(self.control, PACKET_BYTES, 1)
         except OSError as error:
             raise self.died(str(error)) from None
         fds += found
-        return self.understood(data)
+        return self.parsed(data)
 
     def ask(self, message: dict[str, Any], fds: Sequence[int] = ()) -> dict[str, Any]:
         """A request and its reply."""
         self.send(message, fds)
         return self.receive()
 
-    def understood(self, packet: bytes) -> dict[str, Any]:
+    def parsed(self, packet: bytes) -> dict[str, Any]:
         """The message in a packet from the control socket; b"" is its end."""
         if not packet:
             raise self.died("it hung up")

@@ -46,7 +46,7 @@ class JailReport:
 @cache
 def probe() -> JailReport:
     """Tries every layer in a freshly started process, once. Raises SandboxError when even that fails."""
-    argv = helper("strop.sandbox.attempts")
+    argv = helper("strop.sandbox.layer_probes")
     try:
         done = subprocess.run(argv, env={}, cwd="/", capture_output=True, timeout=PROBE_SECONDS, check=True)
         return JailReport(tuple(Layer(**row) for row in json.loads(done.stdout)))

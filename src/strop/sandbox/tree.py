@@ -1,4 +1,4 @@
-"""The processes of one program, as their keeper handles them: waits for the first, then ends and reaps all."""
+"""The processes of one program, as the box supervisor handles them: waits for the first, then ends and reaps all."""
 
 import contextlib
 import os

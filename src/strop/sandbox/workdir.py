@@ -1,4 +1,4 @@
-"""The work directory as a keeper handles it: with hostile leftovers in it, and never following a link out of it."""
+"""The work directory as the box supervisor handles it: with hostile leftovers in it, no link followed out of it."""
 
 import contextlib
 import os

@@ -118,7 +118,7 @@ def _named(task: Task) -> bool:
 def _values(task: Task) -> dict[str, str]:
     """The values of a template's placeholders; examples are those that the judge shows."""
     check, named = _check(task), _named(task)
-    shown = task.model_copy(update={"check": check.judged()})
+    shown = task.model_copy(update={"check": check.effective()})
     own = {
         "files": _files(check),
         "header": "### PATH" if named else "",

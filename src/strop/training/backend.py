@@ -27,10 +27,12 @@ class TrainingBackend:
     model      as transformers loaded it, adapters in place from `prepare` on: what policies sample from
     wrapped    what the update computes with, from `prepare` on
     reference  with a KL term, the starting model, frozen, from `prepare` on
+    device     where batches go, from `prepare` on
     """
 
     wrapped: Any
     reference: Any = None
+    device: torch.device
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, ranks: Ranks) -> None:
         self.model, self.ranks, self._recipe = model, ranks, recipe
@@ -47,28 +49,17 @@ class TrainingBackend:
     def prepare(self) -> None:
         """Adapters, optimiser, wrapper: called once, before the first update. Collective."""
         recipe, self._accelerator = self._recipe, Accelerator(cpu=not torch.cuda.is_available())
+        self.device = self._accelerator.device
         if recipe.model.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
         self._bare = _with_adapters(self.model, recipe.model.lora)
         if recipe.grpo.beta:
-            device = str(next(self.model.parameters()).device)
-            self.reference = _loaded(recipe, device).requires_grad_(False)
+            self.reference = _loaded(recipe, str(self.model.device)).requires_grad_(False)
         self._trained = [weight for weight in self._bare.parameters() if weight.requires_grad]
-        optimiser = torch.optim.AdamW(
-            self._trained,
-            lr=recipe.optim.learning_rate,
-            betas=recipe.optim.betas,
-            weight_decay=recipe.optim.weight_decay,
-            fused=True,
-        )
+        options = {"betas": recipe.optim.betas, "weight_decay": recipe.optim.weight_decay}
+        optimiser = torch.optim.AdamW(self._trained, lr=recipe.optim.learning_rate, fused=True, **options)
         self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, optimiser)
-
-    @property
-    def device(self) -> torch.device:
-        """Where batches go."""
-        device: torch.device = self._accelerator.device
-        return device
 
     def head(self, model: Any) -> Any:
         """The output embedding of `wrapped` or `reference`."""
@@ -80,10 +71,8 @@ class TrainingBackend:
 
     def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
         """For forward and backward of one micro-batch: gradients are exchanged in an update's last one alone."""
-        synced: AbstractContextManager[Any] = (
-            nullcontext() if last else self._accelerator.no_sync(self.wrapped)
-        )
-        return synced
+        accumulated: AbstractContextManager[Any] = self._accelerator.no_sync(self.wrapped)
+        return nullcontext() if last else accumulated
 
     def backward(self, loss: torch.Tensor) -> None:
         """Adds the gradient of this process's part of a loss that is a sum over all processes'."""
@@ -139,11 +128,9 @@ def computes_in_bfloat16(recipe: Recipe) -> bool:
 
 
 def _loaded(recipe: Recipe, device: str | None) -> PreTrainedModel:
-    config = recipe.model
-    dtype = resolve_dtype(config.dtype)
-    return load_model(
-        config.name, dtype=dtype, revision=config.revision, attention=config.attention, device=device
-    )
+    config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
+    options = {"revision": config.revision, "attention": config.attention, "device": device}
+    return load_model(config.name, dtype=dtype, **options)
 
 
 def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
@@ -154,11 +141,5 @@ def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
     from peft import get_peft_model
 
     target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
-    adapters = PeftLora(
-        r=lora.rank,
-        lora_alpha=lora.alpha,
-        lora_dropout=lora.dropout,
-        target_modules=target,
-        task_type="CAUSAL_LM",
-    )
-    return get_peft_model(model, adapters)
+    options = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
+    return get_peft_model(model, PeftLora(**options, target_modules=target, task_type="CAUSAL_LM"))

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from strop.core import files
 from strop.core.errors import UserError
 
 MARKER = "STROP_COMPLETE"
@@ -14,14 +15,12 @@ STATE = "strop_state.json"
 
 def complete(folder: Path, state: dict[str, Any]) -> None:
     """Adds Strop's own state to a checkpoint that the learner has written, makes it durable and marks it whole."""
-    (folder / STATE).write_text(json.dumps(state))
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            _sync(path)
-    _sync(folder)
-    (folder / MARKER).write_text("ok\n")
-    _sync(folder / MARKER)
-    _sync(folder)
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+    files.write_json(folder / STATE, state)
+    files.write_json(folder / MARKER, "ok")
 
 
 def latest(folder: Path) -> Path | None:
@@ -55,11 +54,3 @@ def read_state(checkpoint: Path) -> dict[str, Any]:
         fault = f"is not a complete checkpoint ({error})"
         raise UserError(f"{checkpoint} {fault}; resume from an older one") from error
     return state
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -44,12 +44,8 @@ class Evaluations:
     def __init__(
         self, recipe: Recipe, run: RunFolder, parts: RunParts, sinks: Sinks, say: Say, status: Say
     ) -> None:
-        self._recipe = recipe
-        self._run = run
-        self._parts = parts
-        self._sinks = sinks
-        self._say = say
-        self._status = status
+        self._recipe, self._run, self._parts = recipe, run, parts
+        self._sinks, self._say, self._status = sinks, say, status
         self.seconds = 0.0
         self._known: dict[frozenset[str], Contamination | None] = {}
 

@@ -5,8 +5,6 @@ the update before it, those of one step earlier. What was played ahead is part o
 on with the same groups.
 """
 
-import gzip
-import json
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -18,6 +16,7 @@ from typing import Any, Protocol
 
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
+from strop.core import files
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.policies import release_memory
@@ -28,7 +27,7 @@ from strop.rollouts.streams import MixedStream, TaskShare
 from strop.tasks.task_sets import TaskSet
 from strop.training.ranks import Ranks
 
-AHEAD = "ahead.jsonl.gz"
+AHEAD = "ahead.jsonl.zst"
 """File of a checkpoint with the next step's groups, where they were played ahead."""
 
 
@@ -160,18 +159,17 @@ class TaskFeed(Feed):
     def save(self, checkpoint: Path) -> dict[str, Any]:
         """See `Feed`."""
         if self._ahead is not None:
-            with gzip.open(checkpoint / AHEAD, "wt", encoding="utf-8", compresslevel=3) as file:
-                file.write(json.dumps(self._ahead.learnt) + "\n")
-                file.writelines(group.model_dump_json() + "\n" for group in self._ahead.played)
+            lines = [files.json_line(self._ahead.learnt)]
+            lines += (f"{group.model_dump_json()}\n".encode() for group in self._ahead.played)
+            files.write_jsonl_zst(checkpoint / AHEAD, lines)
         return self._stream.state()
 
     def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
         """See `Feed`."""
         self._stream.load(state)
         if (checkpoint / AHEAD).is_file():
-            with gzip.open(checkpoint / AHEAD, "rt", encoding="utf-8") as file:
-                learnt = json.loads(next(file))
-                self._ahead = StepGroups([Group.model_validate_json(line) for line in file], learnt)
+            learnt, *groups = files.read_jsonl(checkpoint / AHEAD)
+            self._ahead = StepGroups([Group.model_validate(group) for group in groups], learnt)
 
     @property
     def set_aside(self) -> list[str]:

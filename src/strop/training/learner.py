@@ -61,9 +61,9 @@ class Learner:
     def _one_update(self, part: "_Part", stage: RunStage, done: int) -> dict[str, float]:
         torch.manual_seed(derive_seed(self._recipe.seed, "update", done, self._ranks.rank))
         sums: dict[str, float] = {}
-        for number, samples in enumerate(part.mine):
+        for number in range(len(part.mine)):
             with self.backend.micro_batch(last=number == len(part.mine) - 1):
-                self._micro_batch(part, number, samples, stage, sums)
+                self._micro_batch(part, number, stage, sums)
         norm = 0.0
         if part.mine:
             norm = self.backend.step(learning_rate(stage, done), stage.recipe.optim.max_grad_norm)
@@ -75,13 +75,10 @@ class Learner:
         means = {name: value if name == "loss" else value / computed for name, value in total.items()}
         return {**means, "grad_norm": norm}
 
-    def _micro_batch(
-        self, part: "_Part", number: int, samples: list[Sample], stage: RunStage, sums: dict[str, float]
-    ) -> None:
+    def _micro_batch(self, part: "_Part", number: int, stage: RunStage, sums: dict[str, float]) -> None:
         """Adds one micro-batch's gradient, and to `sums` what is logged."""
-        logps, entropies = self._logps(self.backend.wrapped, samples)
-        tokens = _tokens(samples, logps, part.old, part.reference, number)
-        loss, logged = objective(stage.recipe.grpo, tokens, part.size)
+        logps, entropies = self._logps(self.backend.wrapped, part.mine[number])
+        loss, logged = objective(stage.recipe.grpo, _tokens(part, number, logps), part.size)
         if number >= part.real:  # it only keeps this process in step with the others
             loss = loss * 0.0
         self.backend.backward(loss)
@@ -131,31 +128,23 @@ class _Part:
         self.reference: list[torch.Tensor] | None = None
 
 
-def _tokens(
-    samples: Sequence[Sample],
-    logps: torch.Tensor,
-    old: list[torch.Tensor] | None,
-    reference: list[torch.Tensor] | None,
-    number: int,
-) -> Tokens:
-    def chosen(values: Iterator[tuple[float, int]]) -> torch.Tensor:
-        return torch.tensor([value for value, keep in values if keep], device=logps.device, dtype=logps.dtype)
+def _tokens(part: _Part, number: int, logps: torch.Tensor) -> Tokens:
+    """What the loss sees of a micro-batch."""
+    samples = part.mine[number]
 
-    advantages = chosen(
-        (advantage * s.weight, keep)
-        for s in samples
-        for advantage, keep in zip(s.advantages, s.mask, strict=True)
-    )
-    sampled = chosen((p, keep) for s in samples for p, keep in zip(s.logprobs, s.mask, strict=True))
+    def kept(values: Iterator[float]) -> torch.Tensor:
+        return torch.tensor(list(values), device=logps.device, dtype=logps.dtype)
+
+    places = [(s, at) for s in samples for at, keep in enumerate(s.mask) if keep]
     rows = [row for row, sample in enumerate(samples) for _ in range(sample.tokens)]
     return Tokens(
         logps=logps,
-        old=logps.detach() if old is None else old[number],
-        sampled=sampled,
-        advantages=advantages,
+        old=logps.detach() if part.old is None else part.old[number],
+        sampled=kept(s.logprobs[at] for s, at in places),
+        advantages=kept(s.advantages[at] * s.weight for s, at in places),
         rows=torch.tensor(rows, device=logps.device),
         count=len(samples),
-        reference=None if reference is None else reference[number],
+        reference=None if part.reference is None else part.reference[number],
     )
 
 

@@ -83,13 +83,13 @@ class Loop:
                 begin(stage)
             playing(number)
             self._parts.publish(number - 1)
-            taken = self.feed.take(stage, number)
+            groups = self.feed.take(stage, number)
             sampled = time.perf_counter()
             self._updates += stage.recipe.grpo.updates_per_step
             if number < last:
                 self.feed.begin(self._stage(), number + 1)
-            learnt, played = self._weighed(taken, stage, number)
-            measured = self._measured(taken, learnt, stage, number)
+            learnt, played = self._weighed(groups, stage, number)
+            measured = self._measured(groups, learnt, stage, number)
             batch = batch_of(learnt, stage.recipe.grpo)
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
             metrics = step_metrics(played, learnt) | measured | updated
@@ -109,28 +109,28 @@ class Loop:
         self._answered = requested
         return any(self._parts.ranks.gather(requested > before))
 
-    def _weighed(self, taken: StepGroups, stage: RunStage, number: int) -> tuple[list[Group], list[Group]]:
+    def _weighed(self, groups: StepGroups, stage: RunStage, number: int) -> tuple[list[Group], list[Group]]:
         """(groups to learn from, all that were played), the former with advantages and none too old."""
-        played, grpo = list(taken.played), stage.recipe.grpo
-        young = [place for place in taken.learnt if not too_old(played[place], number - 1, grpo)]
+        played, grpo = list(groups.played), stage.recipe.grpo
+        young = [place for place in groups.learnt if not too_old(played[place], number - 1, grpo)]
         learnt = self._advantages.of([played[place] for place in young])
         for place, group in zip(young, learnt, strict=True):
             played[place] = group
         return learnt, played
 
     def _measured(
-        self, taken: StepGroups, learnt: list[Group], stage: RunStage, number: int
+        self, groups: StepGroups, learnt: list[Group], stage: RunStage, number: int
     ) -> dict[str, float]:
         """The grader's error rate, times, and where groups may be stale, how old they are and how many were too old."""
         found = {
-            "error_rate": self._errors.count(taken.played),
-            "seconds_sampling": taken.sampling,
-            "seconds_verifying": taken.verifying,
-            "seconds_rollouts": taken.rollouts,
+            "error_rate": self._errors.count(groups.played),
+            "seconds_sampling": groups.sampling,
+            "seconds_verifying": groups.verifying,
+            "seconds_rollouts": groups.rollouts,
         }
         if self.feed.set_aside:
             found["tasks_set_aside"] = len(self.feed.set_aside)
-        left_out = len(taken.learnt) - len(learnt)
+        left_out = len(groups.learnt) - len(learnt)
         if stage.recipe.grpo.max_staleness or left_out:
             ages = [age(group, number - 1) for group in learnt]
             found["staleness"] = sum(ages) / max(1, len(ages))

@@ -54,19 +54,14 @@ def train(
 
     `say` gets lines that stay on the screen, `status` what is happening now, `show` each step's metrics.
     """
-    ranks, folder = join(), recipe.run.folder
-    ranks.from_main(lambda: RunFolder.check_free(folder, overwrite=recipe.run.overwrite))
+    ranks, folder, overwrite = join(), recipe.run.folder, recipe.run.overwrite
+    ranks.from_main(lambda: RunFolder.check_free(folder, overwrite=overwrite))
     ranks.from_main(lambda: check_sinks(recipe))
     with ExitStack() as stack:
         stack.callback(leave)
         parts = set_up(recipe, ranks, stack, say, given)
-
-        def create() -> RunFolder:
-            return RunFolder.create(
-                folder, recipe=dump_recipe(recipe), versions=revision(), overwrite=recipe.run.overwrite
-            )
-
-        run = _opened(ranks, stack, create, folder)
+        files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
+        run = _opened(ranks, stack, lambda: RunFolder.create(folder, overwrite=overwrite, **files), folder)
         if ranks.main:
             for name in (GIVEN, ERROR):  # of a run that was here before
                 (folder / name).unlink(missing_ok=True)

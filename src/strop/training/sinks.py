@@ -57,16 +57,8 @@ def open_sinks(
     sinks, commit = Sinks(), recipe.run.commit
     with contextlib.ExitStack() as stack:  # the log of calls is whole before the last commit
         if writing and commit.remote is not None:
-            sinks.commits = stack.enter_context(
-                DataCommits(
-                    run.path,
-                    remote=commit.remote,
-                    branch=_branch(recipe),
-                    every=commit.every,
-                    run=recipe.run.name,
-                    say=say,
-                )
-            )
+            where = {"remote": commit.remote, "branch": _branch(recipe), "run": recipe.run.name}
+            sinks.commits = stack.enter_context(DataCommits(run.path, every=commit.every, say=say, **where))
         if writing and recipe.run.report_to:
             sinks.trackers = stack.enter_context(Trackers(recipe, run, say))
             sinks.trackers.begin(step)
@@ -119,19 +111,15 @@ def check_trackers(names: Sequence[str]) -> None:
 
         online = wandb.setup().settings.mode in ("online", "shared")
         if online and not wandb.login(prompt=False, verify=False):
-            raise UserError(
-                "run.report_to: wandb has no API key; log in with: wandb login, or stay offline with: "
-                "WANDB_MODE=offline"
-            )
+            remedy = "log in with: wandb login, or stay offline with: WANDB_MODE=offline"
+            raise UserError(f"run.report_to: wandb has no API key; {remedy}")
 
 
 class Trackers:
     """The trackers of one run. A context manager; `say` hears which of them fail."""
 
     def __init__(self, recipe: Recipe, run: RunFolder, say: Callable[[str], None]) -> None:
-        self._recipe = recipe
-        self._run = run
-        self._say = say
+        self._recipe, self._run, self._say = recipe, run, say
         self._open: dict[str, Any] = {}
 
     def begin(self, step: int) -> None:

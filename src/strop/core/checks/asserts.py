@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop.core.checks.base import CheckBase, SingleTest, Told, one_text, words_of
+from strop.core.checks.base import CheckBase, RevealedTests, SingleTest, one_text, words_of
 from strop.core.ids import canonical_json
 from strop.core.text import squeeze
 
@@ -82,10 +82,10 @@ class AssertsCheck(CheckBase):
     def test_code(self) -> str:
         return self.code
 
-    def told(self, text: str) -> Told:
+    def revealed(self, text: str) -> RevealedTests:
         lines = {squeeze(ast.unparse(node)) for node in self._asserts()}
         plain = squeeze(text).replace('"', "'")
-        return Told(sum(line.replace('"', "'") in plain for line in lines), len(lines), False)
+        return RevealedTests(sum(line.replace('"', "'") in plain for line in lines), len(lines), False)
 
     def readable(self) -> str:
         return self.code

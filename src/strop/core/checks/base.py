@@ -36,7 +36,7 @@ class SingleTest(NamedTuple):
     """Whether the prompt shows it."""
 
 
-class Told(NamedTuple):
+class RevealedTests(NamedTuple):
     """How many hidden tests a text reveals."""
 
     found: int
@@ -127,7 +127,7 @@ class CheckBase(Record):
         """Name of the entry point; "" where it calls none."""
         return next(iter(self.functions()), "")
 
-    def decides(self) -> bool:
+    def is_lenient(self) -> bool:
         """Whether it takes other results than the one that is expected: by a checker, or in any order."""
         return False
 
@@ -151,15 +151,15 @@ class CheckBase(Record):
         """The labels that an answer may name."""
         return ()
 
-    def told(self, text: str) -> Told:
+    def revealed(self, text: str) -> RevealedTests:
         """How many of its hidden tests appear in the text with their results."""
-        return Told(0, 0, False)
+        return RevealedTests(0, 0, False)
 
-    def bulk(self) -> int:
+    def size(self) -> int:
         """Characters of its data, for kinds whose data may be large."""
         return 0
 
-    def judged(self) -> "CheckBase":
+    def effective(self) -> "CheckBase":
         """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""
         return self
 

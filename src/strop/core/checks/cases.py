@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop.core.checks.base import CheckBase, SingleTest, Told, longest_first, one_text, plain_json
+from strop.core.checks.base import CheckBase, RevealedTests, SingleTest, longest_first, one_text, plain_json
 from strop.core.records import Record
 from strop.core.text import squeeze
 
@@ -82,15 +82,15 @@ class CasesCheck(CheckBase):
             if c.shown
         )
 
-    def told(self, text: str) -> Told:
+    def revealed(self, text: str) -> RevealedTests:
         hidden, plain = [c for c in self.cases if not c.shown], squeeze(text).replace('"', "'")
         told = sum(_call_told(self.entry_point, c.args, c.expected, plain) for c in hidden)
-        return Told(told, len(hidden), len(hidden) < len(self.cases))
+        return RevealedTests(told, len(hidden), len(hidden) < len(self.cases))
 
     def readable(self) -> str:
         return "\n".join(case.model_dump_json() for case in self.cases)
 
-    def decides(self) -> bool:
+    def is_lenient(self) -> bool:
         return bool(self.checker or self.any_order)
 
 

@@ -39,5 +39,5 @@ class EditCheck(CheckBase):
     def test_count(self) -> int:
         return 1 if self.judge is None else self.judge.test_count()
 
-    def judged(self) -> "Check":
+    def effective(self) -> "Check":
         return self if self.judge is None else self.judge

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, Self
 
-from strop.core.checks.base import ANY, CheckBase, SingleTest, Told, longest_first, words_of
+from strop.core.checks.base import ANY, CheckBase, RevealedTests, SingleTest, longest_first, words_of
 from strop.core.records import Record
 
 _LONG = 6
@@ -53,15 +53,15 @@ class StdioCheck(CheckBase):
         shown = (c for c in self.cases if c.shown)
         return "\n\n".join(f"Input:\n{c.stdin.rstrip()}\nOutput:\n{c.stdout.rstrip()}" for c in shown)
 
-    def decides(self) -> bool:
+    def is_lenient(self) -> bool:
         return bool(self.checker)
 
-    def told(self, text: str) -> Told:
+    def revealed(self, text: str) -> RevealedTests:
         hidden = [c for c in self.cases if not c.shown]
         told = sum(_run_told(c.stdin, c.stdout, text) for c in hidden)
-        return Told(told, len(hidden), len(hidden) < len(self.cases))
+        return RevealedTests(told, len(hidden), len(hidden) < len(self.cases))
 
-    def bulk(self) -> int:
+    def size(self) -> int:
         return sum(len(case.stdin) + len(case.stdout) for case in self.cases)
 
     def readable(self) -> str:

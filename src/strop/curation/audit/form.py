@@ -33,8 +33,8 @@ def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
     """Statement, reference, and the number of tests and what they repeat."""
     if not (task.statement.strip() or (task.prompt or "").strip()):
         yield fatal("no-statement", "nothing says what is asked")
-    check = task.check.judged()
-    if check.rewards_alone:
+    check = task.check.effective()
+    if task.check.rewards_alone:
         return
     if not task.reference.strip() and check.answer != "label":
         yield fatal("no-reference", "no reference: nobody has shown that it can be solved")
@@ -72,10 +72,10 @@ def leak_findings(task: Task) -> Iterator[Finding]:
     texts = [task.statement, task.prompt or ""]
     if answer_leaks(task, texts):
         yield fatal("leak-answer", "the reference stands in what is asked")
-    told = task.check.told("\n".join(texts))
-    if told.found:
-        severity: Any = "fatal" if told.marked or 2 * told.found >= told.hidden else "warning"
-        text = f"{told.found} of {told.hidden} hidden tests stand in what is asked, with their results"
+    tests = task.check.revealed("\n".join(texts))
+    if tests.found:
+        severity: Any = "fatal" if tests.marked or 2 * tests.found >= tests.hidden else "warning"
+        text = f"{tests.found} of {tests.hidden} hidden tests stand in what is asked, with their results"
         yield Finding(code="leak-tests", severity=severity, text=text)
 
 

@@ -93,7 +93,7 @@ def _finding(severity: Any, text: str) -> Finding:
 def variants(task: Task) -> Iterator[tuple[Finding, str]]:
     """(what it shows when it fails, answer): the reference, made to differ in ways that do no harm."""
     check = task.check
-    if task.language == "python" and check.answer in ("function", "program") and not check.decides():
+    if task.language == "python" and check.answer in ("function", "program") and not check.is_lenient():
         function = check.answer == "function"
         text = " ".join(f"{task.statement} {task.prompt or ''}".split())
         if function and _ANY_ORDER.search(text):

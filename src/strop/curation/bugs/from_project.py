@@ -182,7 +182,7 @@ class Factory:
     def _confirming(self, found: _Found) -> _Waiting:
         task = self._task(found)
         check = task.check.only(EditCheck)
-        here = check.judged().only(ProjectCheck).model_copy(update={"project": self.place.archive})
+        here = check.effective().only(ProjectCheck).model_copy(update={"project": self.place.archive})
         broken = task.model_copy(update={"check": here.model_copy(update={"files": check.files})})
         edited = task.model_copy(update={"check": check.model_copy(update={"judge": here})})
         return _Waiting(

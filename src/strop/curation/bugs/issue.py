@@ -21,7 +21,7 @@ from strop.tasks.answers import without_thinking
 from strop.verification.python.compare import read_shown
 
 if TYPE_CHECKING:
-    from strop.policies.paid.calls import Response
+    from strop.curation.engine.paid_calls import Response
 
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
@@ -93,7 +93,9 @@ class IssueWriter:
             yield self._settled(task, meaning, response)
 
     def _ask(self, task: Task, purpose: str) -> "Future[Response]":
-        name = task.metadata["original"] if _of_project(task) else task.check.judged().function or "solution"
+        name = (
+            task.metadata["original"] if _of_project(task) else task.check.effective().function or "solution"
+        )
         values = {
             "name": str(name),
             "purpose": purpose[:MOST_PURPOSE] or "It is not said.",
@@ -162,4 +164,4 @@ def _rust_doc(text: str, line: int) -> str:
 
 
 def _of_project(task: Task) -> bool:
-    return task.check.judged().kind == "project"
+    return task.check.effective().kind == "project"

@@ -13,7 +13,7 @@ from strop.curation.bugs.issue import IssueWriter
 from strop.curation.bugs.rewrites import Rewriter
 from strop.curation.bugs.server import AHEAD, Server
 from strop.curation.engine.tally import Tally
-from strop.policies.paid.connection import Connection
+from strop.policies.connection import Connection
 
 
 @dataclass(frozen=True)

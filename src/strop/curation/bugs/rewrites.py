@@ -19,7 +19,7 @@ from strop.curation.bugs.server import Server
 from strop.tasks.answers import extract_code
 
 if TYPE_CHECKING:
-    from strop.policies.paid.calls import Response
+    from strop.curation.engine.paid_calls import Response
 
 OPERATOR = "rewrite"
 MOST_REWRITES = 10

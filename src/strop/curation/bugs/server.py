@@ -1,6 +1,6 @@
 """One model on an OpenAI-compatible server, asked from ordinary code; paid answers stay in a folder.
 
-The calls, their retries and their journal are `strop.policies.paid`: a question that was answered once is read
+The calls, their retries and their journal are `curation.engine.paid_calls`: a question that was answered once is read
 back, in this run and in any later one that names the same folder.
 """
 
@@ -15,8 +15,8 @@ from typing import Self
 
 from strop.core.errors import StropError
 from strop.core.ids import content_hash, derive_seed
-from strop.policies.paid.calls import Calls, Question, QuestionRefused, Response, Stopped, opened
-from strop.policies.paid.connection import Connection
+from strop.curation.engine.paid_calls import Calls, Question, QuestionRefused, Response, Stopped, opened
+from strop.policies.connection import Connection
 from strop.tasks import templates
 
 _COMMAND = "strop build bugs"

@@ -21,7 +21,7 @@ K = TypeVar("K")
 
 def verdicts(jobs: Iterable[tuple[K, Task, str]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
     """(key, verdict) of each (key, task, answer), in order; jobs are taken as room allows."""
-    begun = ((key, verifier.submit(task, answer), task.check.bulk()) for key, task, answer in jobs)
+    begun = ((key, verifier.submit(task, answer), task.check.size()) for key, task, answer in jobs)
     for key, future, _ in ahead(begun, IN_FLIGHT, weight=lambda item: item[2], heaviest=_BYTES):
         yield key, future.result()
 

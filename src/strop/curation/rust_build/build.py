@@ -15,6 +15,7 @@ from strop.core.errors import StropError, UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.window import Work, played
+from strop.curation.engine.paid_calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
 from strop.curation.rust_build import answer, outputs, questions, source
 from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.checks import Unverified, check
@@ -22,8 +23,7 @@ from strop.curation.rust_build.outputs import Results
 from strop.curation.rust_build.questions import CostEstimate
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.curation.rust_build.source import SourcePrompt
-from strop.policies.paid.calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
-from strop.policies.paid.connection import Usage
+from strop.policies.connection import Usage
 from strop.verification import open_verifier
 from strop.verification.rust.installation import find_installation
 from strop.verification.verifier import OpenVerifier

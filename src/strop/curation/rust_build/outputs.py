@@ -17,7 +17,7 @@ from strop.curation.rust_build.answer import NotKept
 from strop.curation.rust_build.parts import PART_NAMES, Member, assign, duplicates
 from strop.curation.rust_build.settings import RustBuildSettings
 from strop.curation.rust_build.source import SourcePrompt
-from strop.policies.paid.connection import Usage
+from strop.policies.connection import Usage
 
 RESULTS, DROPPED, MANIFEST, ALL = "results.jsonl", "dropped.jsonl", "manifest.json", "tasks.jsonl"
 STAGES = (

@@ -11,9 +11,9 @@ from importlib import resources
 from typing import Any, Literal, NamedTuple
 
 from strop.core.ids import content_hash, derive_seed
+from strop.curation.engine.paid_calls import Question
 from strop.curation.rust_build.settings import RustBuildSettings
-from strop.policies.paid.calls import Question
-from strop.policies.paid.connection import Prices, Usage
+from strop.policies.connection import Prices, Usage
 from strop.tasks import templates
 
 Stage = Literal["rewrite", "solve"]

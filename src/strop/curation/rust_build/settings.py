@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.policies.paid.connection import Connection
+from strop.policies.connection import Connection
 
 PARTS = (15000, 1000, 500)
 """Shares of train, test and eval, as published."""

@@ -97,7 +97,7 @@ def _made(number: int, where: str, statement: Any, given: Any) -> SourcePrompt:
 def _from_task(number: int, where: str, task: Task) -> SourcePrompt:
     made = _made(number, task.source or where, _whole_statement(task), task.id)
     check = task.check.maybe(CasesCheck)
-    if check is not None and not (check.decides() or check.tolerance):
+    if check is not None and not (check.is_lenient() or check.tolerance):
         return made._replace(entry_point=check.entry_point, cases=tuple(check.cases))
     return made
 

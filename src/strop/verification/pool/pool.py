@@ -155,7 +155,7 @@ class VerifierPool(OpenVerifier):
         try:
             if verdict.scored:
                 if verdict.passed and verdict.trust is None:
-                    verdict = verdict.model_copy(update={"trust": job.task.check.judged().trust})
+                    verdict = verdict.model_copy(update={"trust": job.task.check.effective().trust})
                 self._jobs.finish(job, held_to(verdict, self._trust))
             else:
                 self._broke(job, verdict, toolchain, began, again=False)

@@ -9,6 +9,8 @@ from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import PurePosixPath
 
+from strop.core.checks import ProjectCheck
+
 _FOLDERS = ("src", "lib", "python", "source")
 """Folders that modules are imported from, where they are no packages themselves; the project's own folder always is."""
 _CONFIGURATION = (
@@ -92,3 +94,26 @@ def _metadata(files: Mapping[str, bytes]) -> dict[str, bytes]:
         return {}
     folder = f"{SITE}/{name.replace('-', '_')}-{version}.dist-info"
     return {f"{folder}/METADATA": data, f"{folder}/RECORD": b"", f"{folder}/INSTALLER": b"strop\n"}
+
+
+def refusal(check: ProjectCheck, base: Mapping[str, bytes], language: str) -> str:
+    """The file by which the edit would change what tests say, or an empty text."""
+    named = {test.partition("::")[0] for test in (*check.failing, *check.passing)}
+    layout = layout_of(base)
+    for path in (*check.files, *check.removed):
+        text = check.files.get(path)
+        if text is not None and base.get(path) == text.encode("utf-8", "surrogatepass"):
+            continue
+        if path in named or is_protected(path, language):
+            return path
+        if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
+            return path
+        if language == "python" and path not in base and shadows(path, layout.own, layout.roots):
+            return path
+    return ""
+
+
+def _rust_tests(text: str | bytes | None) -> list[str]:
+    from strop.verification.project.cargo import tests_within
+
+    return tests_within(text.decode(errors="replace") if isinstance(text, bytes) else text or "")

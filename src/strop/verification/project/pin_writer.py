@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from strop.verification.project.clean import Function
+from strop.verification.project.control_helpers import written
 from strop.verification.project.names import Names
 from strop.verification.project.site_parts import Site, SiteLoop, SiteProbe
-from strop.verification.project.twin_helpers import written
 
 _MOST_ROUNDS = 40
 _MOST_NODES = 30_000

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from strop.verification.project.clean import Function, Module
+from strop.verification.project.control_helpers import written
 from strop.verification.project.names import Names
 from strop.verification.project.pin_scope import (
     clean_parameters,
@@ -26,7 +27,6 @@ from strop.verification.project.pin_scope import (
 from strop.verification.project.pin_writer import NO_VALUE, Writer, in_rounds
 from strop.verification.project.site_parts import Mention, Root, Site, SiteLoop, SiteProbe
 from strop.verification.project.sites import SiteFinder
-from strop.verification.project.twin_helpers import written
 
 _MOST_COPIES = 24
 _MOST_CHARS = 400_000

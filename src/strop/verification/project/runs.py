@@ -169,39 +169,44 @@ class Listener:
         self.heard = True
         self._handle(fields(message))
 
-    def _handle(self, said: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         run = self.run
-        if "start" in said:
-            run.running = said["start"]
-        elif "lines" in said:
-            run.lines[said["test"]] = {str(path): lines for path, lines in said["lines"].pairs}
-        elif "ok" in said:
+        if "start" in message:
+            run.running = message["start"]
+        elif "lines" in message:
+            run.lines[message["test"]] = {str(path): lines for path, lines in message["lines"].pairs}
+        elif "ok" in message:
             run.running = ""
-            self._test(said)
-        elif "collected" in said:
-            run.collected = said["collected"]
-        elif "collect" in said:
-            run.uncollected = run.uncollected or f"{said['collect']}: {said['x']}"
-            if "Overdue: took too long" in said["x"]:
+            self._test(message)
+        elif "collected" in message:
+            run.collected = message["collected"]
+        elif "collect" in message:
+            run.uncollected = run.uncollected or f"{message['collect']}: {message['x']}"
+            if "Overdue: took too long" in message["x"]:
                 run.stop = (Outcome.TIMED_OUT, "importing took too long")
-        elif "probe" in said:
-            lists = tuple(said["reads"]), tuple(said["named"])
-            run.told[said["probe"], said["test"]] = (said["v"], said["k"], *lists, said["relative"])
-        elif "stopped" in said:
-            run.stop = (Outcome.TIMED_OUT, said["stopped"])
-        elif "tampered" in said:
-            run.tampered = f"{said['tampered']} of the test machinery was changed"
-        elif "modules" in said:
-            self._modules = said["modules"]
-        elif "cache" in said:
-            self._compiled[said["cache"]] = said["data"]
-        elif "done" in said:
-            run.status, self.over = said["done"], True
+        elif "probe" in message:
+            lists = tuple(message["reads"]), tuple(message["named"])
+            run.told[message["probe"], message["test"]] = (
+                message["v"],
+                message["k"],
+                *lists,
+                message["relative"],
+            )
+        elif "stopped" in message:
+            run.stop = (Outcome.TIMED_OUT, message["stopped"])
+        elif "tampered" in message:
+            run.tampered = f"{message['tampered']} of the test machinery was changed"
+        elif "modules" in message:
+            self._modules = message["modules"]
+        elif "cache" in message:
+            self._compiled[message["cache"]] = message["data"]
+        elif "done" in message:
+            run.status, self.over = message["done"], True
 
-    def _test(self, said: dict[str, Any]) -> None:
-        kind = said["x"].partition(":")[0]
+    def _test(self, message: dict[str, Any]) -> None:
+        kind = message["x"].partition(":")[0]
         bad = {"MemoryError": Outcome.OUT_OF_MEMORY, "Overdue": Outcome.TIMED_OUT}.get(kind, Outcome.FAILED)
-        outcome = Outcome.PASSED if said["ok"] is True else bad
-        name, results = said["test"], self.run.results
-        result = TestResult(id=name, outcome=outcome, message=said["x"], seconds=said["s"])
+        outcome = Outcome.PASSED if message["ok"] is True else bad
+        name, results = message["test"], self.run.results
+        result = TestResult(id=name, outcome=outcome, message=message["x"], seconds=message["s"])
         results[name] = worse(results.get(name), result)

@@ -12,10 +12,12 @@ import os
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
+from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError, VerificationError
 from strop.core.files import atomic
 from strop.sandbox.work import safe_name
@@ -178,3 +180,21 @@ def _without_top(files: Files) -> Files:
     if len(tops) == 1 and any(f"{top}/{mark}" in files for mark in _MARKS):
         return {path.partition("/")[2]: data for path, data in files.items()}
     return files
+
+
+def load_snapshot(check: ProjectCheck) -> Files:
+    """The files of the check's  Raises VerificationError when it is missing or another one."""
+    path = locate(check.project)
+    files, digest = _loaded(str(path), path.stat().st_mtime_ns)
+    if digest != check.digest:
+        raise VerificationError(
+            f"the project's snapshot {path} is another one: its files have digest {digest}, "
+            f"the task was made with {check.digest}"
+        )
+    return files
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: str, changed: int) -> tuple[Files, str]:
+    files = unpack(locate(path))
+    return files, digest_of(files)

@@ -3,8 +3,8 @@
 Threat model: the edited code runs in the same process as its tests (docs/project-checks.md says what follows). It
 cannot reach another run, a later run or this process; it does not get the snapshot, so not what its files were before
 the task was made. Results come signed over a channel of their own; neither exit status nor output counts. A pass is
-believed only if canaries ended as they must beside the tests, and a run of their twins in another order agrees, as does
-one of false twins alone.
+believed only if canaries ended as they must beside the tests, and a run of control tests in another order agrees, as
+does one of false controls alone.
 """
 
 import json
@@ -14,20 +14,21 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.verification.draws import drawn
-from strop.verification.project import rust_twins, snapshot
+from strop.verification.project import rust_control_tests
 from strop.verification.project.backend import ROOM_WALL, Backend, open_backend
 from strop.verification.project.canaries import CanaryTests, canary_tests
-from strop.verification.project.layout import is_protected, layout_of, shadows
+from strop.verification.project.control_tests import ControlTests, controls_beside, controls_in_place
+from strop.verification.project.layout import refusal
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
-from strop.verification.project.twins import Twins, in_place, twins_of
+from strop.verification.project.snapshot import Files, load_snapshot
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -44,7 +45,7 @@ class Judged:
     """An edit and the tests that it is judged by."""
 
     check: ProjectCheck
-    base: snapshot.Files
+    base: Files
     language: str
     tests: list[str]
     """Named by the check, in its order."""
@@ -55,59 +56,61 @@ class Judged:
     """What is drawn for this edit."""
 
     def run(self, passed: Callable[[ProjectRun], bool]) -> ProjectRun:
-        """The tests' run; one that passed is believed only if a second one, of the tests' twins, agrees."""
+        """The tests' run; one that passed is believed only if a second one, of control tests, agrees."""
         seed = self.rng.getrandbits(64)
         changed: dict[str, str] = dict(self.check.files)
         first, canaries = self._plain(seed, changed, self.check.removed, self.tests)
         if first.tampered or not passed(first):
             return first
-        if odd := _odd(first, canaries.must):  # does the project itself bear them?
+        if odd := _wrongly_ended(first, canaries.must):  # does the project itself bear them?
             fine, same = self._plain(seed, {}, (), (), edited=False)
-            usual = {same.kinds[test] for test in same.must} - {same.kinds[t] for t in _odd(fine, same.must)}
+            usual = {same.kinds[test] for test in same.must} - {
+                same.kinds[t] for t in _wrongly_ended(fine, same.must)
+            }
             if found := next((test for test in odd if canaries.kinds[test] in usual), ""):
                 return _forged(first, found)
         return self._again(first) if self.language == "python" else self._repeated(first)
 
     def _again(self, first: ProjectRun) -> ProjectRun:
-        """The twins in a fresh process, in another order; those in drawn places first, then in the tests' own.
+        """The control tests in a fresh process, in another order; those in drawn places first, then in the tests' own.
 
-        In their own places the failing tests' false twins stand alone in a process: code that holds what it meets
+        In their own places the failing tests' false controls stand alone in a process: code that holds what it meets
         first for right holds what is wrong for right there.
         """
         seed = self.rng.getrandbits(64)
         tree = self._tree(self.check.files, self.check.removed)
-        twins = twins_of(tree, self.tests, random.Random(seed), self.recorded)
-        plain = [test for test in self.tests if test not in twins.true]
-        run = self._twins(twins, plain, self.check.files, self.check.removed)
+        controls = controls_beside(tree, self.tests, random.Random(seed), self.recorded)
+        plain = [test for test in self.tests if test not in controls.true]
+        run = self._run_controls(controls, plain, self.check.files, self.check.removed)
         before = [first]
-        if odd := self._forged_twins(run, twins, seed):
-            return _together(_forged(run, odd), *before)
-        lost = self._lost(run, twins)
+        if odd := self._forged_control(run, controls, seed):
+            return _with_costs_of(_forged(run, odd), *before)
+        lost = self._lost(run, controls)
         if not run.tampered:
             alone = list(dict.fromkeys([*self.check.failing, *lost]))
-            files = {**self.check.files, **twins.files}  # it looks as before
+            files = {**self.check.files, **controls.files}  # it looks as before
             for truth, chosen in ((False, alone), *([(True, lost)] if lost else [])):
                 seed = self.rng.getrandbits(64)
-                twins = in_place(tree, chosen, random.Random(seed), self.recorded, truth=truth)
-                plain = [test for test in chosen if truth and test not in twins.true]
-                if not (plain or twins.true or twins.false):
+                controls = controls_in_place(tree, chosen, random.Random(seed), self.recorded, truth=truth)
+                plain = [test for test in chosen if truth and test not in controls.true]
+                if not (plain or controls.true or controls.false):
                     continue
                 before.append(run)
-                run = self._twins(twins, plain, files, self.check.removed)
-                if odd := self._forged_twins(run, twins, seed, chosen):
-                    return _together(_forged(run, odd), *before)
+                run = self._run_controls(controls, plain, files, self.check.removed)
+                if odd := self._forged_control(run, controls, seed, chosen):
+                    return _with_costs_of(_forged(run, odd), *before)
                 if not truth and run.stop is not None and not self._stops(chosen, seed):
-                    return _together(replace(run, results=first.results), *before)
+                    return _with_costs_of(replace(run, results=first.results), *before)
             run.results |= {
-                test: run.results[twin].model_copy(update={"id": test})
-                for test, twin in twins.true.items()
-                if twin in run.results
+                test: run.results[control].model_copy(update={"id": test})
+                for test, control in controls.true.items()
+                if control in run.results
             }
             lost = [test for test in lost if not _passed(run, test)]
         if not lost and not run.tampered:
-            return _together(first, run, *before[1:])
+            return _with_costs_of(first, run, *before[1:])
         run.results |= {test: result for test, result in first.results.items() if test not in lost}
-        return _together(run, *before)
+        return _with_costs_of(run, *before)
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -115,83 +118,91 @@ class Judged:
         found = recorded_of(self.check.digest, self.base, self.tests, self.backend)
         return found.without({*self.check.files, *self.check.removed})
 
-    def _lost(self, run: ProjectRun, twins: Twins) -> list[str]:
+    def _lost(self, run: ProjectRun, controls: ControlTests) -> list[str]:
         """Tests that did not pass this time."""
-        return [test for test in self.tests if not _passed(run, twins.true.get(test, test))]
+        return [test for test in self.tests if not _passed(run, controls.true.get(test, test))]
 
-    def _twins(
+    def _run_controls(
         self,
-        twins: Twins,
+        controls: ControlTests,
         plain: list[str],
         files: Mapping[str, str],
         removed: Collection[str],
         *,
         edited: bool = True,
     ) -> ProjectRun:
-        tests = list(dict.fromkeys([*plain, *twins.true.values(), *twins.false.values()]))
+        tests = list(dict.fromkeys([*plain, *controls.true.values(), *controls.false.values()]))
         order = self.rng.getrandbits(32) | 1
         until = self.until if edited else math.inf
-        request = RunRequest(tests=tests, beside=list(twins.files), order=order, until=until)
-        return self.backend.run(request, files={**files, **twins.files}, removed=removed)
+        request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until)
+        return self.backend.run(request, files={**files, **controls.files}, removed=removed)
 
-    def _forged_twins(self, run: ProjectRun, twins: Twins, seed: int, tests: list[str] | None = None) -> str:
-        """A twin that must fail, was told to have passed or not at all, and is right in the unchanged project."""
-        odd = [test for test, twin in twins.false.items() if _odd(run, {twin: False})]
-        if run.stop is not None and not any(_passed(run, twins.false[test]) for test in odd):
+    def _forged_control(
+        self, run: ProjectRun, controls: ControlTests, seed: int, tests: list[str] | None = None
+    ) -> str:
+        """A control that must fail, was told to have passed or not at all, and is right in the unchanged project."""
+        odd = [test for test, control in controls.false.items() if _wrongly_ended(run, {control: False})]
+        if run.stop is not None and not any(_passed(run, controls.false[test]) for test in odd):
             return ""  # it did not come to its end, so nothing is believed of it
         if not odd:
             return ""
         rng, tree = random.Random(seed), self._tree({}, ())
         told = self.recorded
         same = (
-            in_place(tree, tests, rng, told, truth=False) if tests else twins_of(tree, self.tests, rng, told)
+            controls_in_place(tree, tests, rng, told, truth=False)
+            if tests
+            else controls_beside(tree, self.tests, rng, told)
         )
-        usual = self._twins(same, [], {}, (), edited=False)
-        fine = [test for test in odd if test in same.false and not _odd(usual, {same.false[test]: False})]
-        return twins.false[fine[0]] if fine else ""
+        usual = self._run_controls(same, [], {}, (), edited=False)
+        fine = [
+            test
+            for test in odd
+            if test in same.false and not _wrongly_ended(usual, {same.false[test]: False})
+        ]
+        return controls.false[fine[0]] if fine else ""
 
     def _stops(self, tests: list[str], seed: int) -> bool:
-        """Whether the unchanged project does not come to the end of these tests' false twins either."""
-        same = in_place(self._tree({}, ()), tests, random.Random(seed), self.recorded, truth=False)
-        return self._twins(same, [], {}, (), edited=False).stop is not None
+        """Whether the unchanged project does not come to the end of these tests' false controls either."""
+        same = controls_in_place(self._tree({}, ()), tests, random.Random(seed), self.recorded, truth=False)
+        return self._run_controls(same, [], {}, (), edited=False).stop is not None
 
     def _repeated(self, first: ProjectRun) -> ProjectRun:
-        """In Rust: twins of the failing tests and of some others, the false ones under the tests' own names.
+        """In Rust: control tests for the failing tests and of some others, the false ones under the tests' own names.
 
-        If a true one does not pass, twins are drawn once more, and then the tests themselves decide.
+        If a true one does not pass, they are drawn once more, and then the tests themselves decide.
         """
         before = [first]
         chosen = [*self.check.failing, *(test for test in self.check.passing if self.rng.random() < 0.5)]
         for _ in range(2):
             run, true = self._swapped(chosen, self.rng.getrandbits(64), before)
             if run.stop is not None and (run.tampered or not run.uncollected):
-                return _together(run, *before)
+                return _with_costs_of(run, *before)
             if all(_passed(run, true.get(test, test)) for test in self.tests):
-                return _together(first, run, *before[1:])
+                return _with_costs_of(first, run, *before[1:])
             before.append(run)
         request = RunRequest(tests=self.tests, until=self.until)
-        return _together(
+        return _with_costs_of(
             self.backend.run(request, files=self.check.files, removed=self.check.removed), *before
         )
 
     def _swapped(
         self, chosen: list[str], seed: int, before: list[ProjectRun]
     ) -> tuple[ProjectRun, dict[str, str]]:
-        """A run of twins, and the true ones by test. Tampered if a false one passed that fails without the edit."""
+        """A run of controls, and the true ones by test. Tampered if a false one passed that fails without the edit."""
         files, removed = self.check.files, self.check.removed
         for literals in (True, False):
-            drawn_alike = partial(rust_twins.twins, tests=chosen, literals=literals)
+            drawn_alike = partial(rust_control_tests.rust_controls, tests=chosen, literals=literals)
             texts, true = drawn_alike(self._tree(files, removed), rng=random.Random(seed))
             request = RunRequest(tests=[*self.tests, *true.values()], until=self.until)
             run = self.backend.run(request, files={**files, **texts}, removed=removed)
-            odd = [test for test in true if _odd(run, {test: False})]
+            odd = [test for test in true if _wrongly_ended(run, {test: False})]
             unfinished = run.stop is not None and not run.uncollected
             if not odd or (unfinished and not any(_passed(run, test) for test in odd)):
                 break
             changed, also = drawn_alike(self._tree({}, ()), rng=random.Random(seed))
             usual = self.backend.run(replace(request, until=math.inf), files=changed)
             before.append(usual)
-            real = [test for test in odd if test in also and not _odd(usual, {test: False})]
+            real = [test for test in odd if test in also and not _wrongly_ended(usual, {test: False})]
             if real and run.uncollected:
                 return replace(
                     run, uncollected="", stop=(Outcome.FAILED, "does not build if its tests change")
@@ -231,13 +242,13 @@ def _passed(run: ProjectRun, test: str) -> bool:
     return test in run.results and run.results[test].outcome is Outcome.PASSED
 
 
-def _odd(run: ProjectRun, must: Mapping[str, bool]) -> list[str]:
+def _wrongly_ended(run: ProjectRun, must: Mapping[str, bool]) -> list[str]:
     """Canaries that did not end as they must. One that took too long or had no memory says nothing."""
     wrong = {test: Outcome.FAILED if passes else Outcome.PASSED for test, passes in must.items()}
     return [test for test in wrong if test not in run.results or run.results[test].outcome is wrong[test]]
 
 
-def _together(last: ProjectRun, *before: ProjectRun) -> ProjectRun:
+def _with_costs_of(last: ProjectRun, *before: ProjectRun) -> ProjectRun:
     return replace(
         last,
         cpu_seconds=last.cpu_seconds + sum(run.cpu_seconds for run in before),
@@ -269,7 +280,7 @@ class ProjectToolchain:
         check = task.check.only(ProjectCheck)
         if not check.failing and not check.passing:
             raise VerificationError("the project check names no tests")
-        base = load(check)
+        base = load_snapshot(check)
         if refused := refusal(check, base, task.language):
             return _refused(check, refused)
         began = time.monotonic()
@@ -287,7 +298,7 @@ class ProjectToolchain:
         verdict = verdict_of(run, tests, time.monotonic() - began)
         return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
 
-    def _backend(self, check: ProjectCheck, base: snapshot.Files, language: str) -> Backend:
+    def _backend(self, check: ProjectCheck, base: Files, language: str) -> Backend:
         key = check.digest, language
         backend = self._backends.pop(key, None)
         if backend is None:
@@ -296,47 +307,6 @@ class ProjectToolchain:
         while len(self._backends) > _OPEN:
             self._backends.popitem(last=False)[1].close()
         return backend
-
-
-def load(check: ProjectCheck) -> snapshot.Files:
-    """The files of the check's snapshot. Raises VerificationError when it is missing or another one."""
-    path = snapshot.locate(check.project)
-    files, digest = _loaded(str(path), path.stat().st_mtime_ns)
-    if digest != check.digest:
-        raise VerificationError(
-            f"the project's snapshot {path} is another one: its files have digest {digest}, "
-            f"the task was made with {check.digest}"
-        )
-    return files
-
-
-@lru_cache(maxsize=8)
-def _loaded(path: str, changed: int) -> tuple[snapshot.Files, str]:
-    files = snapshot.unpack(snapshot.locate(path))
-    return files, snapshot.digest_of(files)
-
-
-def refusal(check: ProjectCheck, base: snapshot.Files, language: str) -> str:
-    """The file by which the edit would change what tests say, or an empty text."""
-    named = {test.partition("::")[0] for test in (*check.failing, *check.passing)}
-    layout = layout_of(base)
-    for path in (*check.files, *check.removed):
-        text = check.files.get(path)
-        if text is not None and base.get(path) == text.encode("utf-8", "surrogatepass"):
-            continue
-        if path in named or is_protected(path, language):
-            return path
-        if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
-            return path
-        if language == "python" and path not in base and shadows(path, layout.own, layout.roots):
-            return path
-    return ""
-
-
-def _rust_tests(text: str | bytes | None) -> list[str]:
-    from strop.verification.project.cargo import tests_within
-
-    return tests_within(text.decode(errors="replace") if isinstance(text, bytes) else text or "")
 
 
 def verdict_of(run: ProjectRun, tests: list[str], seconds: float) -> Verdict:

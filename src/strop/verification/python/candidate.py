@@ -26,7 +26,7 @@ from strop.verification.python.wire import Closed, FrameReader, frame, read_bloc
 
 CHANNEL = 3
 """The only descriptor besides 0, 1 and 2."""
-_BUILT, _LOADED = (frame({said: True}) for said in ("built", "loaded"))
+_BUILT, _LOADED = (frame({stage: True}) for stage in ("built", "loaded"))
 TEXT = 300
 """Characters of an exception's text that cross."""
 
@@ -139,7 +139,7 @@ def rehearse() -> None:
         calls: list[dict[str, Any]] = [
             {"i": i, "a": [encode([1, 2, i]), encode(3)], "m": True} for i in range(4)
         ]
-        near.sendall(b"".join(frame(said) for said in (job, *calls)))
+        near.sendall(b"".join(frame(message) for message in (job, *calls)))
         near.shutdown(socket.SHUT_WR)
         with contextlib.suppress(Closed):
             reader = FrameReader()

@@ -47,15 +47,15 @@ def _load(code: str) -> Check:
 
 def _judge(check: Check, values: list[Any], row: list[bytes]) -> dict[str, Any]:
     try:
-        said = check(*values)
+        result = check(*values)
     except BaseException as error:
         cause = _cause(error)
         if isinstance(error, NameError | ImportError) and not isinstance(error, UnboundLocalError):
             return {"own": cause}
         return {"own": cause} if _raises_anyway(check, row, error) else {"ok": False, "x": cause}
-    if said is True or said is False:
-        return {"ok": said, "x": "" if said else "the checker refused it"}
-    return {"ok": False, "x": f"the checker returned {type(said).__name__}, not True or False"}
+    if result is True or result is False:
+        return {"ok": result, "x": "" if result else "the checker refused it"}
+    return {"ok": False, "x": f"the checker returned {type(result).__name__}, not True or False"}
 
 
 def _raises_anyway(check: Check, row: list[bytes], error: BaseException) -> bool:

@@ -93,7 +93,7 @@ def read_shown(text: str) -> Any:
     return json.loads(text, object_hook=_of_tag)
 
 
-def _of_tag(said: dict[str, Any]) -> Any:
+def _of_tag(tagged: dict[str, Any]) -> Any:
     make: dict[str, Any] = {
         "dict": dict,
         "set": set,
@@ -104,7 +104,7 @@ def _of_tag(said: dict[str, Any]) -> Any:
         "bytes": bytes.fromhex,
         "complex": lambda parts: complex(*parts),
     }
-    return make[said["t"]](said["v"])
+    return make[tagged["t"]](tagged["v"])
 
 
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:

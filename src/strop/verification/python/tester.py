@@ -27,9 +27,9 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from strop.sandbox import confine
+from strop.verification.python.candidate_client import Candidate, CandidateGone, failure_of_tests
 from strop.verification.python.checking import run_rows
 from strop.verification.python.codec import Unencodable
-from strop.verification.python.far_end import Candidate, CandidateGone, failure_of_tests
 from strop.verification.python.fork_server import start
 from strop.verification.python.names import bound_names
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking, write_all

@@ -32,7 +32,7 @@ from strop.verification.python.suite.second_look import (
     Alteration,
     Round,
     find_rounds,
-    looks,
+    second_look_runs,
 )
 from strop.verification.settings import Settings
 
@@ -42,7 +42,7 @@ _KNOWN = 512
 """Things that are remembered of references."""
 CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
 UNSEEN = "it took too long to be looked at again"
-LOOKED = 4
+SECOND_LOOK_LIMITS = 4
 """Wall limits that the runs of a second look may take together; one run of a reference alone may take as much."""
 _Found = TypeVar("_Found")
 
@@ -115,16 +115,18 @@ class PythonToolchain:
             self.close()
 
     @property
-    def _patient(self) -> Limits:
+    def _reference_limits(self) -> Limits:
         """Of a reference, which a busy machine must not cut short."""
-        return replace(self.settings.limits, wall_seconds=LOOKED * self.settings.limits.wall_seconds)
+        return replace(
+            self.settings.limits, wall_seconds=SECOND_LOOK_LIMITS * self.settings.limits.wall_seconds
+        )
 
     def _without_changes(self, task: Task, answer: str, findings: Findings) -> None:
         """Judges the answer so that no call changes an argument, where the reference passes like that."""
 
         def find() -> bool | None:
             try:
-                found = self._findings(task.check, task.reference, self._patient, changes=False)
+                found = self._findings(task.check, task.reference, self._reference_limits, changes=False)
             except WorkerDied:
                 raise
             except VerificationError:
@@ -142,7 +144,7 @@ class PythonToolchain:
         """A run that uses up its limits says nothing, the next ones do."""
 
         def run(alter: Mapping[str, Alteration]) -> SuiteReport:
-            return self._suite(check, task.reference, self._patient, alter)
+            return self._suite(check, task.reference, self._reference_limits, alter)
 
         def find() -> list[Round]:
             try:
@@ -154,13 +156,13 @@ class PythonToolchain:
 
         rounds = self._remembered("altered", task, find)
         limits, began = self.settings.limits, time.monotonic()
-        for one, altered in looks(rounds, drawn(task.id, answer, "second look")) if rounds else ():
+        for one, altered in second_look_runs(rounds, drawn(task.id, answer, "second look")) if rounds else ():
             report = self._suite(check, answer, limits, one.alterations)
             findings.cpu += report.findings.cpu
-            if bad := one.lies(report) if altered else one.lapses(report):
+            if bad := one.passed_falsely(report) if altered else one.failed_unaltered(report):
                 number = next(n for n, result in enumerate(findings.results) if result.id == bad[0])
                 return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
-            if time.monotonic() - began > LOOKED * limits.wall_seconds:
+            if time.monotonic() - began > SECOND_LOOK_LIMITS * limits.wall_seconds:
                 return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
 
     def _remembered(self, what: str, task: Task, find: Callable[[], _Found | None]) -> _Found | None:

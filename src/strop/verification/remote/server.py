@@ -192,9 +192,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def _read(request: Request) -> bytes:
-    said = request.headers.get("Content-Length", "0")
+    length = request.headers.get("Content-Length", "0")
     body = bytearray()
-    if said.isdigit() and int(said) <= MOST_BYTES:
+    if length.isdigit() and int(length) <= MOST_BYTES:
         async for chunk in request.stream():
             body += chunk
             if len(body) > MOST_BYTES:

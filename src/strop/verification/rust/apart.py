@@ -85,9 +85,9 @@ class Testers:
         tests = self._known[_key(case)]
         assert tests is not None
         tokens = [secrets.token_hex(16) for _ in tests.names]
-        said = "\n".join(tokens).encode()
+        lines = "\n".join(tokens).encode()
         ours, theirs = socket.socketpair()
-        theirs.sendall(len(said).to_bytes(4, "little") + said)
+        theirs.sendall(len(lines).to_bytes(4, "little") + lines)
         argv = [f"./{tests.program}", tests.prefix, "", _CRATE, "calls"]
         with ours, theirs:
             asked = self._thread.submit(self._run, argv, limits, ours)

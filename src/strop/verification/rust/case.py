@@ -47,7 +47,7 @@ class RustAnswer:
     build: bool | None = None
     lint: bool | None = None
     test: bool | None = None
-    said: dict[str, str] = field(default_factory=dict)
+    output_of: dict[str, str] = field(default_factory=dict)
     """Output by stage."""
     taking_over: str = ""
     """Why the answer could take the tests over where they share its process."""
@@ -92,7 +92,7 @@ class RustAnswer:
     def reset(self) -> None:
         """Forgets what was found, to judge it another way; the cost stays."""
         self.build = self.lint = self.test = None
-        self.said, self.tests = {}, []
+        self.output_of, self.tests = {}, []
         self.unsafe = self.again = False
         self.outcome, self.detail, self.output = None, "", ""
 
@@ -109,8 +109,8 @@ class RustAnswer:
     def say(self, stage: str, text: str, *, anew: bool = False) -> None:
         """Adds to a stage's output. `anew`: instead of what was said before, as in another compilation of the same."""
         if text:
-            before = "" if anew else self.said.get(stage, "")
-            self.said[stage] = (before + self.shown(text))[: 4 * MOST_OUTPUT]
+            before = "" if anew else self.output_of.get(stage, "")
+            self.output_of[stage] = (before + self.shown(text))[: 4 * MOST_OUTPUT]
 
     def spend(self, seconds: float, cpu_seconds: float, peak_bytes: int) -> None:
         """Adds this answer's share of a cost."""
@@ -143,13 +143,15 @@ class RustAnswer:
         if self.refused and self.build:
             return Outcome.FAILED, self.refused
         if not self.build:
-            return Outcome.FAILED, f"does not build: {_first_line(self.said.get('build', ''))}"
+            return Outcome.FAILED, f"does not build: {_first_line(self.output_of.get('build', ''))}"
         if not self.test:
-            return Outcome.FAILED, self.detail or _first_line(self.said.get("test", "")) or "a test failed"
+            return Outcome.FAILED, self.detail or _first_line(
+                self.output_of.get("test", "")
+            ) or "a test failed"
         return Outcome.PASSED, ""
 
     def _stage(self, name: str, passed: bool | None) -> Stage:
-        text = self.said.get(name, "")
+        text = self.output_of.get(name, "")
         return Stage(
             name=name,
             passed=bool(passed),

@@ -131,8 +131,8 @@ class Compiler:
                 "empty.rs",
             ]
             argv += ["--crate-type", "lib", "--emit=metadata", *(f"-W{name}" for name in names)]
-            said = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
-            unstable = set(re.findall(r"unknown lint: `(\w+)`", said))
+            errors = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
+            unstable = set(re.findall(r"unknown lint: `(\w+)`", errors))
             with _lock:
                 _denied[key] = tuple(n for n in names if n not in unstable)
         return _denied[key]

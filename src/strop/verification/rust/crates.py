@@ -149,9 +149,9 @@ def _cargo(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]
         read=[*installation.read, str(vendor)],
         environment=compiler.cargo_environment(),
     )
-    said = result.stderr.decode(errors="replace")
+    errors = result.stderr.decode(errors="replace")
     if result.status != 0 or result.expired:
-        return Built(fault=_cause(said, result.expired, vendor))
+        return Built(fault=_cause(errors, result.expired, vendor))
     files, names = set(), set()
     for line in result.stdout.splitlines():
         message = json.loads(line) if line.startswith(b"{") else {}
@@ -159,12 +159,12 @@ def _cargo(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]
             built = [f for f in message["filenames"] if f.endswith((".rlib", ".so"))]
             files |= {f"{_FOLDER}/{Path(f).name}" for f in built if Path(f).parent.name == "deps"}
             names |= {message["target"]["name"].replace("-", "_")} if built else set()
-    return Built(tuple(sorted(files)), _externs(said), frozenset(names))
+    return Built(tuple(sorted(files)), _externs(errors), frozenset(names))
 
 
-def _externs(said: str) -> dict[str, str]:
+def _externs(errors: str) -> dict[str, str]:
     """What cargo gave the compiler of the program that depends on the crates."""
-    line = next((x for x in said.splitlines() if "Running `" in x and "--crate-name shelf " in x), "")
+    line = next((x for x in errors.splitlines() if "Running `" in x and "--crate-name shelf " in x), "")
     words = shlex.split(line.partition("`")[2].rpartition("`")[0])
     pairs = [b.partition("=") for a, b in pairwise(words) if a == "--extern"]
     if not words:
@@ -172,19 +172,19 @@ def _externs(said: str) -> dict[str, str]:
     return {name.rpartition(":")[2]: f"{_FOLDER}/{Path(path).name}" for name, _, path in pairs}
 
 
-def _cause(said: str, expired: str, vendor: Path) -> str:
+def _cause(errors: str, expired: str, vendor: Path) -> str:
     """Why cargo failed, in one line with the remedy."""
     if expired:
         return f"{_UNCLEAR}: building it passed the {expired} limit"
     remedy = f"add it with `cargo vendor` to {vendor}"
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
     first = next((line.removeprefix("error: ") for line in lines if line.startswith("error")), "")
-    versions = re.search(r"candidate versions found which didn't match: ([^\n]+)", said)
+    versions = re.search(r"candidate versions found which didn't match: ([^\n]+)", errors)
     if versions:
         return f"{first}; the folder has {versions[1]}; {remedy}"
     if first.startswith("no matching package"):
         return f"it is not in the folder; {remedy}"
-    failed = re.search(r"could not compile `([^`]+)`", said)
+    failed = re.search(r"could not compile `([^`]+)`", errors)
     if failed:
         return (
             f"{failed[1]} does not build with this toolchain: {first}; put a version into {vendor} that does"

@@ -41,9 +41,9 @@ def weigh(cases: Sequence[RustAnswer], run: Run) -> None:
     for part in (slice(WITNESSES), slice(WITNESSES, None)):
         asked = [case for case in passed if dead.get(case.number, [])[part]]
         texts = {case.number: controls(case.answer, "rust", dead[case.number][part]) for case in asked}
-        said = _each(asked, texts, run, False)
+        found = _each(asked, texts, run, False)
         for case in asked:
-            if witnessed(said[case.number]) is not False:
+            if witnessed(found[case.number]) is not False:
                 del dead[case.number]
     for case in passed:
         if case.number in dead:

@@ -69,7 +69,7 @@ def taking_over(case: RustAnswer) -> str:
     return ""
 
 
-def worth_a_look(case: RustAnswer) -> bool:
+def needs_second_look(case: RustAnswer) -> bool:
     """Whether trusted tests share a process with the answer and may compare objects of its own that hold data."""
     if case.trusted is None or case.calls is not None or not case.task.reference or case.taking_over:
         return False

@@ -32,7 +32,7 @@ AGAIN = 5
 """Runs of an answer that alter nothing."""
 SHARE = 0.25
 """Of the wall limit, the CPU time of the reference's runs at the most if each test took as long as in its first."""
-LOOKED = 4
+SECOND_LOOK_LIMITS = 4
 """Wall limits that all runs of an answer may take together."""
 ENDLESS = 3
 """Runs of a reference that do not come to an end, after which there are no more."""

@@ -29,8 +29,8 @@ from strop.verification.rust.harness import LIST, put_harness
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.second_look import (
     ENDLESS,
-    LOOKED,
     NOT_AGAIN,
+    SECOND_LOOK_LIMITS,
     UNSEEN,
     RanTest,
     SecondLook,
@@ -207,7 +207,7 @@ class StrictRunner:
                 prefix + name: altered for name, altered in case.rounds.items() if prefix + name in usual
             }
             rng, until = drawn(case.task.id, case.answer, "second look"), time.monotonic()
-            until += LOOKED * self._limits.wall_seconds
+            until += SECOND_LOOK_LIMITS * self._limits.wall_seconds
             if fault := SecondLook(usual, run, rounds, rng, until).fault:
                 case.refused = UNSEEN if fault == NOT_AGAIN and any(cut) else fault
                 case.fail("test", case.refused)

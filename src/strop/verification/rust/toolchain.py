@@ -54,7 +54,7 @@ from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import take_in
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
-from strop.verification.rust.rules import give_up, groups, worth_a_look
+from strop.verification.rust.rules import give_up, groups, needs_second_look
 from strop.verification.rust.scan import scan
 from strop.verification.rust.second_look import Rounds
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
@@ -151,7 +151,7 @@ class RustToolchain:
 
     def _learn(self, cases: Sequence[RustAnswer]) -> None:
         """Gives the cases what a second look needs, found by judging the references of tasks that are new here."""
-        typed = [case for case in cases if worth_a_look(case)]
+        typed = [case for case in cases if needs_second_look(case)]
         new = {_task_key(case): case for case in typed if _task_key(case) not in self._rounds}
         if len(self._rounds) + len(new) > _MOST_TASKS:
             self._rounds.clear()
@@ -281,10 +281,10 @@ class RustToolchain:
             if drawn(case.task.id, case.answer, "audit").random() >= self.audit or case.outcome is not None:
                 continue
             with self._boxed().work() as work:
-                said = differences(case, Cargo(self._built(), self.limits, self._vendor), work)
-            if said:
-                _log.error("task %s: the batched verdict is not cargo's: %s", case.task.id, said)
-                case.detail = f"differs from cargo: {said}"
+                found = differences(case, Cargo(self._built(), self.limits, self._vendor), work)
+            if found:
+                _log.error("task %s: the batched verdict is not cargo's: %s", case.task.id, found)
+                case.detail = f"differs from cargo: {found}"
 
     def _runner(self, crates: Offer = NONE) -> Runner:
         if self.strict:

@@ -36,12 +36,12 @@ def reject_unclosed(cases: Sequence[RustAnswer], compiler: Compiler, work: "Work
         argv, limits=COMPILE, profile="build", read=compiler.installation.read,
         environment=compiler.environment("answer"),
     )  # fmt: skip
-    said = result.stderr.decode(errors="replace")
-    found = {os.path.basename(m["file"]): m for m in _FATAL.finditer(said)}
+    errors = result.stderr.decode(errors="replace")
+    found = {os.path.basename(m["file"]): m for m in _FATAL.finditer(errors)}
     for name, case in names.items():
         case.spend(result.seconds / len(cases), result.cpu_seconds / len(cases), result.peak_bytes)
         if name in found:
-            block = said[found[name].start() :].split("\n\n", 1)[0]
+            block = errors[found[name].start() :].split("\n\n", 1)[0]
             case.fail("build", block[:2000] + "\n")
-            case.said["lint"] = case.said["build"]
+            case.output_of["lint"] = case.output_of["build"]
     return [case for case in cases if case.build is not False]

@@ -130,10 +130,10 @@ def _faults(items: RustItems) -> list[str]:
         if attribute[:1] == ["cfg"] and differs(attribute[2:-1]):
             faults.append(f"`#[{text[:60]}]`: the code under test differs from the code that is built")
     for name, mark in pairwise(source.leaves(source.root)):  # also inside of other macros
-        said = source.string(name) if mark.type == "!" and name.type == "identifier" else ""
-        if said in ("include_str", "include_bytes", "include"):
-            faults.append(f"`{said}!`: code that reads its own source would notice any change")
-        if said == "cfg" and "test" in source.tokens(mark.next_sibling):
+        macro = source.string(name) if mark.type == "!" and name.type == "identifier" else ""
+        if macro in ("include_str", "include_bytes", "include"):
+            faults.append(f"`{macro}!`: code that reads its own source would notice any change")
+        if macro == "cfg" and "test" in source.tokens(mark.next_sibling):
             faults.append("`cfg!(test)`: the code under test differs from the code that is built")
     names = {source.string(leaf) for leaf in source.all("identifier") if items.regions.hold(leaf)}
     if "catch_unwind" in names:

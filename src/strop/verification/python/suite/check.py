@@ -24,8 +24,8 @@ from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.work import safe_name
 from strop.verification.draws import drawn
 from strop.verification.python.asserts import TesterReport, let_finish, stopped
+from strop.verification.python.candidate_client import GONE
 from strop.verification.python.child import fork, reap, worse
-from strop.verification.python.far_end import GONE
 from strop.verification.python.names import bound_names, module_names
 from strop.verification.python.suite.altered import COLLECTION
 from strop.verification.python.wire import frame

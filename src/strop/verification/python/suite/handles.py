@@ -195,11 +195,11 @@ class _Tee(io.TextIOBase):
 
 
 def _printed() -> dict[str, str]:
-    said = {}
+    printed = {}
     for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
         if type(stream) is _Tee and (text := stream.take()):
-            said[key] = text
-    return said
+            printed[key] = text
+    return printed
 
 
 def serve(job: dict[str, Any], receive: _Receive, send: _Send, describe: Callable[[Any], Any]) -> None:

@@ -189,17 +189,17 @@ def _equality(name: str) -> Callable[[Remote, Any], bool]:
             self._strop_session.encode(other)
         except Unencodable:
             return differs
-        said = _do(self, name, other)
-        if type(said) is not bool:
+        found = _do(self, name, other)
+        if type(found) is not bool:
             raise _refuse(self, name)
         if remote and _named(self) and _named(other):
-            if said and _says_true(self, "__eq__" if differs else "__ne__", other):
+            if found and _says_true(self, "__eq__" if differs else "__ne__", other):
                 self._strop_session.fault("two objects that are both equal and unequal")
-            if said is not differs and _equals_anything(self):
+            if found is not differs and _equals_anything(self):
                 self._strop_session.fault("an object that is equal to everything")
-        elif said is not differs:
+        elif found is not differs:
             _refuse(self, name)
-        return bool(said)
+        return bool(found)
 
     return compare
 
@@ -208,10 +208,10 @@ def _order(name: str) -> Callable[[Remote, Any], bool]:
     def compare(self: Remote, other: Any) -> bool:
         if not isinstance(other, Remote) or not _named(self) or not _named(other):
             raise _refuse(self, name)
-        said = _do(self, name, other)
-        if type(said) is not bool:
+        found = _do(self, name, other)
+        if type(found) is not bool:
             raise _refuse(self, name)
-        return said
+        return found
 
     return compare
 

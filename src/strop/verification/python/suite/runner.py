@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 from strop.sandbox import confine, workdir
 from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
-from strop.verification.python.far_end import CandidateGone, failure_of_tests
+from strop.verification.python.candidate_client import CandidateGone, failure_of_tests
 from strop.verification.python.names import module_names, star_names, used_names
 from strop.verification.python.suite.altered import SuiteCalls
 from strop.verification.python.suite.proxies import RemoteModule, make

@@ -65,17 +65,17 @@ class Round:
     alterations: _Altered
     tests: frozenset[str]
 
-    def lies(self, report: SuiteReport) -> list[str]:
+    def passed_falsely(self, report: SuiteReport) -> list[str]:
         """Those that an answer passed."""
         passed = (name for name in sorted(self.tests & report.altered) if name in report.tests)
         return [name for name in passed if report.tests[name].outcome is Outcome.PASSED]
 
-    def lapses(self, report: SuiteReport) -> list[str]:
+    def failed_unaltered(self, report: SuiteReport) -> list[str]:
         """Those that an answer failed in a run that alters nothing."""
         return [name for name in sorted(self.tests & set(report.tests)) if _failed(report, name)]
 
 
-def looks(rounds: list[Round], rng: random.Random) -> list[tuple[Round, bool]]:
+def second_look_runs(rounds: list[Round], rng: random.Random) -> list[tuple[Round, bool]]:
     """All rounds in any order, again if there are few; after the first of them one without alterations (False)."""
     chosen = rng.sample(rounds, len(rounds))
     chosen += rng.choices(rounds, k=max(0, FEWEST - len(chosen)))

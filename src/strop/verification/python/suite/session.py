@@ -14,9 +14,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from strop.verification.python.candidate_client import CandidateClient, CandidateGone, copy_changes, decoded
 from strop.verification.python.codec import Encoder, Malformed, Unencodable, tagged
 from strop.verification.python.decoder import decode
-from strop.verification.python.far_end import CandidateGone, FarEnd, copy_changes, decoded
 from strop.verification.python.suite.altered import SuiteCalls
 from strop.verification.python.suite.dates import date_of, tagged_date
 from strop.verification.python.suite.handles import BINARY
@@ -33,7 +33,7 @@ _CHANGING = frozenset(f"__{n}__" for n in ("setitem", "delitem", "enter", "exit"
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 
 
-class Session(FarEnd):
+class Session(CandidateClient):
     """One candidate; `faults` are those of the running test."""
 
     def __init__(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 from strop.core import files
 from strop.core.errors import StropError, UserError
 from strop.core.journal import JournalReader, LinePlace, scan, try_lock
-from strop.policies.paid.connection import Connection, Usage
+from strop.policies.connection import Connection, Usage
 from strop.sandbox.spawn import Process, source_folder, spawn
 
 CALLS, BUILD = "calls.jsonl", "build.json"
@@ -26,7 +26,9 @@ FINISH_SECONDS = 15.0
 """How long an interrupted build waits for calls in flight; the calling process goes on without it."""
 MOST_REFUSED = 8
 """Refusals after which a build ends when nothing has been answered: the settings are at fault, not the prompts."""
-_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from strop.policies.paid.caller import main; main()"
+_BOOT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from strop.curation.engine.paid_caller import main; main()"
+)
 
 
 class Question(NamedTuple):

@@ -1,7 +1,7 @@
-"""Twins of Rust tests: a false one under a test's own name, which must fail, and the true one beside it, renamed.
+"""Control tests in Rust: a false one under a test's own name, which must fail, and the true one beside it, renamed.
 
-A false twin compares with other values than the test: each number, text, character and truth value that an assertion
-expects stands there as several others, and the twin passes if one of them is held for equal. Where there is none, an
+A false control compares with other values than the test: each number, text, character and truth value that an assertion
+expects stands there as several others, and that passes if one of them is held for equal. Where there is none, an
 assertion of ours that fails stands at the test's end (at its beginning where it may end before). A test that should
 panic returns.
 """
@@ -22,10 +22,10 @@ _AROUND = {
 _Cut = tuple[int, int, str]
 
 
-def twins(
+def rust_controls(
     tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random, *, literals: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Files of the tree in which these tests are false, and each such test with the name of its true twin.
+    """Files of the tree in which these tests are false, and each such test with the name of its true control.
 
     Of tests whose name stands once in the tree. literals: change what is expected; else only put assertions of ours in.
     """

@@ -2,7 +2,7 @@
 
 A small separate process, started with a fresh exec; if the jail has namespaces, it enters them once and is their
 init process. Whatever ends a program (its own exit, a limit, the parent's request, the parent's death), every
-descendant is killed and reaped before the keeper answers, including those in other sessions.
+descendant is killed and reaped before the supervisor answers, including those in other sessions.
 
 Threat model: programs are hostile. They cannot signal this process (process namespace, Landlock's scope, or seccomp
 denies kill), and files they leave in the work directory are only touched through descriptors that follow no link.
@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 from strop.sandbox import confine, kernel, namespaces, tree, workdir
 from strop.sandbox.limits import Limits
-from strop.sandbox.program import NoProgram, Program
+from strop.sandbox.program_start import NoProgram, ProgramStart
 
 _PACKET_BYTES = 1 << 16
 _ASKED = frozenset(
@@ -54,14 +54,14 @@ def main() -> NoReturn:
     control = socket.socket(fileno=control_fd)
     if settings.holds >= 0:
         os.set_inheritable(settings.holds, False)  # no program holds it
-    keeper: Keeper | None = None
+    supervisor: BoxSupervisor | None = None
     try:
         if not control.recv(_PACKET_BYTES):  # by now the parent has put this process into its cgroup
             os._exit(0)
         if settings.namespaces:
             _move_in(control_fd, work, read, settings)
-        keeper = Keeper(control, settings, work, read)
-        keeper.serve()
+        supervisor = BoxSupervisor(control, settings, work, read)
+        supervisor.serve()
     except EOFError:
         pass  # the parent is gone
     except BaseException as error:
@@ -69,8 +69,8 @@ def main() -> NoReturn:
             control.send(_packed({"broken": f"{type(error).__name__}: {error}"}))
     finally:
         try:
-            if keeper is not None:
-                keeper.end()
+            if supervisor is not None:
+                supervisor.end()
         except BaseException as error:
             os.write(2, f"{error}\n".encode())
         finally:
@@ -112,7 +112,7 @@ def _stored(found: dict[str, Any]) -> int:
     return fd
 
 
-class Keeper:
+class BoxSupervisor:
     """Serves requests until the parent hangs up."""
 
     def __init__(
@@ -259,7 +259,7 @@ class Keeper:
 
     def _start(self, job: dict[str, Any], limits: Limits, streams: list[int], report: dict[str, Any]) -> int:
         build = job["profile"] == "build"
-        program = Program(
+        program = ProgramStart(
             job["argv"], job["environment"], self.work, streams, limits,
             read=(*self.read, *job["read"]), write=(self.work,) if build else (), build=build, settings=self.settings,
         )  # fmt: skip

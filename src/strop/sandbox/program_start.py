@@ -1,4 +1,4 @@
-"""How a forked child becomes a jailed program, prepared by the keeper that forks it.
+"""How a forked child becomes a jailed program, prepared by the box supervisor that forks it.
 
 Its effect is that of `kernel.die_with_parent`, the streams, `confine.change_user`, `confine.enter` and, in the profile
 "run", `confine.seal`; then the program takes its place.
@@ -20,7 +20,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 Paths = tuple[str, ...]
 
 
-class Program:
+class ProgramStart:
     """Becomes the program in the process that calls it, a fresh child of the one that made it.
 
     argv         its arguments; the first is a path or a name to look for in `PATH`

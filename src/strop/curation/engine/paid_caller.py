@@ -20,7 +20,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.journal import Appender
-from strop.policies.paid.connection import Connection, explain, one_line, refusals
+from strop.policies.connection import Connection, explain, one_line, refusals
 
 QUICK_RETRIES, PATIENT_RETRIES = 2, 8
 """Of the client, with growing pauses; patient with a server that has answered before or says that it is busy."""

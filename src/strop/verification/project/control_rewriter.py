@@ -4,9 +4,9 @@ import ast
 import copy
 from collections.abc import Mapping
 
-from strop.verification.project.twin_helpers import TwinHelpers, statement_of
-from strop.verification.project.twin_parts import asserts, ordered, split
-from strop.verification.project.twin_reading import called, compared_only, is_literal, pair_of
+from strop.verification.project.assertion_parts import asserts, ordered, split
+from strop.verification.project.control_helpers import ControlHelpers, statement_of
+from strop.verification.project.syntax_of_tests import called, compared_only, is_literal, pair_of
 
 _RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
 _CATCHING = _RAISES | {
@@ -27,11 +27,11 @@ _TURNED = (
 )
 
 
-class TwinRewriter:
-    """Makes a test function its twin, in place."""
+class ControlRewriter:
+    """Makes a test function its control test."""
 
     def __init__(
-        self, function: ast.FunctionDef, helpers: TwinHelpers, literals: Mapping[str, ast.expr]
+        self, function: ast.FunctionDef, helpers: ControlHelpers, literals: Mapping[str, ast.expr]
     ) -> None:
         self._function, self._helpers = function, helpers
         own = [
@@ -56,7 +56,7 @@ class TwinRewriter:
             if len(both & begin) > 1 or is_literal(left) or is_literal(right):
                 begin -= both
         self._begin = begin
-        """Those that get another value in the false twin before anything is called."""
+        """Those that get another value in the false control before anything is called."""
 
     def act(self) -> None:
         """Rewrites the body."""

@@ -1,4 +1,4 @@
-"""What the tests of a twin call: values that are changed, assertions that are turned round, in the false twin only."""
+"""What control tests call: values that are changed, assertions that are turned round, in the false control only."""
 
 import ast
 import inspect
@@ -45,13 +45,13 @@ def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) 
     return object()
 
 
-class TwinHelpers:
-    """What a twin's tests call: functions of drawn names that do nothing in a true twin."""
+class ControlHelpers:
+    """What control tests call: functions of drawn names that do nothing in a true control."""
 
     def __init__(self, truth: bool, names: Names, rng: random.Random) -> None:
         self.truth, self._names, self._rng = truth, names, rng
         self.named: dict[str, ast.expr] = {}
-        """Literals of the module as the twin has them, by name."""
+        """Literals of the module as control tests have them, by name."""
         self.compared: set[str] = set()
         """Names that the whole file reads in comparisons alone."""
         self.made, self.flag, self.changed = names.new(), names.new(), names.new()
@@ -83,18 +83,18 @@ class TwinHelpers:
         return self._names.new()
 
     def tail(self) -> ast.stmt:
-        """An assertion that holds in a true twin."""
+        """An assertion that holds in a true control."""
         start = self._rng.randrange(100, 9000)
         return statement_of(f"assert {self.made}({start}) == {self._said(start)}")
 
     def literal(self, node: ast.expr) -> ast.expr:
-        """The literal, or in a false twin another one."""
+        """The literal, or in a false control another one."""
         if self.truth:
             return node
         return written(_changed(ast.literal_eval(node), self._rng.randrange(2, 900, 2), _sorted))
 
     def each(self, node: ast.expr) -> list[ast.expr]:
-        """The literal once more for each of its parts (for some of many), in a false twin with that one changed.
+        """The literal once more for each of its parts (for some of many), in a false control with that one changed.
 
         An int comes twice more, changed a little: by an odd number and by two.
         """

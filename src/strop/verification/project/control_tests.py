@@ -1,4 +1,4 @@
-"""Twins of a project's tests: in one file of a drawn name every test must pass, in another every one must fail.
+"""Control tests for those of a project: in one file of a drawn name every test must pass, in another all must fail.
 
 The two differ in a few drawn numbers only. In the false one each value that a test compares with is changed, each bare
 assertion turned round, each expected exception another one; a test of it that finds any of them to hold ends as passed,
@@ -14,56 +14,56 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from strop.verification.project.control_helpers import ControlHelpers
+from strop.verification.project.control_rewriter import ControlRewriter
 from strop.verification.project.names import Names, beside
 from strop.verification.project.pins import FilePins
 from strop.verification.project.recorded import NOTHING, Recorded
-from strop.verification.project.twin_helpers import TwinHelpers
-from strop.verification.project.twin_reading import compared_only, module_literals, test_function
-from strop.verification.project.twin_rewriter import TwinRewriter
+from strop.verification.project.syntax_of_tests import compared_only, module_literals, test_function
 
 _MOST_CHARS = 600_000
 
 
 @dataclass
-class Twins:
-    """Files of twins, and what the tests are called in them."""
+class ControlTests:
+    """Files of control tests, and what the tests are called in them."""
 
     files: dict[str, str] = field(default_factory=dict)
     true: dict[str, str] = field(default_factory=dict)
-    """A test to its twin that must pass."""
+    """A test to its control test that must pass."""
     false: dict[str, str] = field(default_factory=dict)
-    """A test to its twin that must fail, where its text allows one."""
+    """A test to its control test that must fail, where its text allows one."""
 
 
-def twins_of(
+def controls_beside(
     tree: Mapping[str, bytes], tests: list[str], rng: random.Random, recorded: Recorded = NOTHING
-) -> Twins:
-    """Both twins of every test, in files beside its own."""
-    found = Twins()
+) -> ControlTests:
+    """Both control tests of every test, in files beside its own."""
+    found = ControlTests()
     for home, rests in _by_file(tree, tests).items():
         text = tree[home].decode("utf-8", "replace")
         for truth, ids in ((True, found.true), (False, found.false)):
             names = Names(text, rng)
             path = beside(home, {**tree, **dict.fromkeys(found.files, b"")}, names)
-            if made := _twin(home, text, rests, truth, names, rng, recorded):
+            if made := _control_file(home, text, rests, truth, names, rng, recorded):
                 found.files[path] = made.text
                 ids |= made.ids(home, path, rests, truth)
     return found
 
 
-def in_place(
+def controls_in_place(
     tree: Mapping[str, bytes],
     tests: list[str],
     rng: random.Random,
     recorded: Recorded = NOTHING,
     *,
     truth: bool,
-) -> Twins:
-    """One twin of every test in the file's own place, under its own name or (one set of parameters) another."""
-    found = Twins()
+) -> ControlTests:
+    """One control test of every test in the file's own place, under its own name or (one set of parameters) another."""
+    found = ControlTests()
     for home, rests in _by_file(tree, tests).items():
         text = tree[home].decode("utf-8", "replace")
-        if made := _twin(home, text, rests, truth, Names(text, rng), rng, recorded):
+        if made := _control_file(home, text, rests, truth, Names(text, rng), rng, recorded):
             found.files[home] = made.text
             ids = found.true if truth else found.false
             ids |= made.ids(home, home, rests, truth)
@@ -83,17 +83,17 @@ def _by_file(tree: Mapping[str, bytes], tests: list[str]) -> dict[str, list[str]
 class _Made:
     text: str
     called: dict[str, str]
-    """A test to what it is called in the twin."""
+    """A test to what it is called there."""
     false: set[str]
     """Tests that could be rewritten."""
 
     def ids(self, home: str, path: str, rests: list[str], truth: bool) -> dict[str, str]:
-        """A test to its twin."""
+        """A test to its control test."""
         kept = [rest for rest in rests if truth or rest in self.false]
         return {f"{home}::{rest}": f"{path}::{self.called.get(rest, rest)}" for rest in kept}
 
 
-def _twin(
+def _control_file(
     home: str,
     text: str,
     rests: list[str],
@@ -102,7 +102,7 @@ def _twin(
     rng: random.Random,
     recorded: Recorded,
 ) -> _Made | None:
-    """A file's twin. None where it cannot be read."""
+    """A file of control tests. None where it cannot be read."""
     try:
         tree = ast.parse(text)
         called = _pinned(tree, home, rests, names, recorded)
@@ -130,7 +130,7 @@ def _rewritten(
     names: Names,
     rng: random.Random,
 ) -> _Made:
-    helpers = TwinHelpers(truth, names, rng)
+    helpers = ControlHelpers(truth, names, rng)
     literals, done = module_literals(tree), set[int]()
     helpers.compared = compared_only(tree)
     changed = set[str]()
@@ -140,7 +140,7 @@ def _rewritten(
             continue
         if id(function) not in done:
             done.add(id(function))
-            TwinRewriter(function, helpers, literals).act()
+            ControlRewriter(function, helpers, literals).act()
         changed.add(rest)
     _bind_again(tree, literals, helpers)
     _drop_others(tree, {called.get(rest, rest).partition("[")[0].rpartition("::")[2] for rest in rests})
@@ -148,7 +148,7 @@ def _rewritten(
     return _Made(text, dict(called), changed)
 
 
-def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: TwinHelpers) -> None:
+def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: ControlHelpers) -> None:
     """Who reads the module's literals reads what is compared with, where they are for comparing only."""
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):

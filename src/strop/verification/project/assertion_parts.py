@@ -1,11 +1,11 @@
-"""Assertions that say several things at once, taken apart, so that each can be changed in a false twin."""
+"""Assertions that say several things at once, taken apart, so that each can be changed in a false control."""
 
 import ast
 import copy
 from collections.abc import Callable
 
-from strop.verification.project.twin_helpers import TwinHelpers
-from strop.verification.project.twin_reading import called
+from strop.verification.project.control_helpers import ControlHelpers
+from strop.verification.project.syntax_of_tests import called
 
 
 def asserts(statement: ast.stmt) -> bool:
@@ -41,8 +41,8 @@ def split(statement: ast.stmt, new_name: Callable[[], str]) -> list[ast.stmt]:
     ]
 
 
-def ordered(statement: ast.stmt, helpers: TwinHelpers) -> ast.stmt | None:
-    """For `a < b` and `a > b`: the same, or in a false twin the other one, which holds for what says yes to everything.
+def ordered(statement: ast.stmt, helpers: ControlHelpers) -> ast.stmt | None:
+    """For `a < b` and `a > b`: the same, or in a false control the other, which holds for what says yes to all.
 
     None for others.
     """

@@ -1,4 +1,4 @@
-"""False twins of Rust tests: what stands in the place of expected values, and how right and lying crates end."""
+"""False controls of Rust tests: what stands in the place of expected values, and how right and lying crates end."""
 
 import random
 import subprocess
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.code.trees import parse, text_of, walk
-from strop.verification.project.rust_twins import twins
+from strop.verification.project.rust_control_tests import rust_controls
 from strop.verification.project.rust_values import altered
 
 TESTS = """
@@ -100,9 +100,9 @@ def test_what_is_no_value_of_the_text_stays(value: str) -> None:
 def outcomes(
     folder: Path, code: str, seed: int, *, literals: bool = True
 ) -> tuple[dict[str, bool], dict[str, bool]]:
-    """Whether each false twin passed, and each true one."""
+    """Whether each false control passed, and each true one."""
     source, program = folder / "lib.rs", folder / "tests"
-    texts, true = twins(
+    texts, true = rust_controls(
         {"src/lib.rs": (code + TESTS).encode()}, NAMES, random.Random(seed), literals=literals
     )
     source.write_text(texts["src/lib.rs"])
@@ -125,7 +125,7 @@ def outcomes(
     assert set(true) == set(NAMES)
     return (
         {test: test.removeprefix("twice::") in passed for test in true},
-        {test: twin.removeprefix("twice::") in passed for test, twin in true.items()},
+        {test: control.removeprefix("twice::") in passed for test, control in true.items()},
     )
 
 
@@ -152,12 +152,12 @@ def test_a_number_that_lies_is_held_for_a_wrong_one(tmp_path: Path, name: str) -
         assert false["twice::tests::sums"] and not false["twice::tests::texts"]
 
 
-def test_a_twin_keeps_its_attributes_and_stands_beside_the_test() -> None:
-    texts, true = twins({"src/lib.rs": TESTS.encode()}, NAMES, random.Random(0), literals=True)
+def test_a_control_test_keeps_its_attributes_and_stands_beside_the_test() -> None:
+    texts, true = rust_controls({"src/lib.rs": TESTS.encode()}, NAMES, random.Random(0), literals=True)
     functions = [n for n in walk(parse(texts["src/lib.rs"])) if n.type == "function_item"]
     assert (
         len(functions) == 2 * len(NAMES)
         and len({text_of(n.child_by_field_name("name")) for n in functions}) == 10
     )
     assert texts["src/lib.rs"].count("#[should_panic]") == 2 and texts["src/lib.rs"].count("#[test]") == 10
-    assert all(test.rpartition("::")[0] == twin.rpartition("::")[0] for test, twin in true.items())
+    assert all(test.rpartition("::")[0] == control.rpartition("::")[0] for test, control in true.items())

@@ -28,7 +28,7 @@ class CandidateGone(BaseException):
     """The candidate died or broke the protocol; no later call can succeed."""
 
 
-class FarEnd:
+class CandidateClient:
     """A conversation with the candidate. `gone` is set once, by whatever ends it first."""
 
     def __init__(self, fd: int, limit: int) -> None:
@@ -86,7 +86,7 @@ class FarEnd:
             raise CandidateGone(self.gone) from None
 
 
-class Candidate(FarEnd):
+class Candidate(CandidateClient):
     """The far end of the entry point (function 0) and the helpers."""
 
     def __init__(self, fd: int, limit: int, idle: Callable[[], None]) -> None:

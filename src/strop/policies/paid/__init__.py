@@ -1,1 +1,0 @@
-"""Paid calls to a model on an OpenAI-compatible server. Each answer is kept; none is paid for twice."""
