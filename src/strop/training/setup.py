@@ -143,7 +143,7 @@ def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunPar
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     player = parts.play.player.like(policy, environment_of(parts.sets, parts.given.environment))
-    return replace(parts, backend=backend, policy=policy, play=parts.play.by(player))
+    return replace(parts, backend=backend, policy=policy, play=replace(parts.play, player=player))
 
 
 def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
