@@ -49,7 +49,8 @@ class Given:
         """What it is, for a reader and to know it again."""
         kind, named = self.environment, dict[str, Any]()
         if self.tasks is not None:
-            named["tasks"] = {"count": len(self.tasks), "digest": content_hash([t.id for t in self.tasks])}
+            digest = content_hash([(task.id, task.split) for task in self.tasks])
+            named["tasks"] = {"count": len(self.tasks), "digest": digest}
         if self.rubric is not None:
             named["rewards"] = self.rubric.weights
         if kind is not None:
