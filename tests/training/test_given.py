@@ -106,6 +106,7 @@ def test_tasks_rewards_and_environment_of_the_process_are_trained_with_and_asked
     assert "tasks, rewards, environment" in line and "Traceback" not in done.stderr
     for other, what in (
         (Given(tasks[1:], given.rubric, Noted), "tasks"),
+        (Given([*tasks[:3], *own_tasks(5)[3:], tasks[5]], given.rubric, Noted), "tasks"),  # another split
         (Given(tasks, WeightedRubric([("even", even, 1.0)]), Noted), "rewards"),
         (Given(tasks, given.rubric), "environment"),
     ):

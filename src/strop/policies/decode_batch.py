@@ -116,12 +116,8 @@ class DecodeBatch:
 
     def choose(self) -> Iterator[DecodedRow]:
         """Samples a token for each row, then yields the rows."""
-        drawn = torch.stack(
-            [
-                draws[len(row.tokens)] if row else draws[0]
-                for row, draws in zip(self.rows, self._draws, strict=True)
-            ]
-        )
+        pairs = zip(self.rows, self._draws, strict=True)
+        drawn = torch.stack([draws[len(row.tokens) if row else 0] for row, draws in pairs])
         tokens, logprobs, entropies = self._chosen(drawn.to(self._device))
         self._tokens = tokens
         choices = zip(self.rows, tokens.tolist(), logprobs.tolist(), entropies.tolist(), strict=True)

@@ -95,10 +95,8 @@ class OpenAIPolicy:
             timeout=self.config.timeout_seconds,
             max_retries=_RETRIES,
         )
-        self._loop = loop
-        self._thread = threading.Thread(
-            target=_run, args=(loop, self._client), name="openai-policy", daemon=True
-        )
+        self._loop, work = loop, (loop, self._client)
+        self._thread = threading.Thread(target=_run, args=work, name="openai-policy", daemon=True)
         self._thread.start()
 
     async def _place(self, request: Request) -> Completion:

@@ -138,16 +138,9 @@ class TransformersPolicy:
 
     def _finish(self, row: DecodedRow, text: str, reason: FinishReason) -> None:
         self._batch.drop(row)
-        self._futures.pop(row).set_result(
-            Completion(
-                token_ids=row.tokens,
-                logprobs=row.logprobs,
-                entropies=row.entropies,
-                text=text,
-                finish_reason=reason,
-                policy_version=self.version,
-            )
-        )
+        numbers = {"token_ids": row.tokens, "logprobs": row.logprobs, "entropies": row.entropies}
+        done = Completion(**numbers, text=text, finish_reason=reason, policy_version=self.version)
+        self._futures.pop(row).set_result(done)
 
     def _ending(self, row: DecodedRow) -> tuple[str, FinishReason | None]:
         params = row.request.params

@@ -77,7 +77,7 @@ class Evaluations:
             recipe = recipe.model_copy(update={"tasks": TasksConfig()})
         unbounded = replace(own.limits, prompt=PlayLimits.prompt)
         environment = played_by(recipe, check.style, kind=parts.given.environment)
-        play = parts.play.by(own.like(own.policy, environment, unbounded))
+        play = replace(parts.play, player=own.like(own.policy, environment, unbounded))
         settings = check.model_dump(include={"samples", "temperature", "k", "greedy"})
         answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
         changed = {

@@ -9,7 +9,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any, Protocol
@@ -76,45 +76,42 @@ class Feed(Protocol):
         return []
 
 
+@dataclass(frozen=True)
 class DistributedRollouts:
     """Plays tasks with this process's player and its peers': each plays its part, everyone gets all.
 
     All processes call its methods alike.
     """
 
-    def __init__(
-        self, player: Dispatcher, rubric: WeightedRubric | RubricBySet, ranks: Ranks, *, by_turn: bool = False
-    ) -> None:
-        """`by_turn`: turns that have a verdict get a reward of their own."""
-        self.player, self._rubric, self._ranks, self._by_turn = player, rubric, ranks, by_turn
-
-    def by(self, player: Dispatcher) -> "DistributedRollouts":
-        """The same with another player."""
-        return DistributedRollouts(player, self._rubric, self._ranks, by_turn=self._by_turn)
+    player: Dispatcher
+    rubric: WeightedRubric | RubricBySet
+    ranks: Ranks
+    by_turn: bool = False
+    """Whether turns that have a verdict get a reward of their own."""
 
     def apart(self) -> "DistributedRollouts":
         """The same for another thread. All processes must call it."""
-        return DistributedRollouts(self.player, self._rubric, self._ranks.apart(), by_turn=self._by_turn)
+        return replace(self, ranks=self.ranks.apart())
 
     def groups(
         self, tasks: Sequence[Task], size: int, params: SamplingParams, *, seed: int, step: int, round: int
     ) -> list[Group]:
         """One group of `size` rollouts a task, scored, in the tasks' order."""
         numbers = {"seed": seed, "step": step, "round": round}
-        ranks, rubric = self._ranks, self._rubric
+        ranks, rubric = self.ranks, self.rubric
         mine = tasks if ranks.world == 1 else ranks.share(tasks)
-        played = play_groups(self.player, rubric, mine, size, params, **numbers, by_turn=self._by_turn)
+        played = play_groups(self.player, rubric, mine, size, params, **numbers, by_turn=self.by_turn)
         return played if ranks.world == 1 else ranks.interleave(ranks.gather(played))
 
     def rollouts(
         self, tasks: Sequence[Task], samples: int, params: SamplingParams, *, seed: int, tag: str
     ) -> Iterator[Rollout]:
         """Every task `samples` times, with verdicts and without scores, in any order."""
-        if self._ranks.world == 1:
+        if self.ranks.world == 1:
             yield from self.player.play(tasks, samples, params, seed=seed, tag=tag)
             return
-        mine = self.player.play(self._ranks.share(tasks), samples, params, seed=seed, tag=tag)
-        for share in self._ranks.gather(list(mine)):
+        mine = self.player.play(self.ranks.share(tasks), samples, params, seed=seed, tag=tag)
+        for share in self.ranks.gather(list(mine)):
             yield from share
 
 

@@ -47,7 +47,8 @@ class Given:
         """What it is, for a reader and to know it again."""
         kind, named = self.environment, dict[str, Any]()
         if self.tasks is not None:
-            named["tasks"] = {"count": len(self.tasks), "digest": content_hash([t.id for t in self.tasks])}
+            digest = content_hash([(task.id, task.split) for task in self.tasks])
+            named["tasks"] = {"count": len(self.tasks), "digest": digest}
         if self.rubric is not None:
             named["rewards"] = self.rubric.weights
         if kind is not None:
@@ -143,7 +144,7 @@ def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunPar
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     player = parts.play.player.like(policy, environment_of(parts.sets, parts.given.environment))
-    return replace(parts, backend=backend, policy=policy, play=parts.play.by(player))
+    return replace(parts, backend=backend, policy=policy, play=replace(parts.play, player=player))
 
 
 def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:

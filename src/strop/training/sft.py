@@ -47,19 +47,14 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
 
     Raises UserError when there is no task with a reference.
     """
-    RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
+    folder, overwrite = recipe.run.folder, recipe.run.overwrite
+    RunFolder.check_free(folder, overwrite=overwrite)
     tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
     examples = examples_of(task_sets(recipe, say), tokenizer)
     with ExitStack() as stack:
         backend = TrainingBackend.load(recipe, Ranks())
-        run = stack.enter_context(
-            RunFolder.create(
-                recipe.run.folder,
-                recipe=dump_recipe(recipe),
-                versions=revision(),
-                overwrite=recipe.run.overwrite,
-            )
-        )
+        files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
+        run = stack.enter_context(RunFolder.create(folder, overwrite=overwrite, **files))
 
         def note(metrics: dict[str, Any]) -> None:
             run.append_metrics(metrics)

@@ -24,7 +24,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from strop.config.load import dump_recipe
@@ -152,9 +151,7 @@ class Trackers:
     def __enter__(self) -> "Trackers":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         for name, tracker in list(self._open.items()):
             with self._guarded(name), _no_output():
                 tracker.finish(failed=kind is not None)
