@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.verification.test_rust_second_look import FORGERS, HONEST, POINT, SET
 from strop.attacks.canary import Canaries
 from strop.attacks.projects import projects
 from strop.attacks.suite import as_given
-from strop.core.checks import AssertsCheck, PytestCheck, RustCheck
+from strop.core.checks import AssertsCheck, PytestCheck, RustCheck, StdioCase, StdioCheck
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -186,6 +187,7 @@ RUST: Jobs = [
     (TWICE, "pub fn twice(x: i32) -> &str { 2 * x }"),
     (TWICE, "pub fn twice(x: i32) -> i32 { 2 * x"),
     (TWICE, "pub fn twice(x: i32) -> i32 { let s: i32 = vec![\"a\"].iter().sum(); Rank(s, x) }"),
+    (TWICE, 'extern "C" { fn nope(); } pub fn twice(x: i32) -> i32 { unsafe { nope() }; x }'),
     (TWICE, "pub struct Vec; pub fn twice(x: i32) -> i32 { let s: Result<i32, ()> = Vec; x }"),
     (TWICE, 'pub fn twice(x: i32) -> i32 { eprintln!("hello {}", std::any::type_name::<Q>()); panic!("no {x}") } struct Q;'),
     (OWN, _OWN),
@@ -219,6 +221,17 @@ def test_rust_verdicts(verdict: Any, secret: Callable[[str], None]) -> None:
         with noted(StrictRunner, "_process", altered) as third:
             in_parts(opened, [RUST[:6]])
         assert [third[answer] for answer in looked] != [first[answer] for answer in looked]
+
+
+@pytest.mark.needs("gcc")
+def test_c_verdicts() -> None:
+    task = Task(language="c", statement="s", check=StdioCheck(cases=[StdioCase(stdin="", stdout="1")]))
+    jobs = [
+        (task, f"{head}int main(void) {{ return {value}; }}")
+        for head, value in (("", 0), ("int f(void); ", "f()"))
+    ]
+    opened = partial(build, "command", Settings(limits=LIMITS))
+    assert in_parts(opened, [jobs]) == in_parts(opened, [[job] for job in reversed(jobs)])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """One program of a command toolchain: running it, reading its exit status, keeping its output."""
 
+import re
 from dataclasses import replace
 from typing import Literal
 
@@ -11,6 +12,8 @@ from strop.verification.python.child import Findings
 
 _SHOWN = 4000
 """Characters kept of the output of build and lint."""
+_TEMPORARY = re.compile(r"(?<=/cc)\w{6}(?=\.[a-z]+\b)")
+"""What gcc draws for the name of a file between its programs."""
 
 
 class Budget:
@@ -77,7 +80,7 @@ def account(findings: Findings, result: CommandResult, shown: int = 0) -> None:
 
 def stage(name: str, result: CommandResult, passed: bool | None = None) -> Stage:
     """The stage of a build or lint step; passed with status 0 unless said otherwise."""
-    text = (result.stderr + result.stdout).decode(errors="replace")
+    text = _TEMPORARY.sub("000000", (result.stderr + result.stdout).decode(errors="replace"))
     return Stage(
         name="build" if name == "build" else "lint",
         passed=result.status == 0 and not result.expired if passed is None else passed,

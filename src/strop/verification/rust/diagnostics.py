@@ -28,6 +28,7 @@ _VARYING = re.compile(
     r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$",
     re.MULTILINE,
 )
+_TEMPORARY = re.compile(r"(?<=/rustc)\w{6}(?=/)")
 _INFERENCE = {"E0119", "E0271", "E0277", "E0282", "E0283", "E0284", "E0689", "E0790"}  # fmt: skip
 """Errors that other answers' trait implementations in the same crate might cause."""
 
@@ -51,8 +52,10 @@ class Diagnostics:
 
 
 def steady(output: str) -> str:
-    """What a program of tests printed, but the numbers of its threads, how long it took and what else was in it."""
-    return _VARYING.sub(lambda found: found["thread"] or "", output)
+    """What the compiler or a program of tests printed, but names of temporary folders, the numbers of its threads, how
+    long it took and what else was in it.
+    """
+    return _TEMPORARY.sub("000000", _VARYING.sub(lambda found: found["thread"] or "", output))
 
 
 def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Diagnostics]:
