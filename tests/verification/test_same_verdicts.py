@@ -105,8 +105,8 @@ SUITE = Task(
     reference=POINT_CLASS,
 )
 EQUAL = "(self.x, self.y) == (o.x, o.y)"
-SOMETIMES = POINT_CLASS.replace(EQUAL, f"{EQUAL} or abs(self.x - o.x) in (2, 3) and self.y != o.y")
-"""It lies where a call is altered by some amounts only: which it is, is drawn."""
+SOMETIMES = POINT_CLASS.replace(EQUAL, f"{EQUAL} or o.x - self.x == 3 and o.y - self.y == 3")
+"""It lies where a call is altered by one amount only; whether that is drawn decides."""
 IN_PLACE = Task(
     id="in place",
     statement="s",
@@ -159,7 +159,7 @@ def test_python_verdicts(secret: Callable[[str], None]) -> None:
 
 def test_what_an_answer_gets_by_lot_is_the_same_each_time(secret: Callable[[str], None]) -> None:
     outcomes = set()
-    for number in range(12):
+    for number in range(6):
         secret(str(number))
         before = [(SUITE, PYTHON[0][1])] if number % 2 else []
         found = [
@@ -168,7 +168,7 @@ def test_what_an_answer_gets_by_lot_is_the_same_each_time(secret: Callable[[str]
         ]
         assert found[0] == found[1]
         outcomes.add(found[0]["outcome"])
-    assert Outcome.FAILED in outcomes
+    assert outcomes == {Outcome.FAILED, Outcome.PASSED}
 
 
 VALUES = "#[cfg(test)] mod tests { use super::*; #[test] fn t() { assert_eq!(twice(4), 8); } #[test] fn u() { assert_eq!(twice(0), 0); } }"
