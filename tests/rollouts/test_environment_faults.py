@@ -330,3 +330,20 @@ def test_a_folder_lasts_as_long_as_its_play() -> None:
             f"status 0\n{rollout.task_id}\n" * 1,
             f"status 0\n{rollout.task_id}\n{rollout.task_id}\n",
         ]
+
+
+@pytest.mark.jail
+def test_more_folders_than_the_machine_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strop.sandbox.programs.MOST_FOLDERS", 2)
+    monkeypatch.setattr("strop.sandbox.programs.CLOSING_SECONDS", 2.0)
+
+    class Holds(Forever):
+        after = Done("x")
+
+        def setup(self, services: strop.Services) -> None:
+            services.folder.put({"x": ""})
+
+    limits = PlayLimits(plays=1, setups=1)
+    assert len(plays(Dispatcher(Counted(script), Slow(), Holds, limits=limits), 6, 1)) == 6
+    with pytest.raises(UserError, match="more than 2 plays hold a folder; lower play.at_once"):
+        plays(Dispatcher(Counted(script), Slow(), Holds, limits=PlayLimits(plays=3)), 3, 1)

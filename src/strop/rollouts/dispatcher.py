@@ -159,6 +159,8 @@ class _Plays:
                 play.setup.result(max(0.0, play.made + self._limits.setup - started))
         except TimeoutError:
             self._end(play, Done(f"no set-up in {self._limits.setup:g} s", "infra"))
+        except UserError:
+            raise
         except Exception as error:
             self._end(play, Done(f"the set-up failed: {type(error).__name__}: {error}", "infra"))
         else:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from strop.core.errors import NotStarted, SandboxError
+from strop.core.errors import NotStarted, SandboxError, UserError
 from strop.core.play import Ran, Run
 from strop.sandbox.box import Box, open_box
 from strop.sandbox.folder import Folder
@@ -22,6 +22,10 @@ AT_ONCE = max(2, os.cpu_count() or 1)
 """Programs that run at the same time."""
 NOT_STARTED = 127
 """The status of what can't be started, as in a shell."""
+MOST_FOLDERS = 400
+"""Folders at the same time: each is a process, and in most jails a user of its own."""
+CLOSING_SECONDS = 20.0
+"""How long a play waits for another's folder to be gone."""
 OUTPUT = 1 << 16
 """Most bytes that a program may print."""
 OpenBox = Callable[[], Box]
@@ -37,6 +41,7 @@ class Programs:
         self._free: queue.SimpleQueue[Box] = queue.SimpleQueue()
         self._boxes: list[Box] = []
         self._closed = False
+        self._folders, self._counting = 0, threading.Condition()
 
     def run(self, program: Run) -> Ran:
         """A program in a work directory that is thrown away."""
@@ -51,8 +56,17 @@ class Programs:
                 self._free.put(box)  # one that broke has ended, and starts anew
 
     def folder(self) -> "PlayFolder":
-        """A folder of one play."""
-        return PlayFolder(self._open_folder(), self._places)
+        """A folder of one play. Raises UserError where too many are open."""
+        with self._counting:
+            if not self._counting.wait_for(lambda: self._folders < MOST_FOLDERS, CLOSING_SECONDS):
+                raise UserError(f"more than {MOST_FOLDERS} plays hold a folder; lower play.at_once")
+            self._folders += 1
+        return PlayFolder(self._open_folder(), self._places, self._gone)
+
+    def _gone(self) -> None:
+        with self._counting:
+            self._folders -= 1
+            self._counting.notify()
 
     def close(self) -> None:
         """Ends every jail but those of folders, and programs that still run with it."""
@@ -75,9 +89,16 @@ class Programs:
 class PlayFolder:
     """See `core.play.Folder`."""
 
-    def __init__(self, inner: Folder, places: threading.Semaphore) -> None:
-        self._inner, self._places = inner, places
-        self.close = inner.close
+    def __init__(self, inner: Folder, places: threading.Semaphore, gone: Callable[[], None]) -> None:
+        self._inner, self._places, self._gone = inner, places, gone
+
+    def close(self) -> None:
+        """Ends what runs in it, and removes it. Safe to call twice."""
+        gone, self._gone = self._gone, _nothing
+        try:
+            self._inner.close()
+        finally:
+            gone()
 
     def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
         """See `core.play.Folder`."""
@@ -117,6 +138,10 @@ class PlayFolder:
             return _not_started(error)
         with self._places:
             return _ran(self._inner.run, program, self._inner.limits)
+
+
+def _nothing() -> None:
+    """It is counted once."""
 
 
 def _ran(run: Callable[..., CommandResult], program: Run, bounds: Limits) -> Ran:
