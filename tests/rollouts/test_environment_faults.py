@@ -345,5 +345,5 @@ def test_more_folders_than_the_machine_holds_are_refused(monkeypatch: pytest.Mon
 
     limits = PlayLimits(plays=1, setups=1)
     assert len(plays(Dispatcher(Counted(script), Slow(), Holds, limits=limits), 6, 1)) == 6
-    with pytest.raises(UserError, match="more than 2 plays hold a folder; lower play.at_once"):
+    with pytest.raises(UserError, match="more than 2 plays hold a folder; lower play"):
         plays(Dispatcher(Counted(script), Slow(), Holds, limits=PlayLimits(plays=3)), 3, 1)
