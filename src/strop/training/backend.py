@@ -4,14 +4,15 @@ Here every process holds them whole (DDP keeps them alike), with LoRA adapters (
 marked *collective* is called by all processes: one that holds a part of the weights needs the others for it.
 """
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+import copy
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
 from accelerate import Accelerator
-from transformers import PreTrainedModel
+from transformers import GenerationConfig, PreTrainedModel
 
 from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
@@ -19,6 +20,8 @@ from strop.policies.loading import has_fast_bfloat16, load_model, named_weights,
 from strop.training.ranks import Ranks
 
 OPTIMISER = "optimizer.pt"
+WARM = "warm"
+"""Folder of a run with the model after the warm start, where a resumed run needs it (`keeps_warm`)."""
 
 
 class TrainingBackend:
@@ -26,43 +29,67 @@ class TrainingBackend:
 
     model      as transformers loaded it, adapters in place from `prepare` on: what policies sample from
     wrapped    what the update computes with, from `prepare` on
-    reference  with a KL term, the starting model, frozen, from `prepare` on
     device     where batches go, from `prepare` on
     """
 
     wrapped: Any
-    reference: Any = None
     device: torch.device
+    _start: Any = None
+    """The model as it was at `prepare`, where a KL term needs it and adapters cannot be left out instead."""
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, ranks: Ranks) -> None:
         self.model, self.ranks, self._recipe = model, ranks, recipe
         self._bare: Any = model
 
     @classmethod
-    def load(cls, recipe: Recipe, ranks: Ranks) -> "TrainingBackend":
-        """With the model that the recipe names. Raises UserError where there is none."""
-        model = _loaded(recipe, None)
+    def load(
+        cls, recipe: Recipe, ranks: Ranks, *, ends: Collection[int] = (), folder: Path | None = None
+    ) -> "TrainingBackend":
+        """With the model that the recipe names, or that in `folder`; saved, it ends answers at the ids `ends`.
+
+        Raises UserError where there is none.
+        """
+        config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
+        name, revision = (str(folder.resolve()), None) if folder else (config.name, config.revision)
+        model = load_model(name, dtype=dtype, revision=revision, attention=config.attention)
+        if ends and model.generation_config is not None:
+            model.generation_config.eos_token_id = sorted(ends)
+            model.generation_config._from_model_config = False
         if not recipe.model.train_embeddings:
             model.get_input_embeddings().requires_grad_(False)  # and the head, where it is tied to it
         return cls(model, recipe, ranks)
 
     def prepare(self) -> None:
-        """Adapters, optimiser, wrapper: called once, before the first update. Collective."""
+        """Adapters, optimiser, wrapper: called once, before the first update. Collective.
+
+        The model as it is now is the reference of a KL term.
+        """
         recipe, self._accelerator = self._recipe, Accelerator(cpu=not torch.cuda.is_available())
         self.device = self._accelerator.device
         if recipe.model.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
         self._bare = _with_adapters(self.model, recipe.model.lora)
-        if recipe.grpo.beta:
-            self.reference = _loaded(recipe, str(self.model.device)).requires_grad_(False)
         self._trained = [weight for weight in self._bare.parameters() if weight.requires_grad]
         options = {"betas": recipe.optim.betas, "weight_decay": recipe.optim.weight_decay}
         optimiser = torch.optim.AdamW(self._trained, lr=recipe.optim.learning_rate, fused=True, **options)
         self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, optimiser)
+        if recipe.grpo.beta and self._bare is self.model:  # now the same in all processes
+            self._start = copy.deepcopy(self.model).eval().requires_grad_(False)
+
+    @contextmanager
+    def reference(self) -> Iterator[Any]:
+        """The model as it was at `prepare`, of one with LoRA that without its adapters, to compute with. Collective."""
+        if self._start is not None:
+            yield self._start
+            return
+        self._bare.eval()
+        with self._bare.disable_adapter():
+            yield self._bare
+        self._bare.train()
 
     def head(self, model: Any) -> Any:
-        """The output embedding of `wrapped` or `reference`."""
+        """The output embedding of `wrapped` or of what `reference` gives."""
         return self._accelerator.unwrap_model(model).get_output_embeddings()
 
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
@@ -97,6 +124,9 @@ class TrainingBackend:
         """Writes the model as transformers loads it, of one with LoRA the adapters. Collective."""
         if self.ranks.main:
             self._bare.save_pretrained(folder)
+            if self._bare is not self.model:
+                ends = getattr(self.model.generation_config, "eos_token_id", None)
+                GenerationConfig(eos_token_id=ends).save_pretrained(folder)
 
     def load_checkpoint(self, folder: Path) -> None:
         """Takes over what `save` wrote. Collective."""
@@ -118,19 +148,18 @@ class TrainingBackend:
         self._bare.zero_grad(set_to_none=True)
         self._bare.eval()
         self._optimiser.state.clear()
-        self.reference = None
+        self._start = None
+
+
+def keeps_warm(recipe: Recipe) -> bool:
+    """Whether checkpoints need the model after the warm start beside them: as KL reference, or under adapters."""
+    return recipe.sft.warm_start and bool(recipe.grpo.beta or recipe.model.lora.rank)
 
 
 def computes_in_bfloat16(recipe: Recipe) -> bool:
     """Whether the update runs under bfloat16 autocast."""
     dtype = recipe.model.compute_dtype
     return dtype == "bfloat16" or (dtype == "auto" and has_fast_bfloat16())
-
-
-def _loaded(recipe: Recipe, device: str | None) -> PreTrainedModel:
-    config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
-    options = {"revision": config.revision, "attention": config.attention, "device": device}
-    return load_model(config.name, dtype=dtype, **options)
 
 
 def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
