@@ -73,11 +73,8 @@ def load_end_ids(name: str, tokenizer: PreTrainedTokenizerBase, revision: str | 
     configurations have defaults, which another tokenizer knows nothing of.
     """
     found: list[int] = []
+    lenient = {f"_raise_exceptions_for_{what}": False for what in ("missing_entries", "connection_errors")}
     for file in ("generation_config.json", "config.json", "adapter_config.json"):
-        lenient = {
-            "_raise_exceptions_for_missing_entries": False,
-            "_raise_exceptions_for_connection_errors": False,
-        }
         path = cached_file(model_path(name), file, revision=revision, **lenient)
         data = json.loads(Path(path).read_text()) if path else {}
         named = file == "generation_config.json" and not data.get("_from_model_config")

@@ -67,12 +67,9 @@ class HubTokenizer:
 
         The text comes back from `decode` as it is.
         """
-        ids = self._bare(text)
-        for before in ("\n", "a") if self._anchor else ():
-            head, whole = self._bare(before), self._bare(before + text)
-            if whole[: len(head)] == head:
-                ids = whole[len(head) :]
-                break
+        before = ("a" if text[:1].isspace() else "\n") if self._anchor else ""
+        head, whole = self._bare(before), self._bare(before + text)
+        ids = whole[len(head) :] if whole[: len(head)] == head else self._bare(text)
         return ids if self.control_ids.isdisjoint(ids) else self._plain(text)
 
     def encode_text(self, text: str) -> list[int]:
@@ -107,8 +104,7 @@ class HubTokenizer:
             raise UserError(f"tasks.style=chat, but {fault}; use tasks.style=continue")
         if not any(self._pattern.search(message.content) for message in messages):
             return self._bare(self._rendered(messages))
-        guard = self._guard(messages)
-        guarded = [m.model_copy(update={"content": self._guarded(m.content, guard)}) for m in messages]
+        guard, guarded = self._guarded(messages)
         return self._markup(self._rendered(guarded), guard, "")
 
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
@@ -117,8 +113,7 @@ class HubTokenizer:
         ended  the end token that was sampled, if any: written again unless it is the one that the template writes there
         The markup is the chat template's, as it stands after an assistant's message.
         """
-        guard = self._guard(messages)
-        guarded = [m.model_copy(update={"content": self._guarded(m.content, guard)}) for m in messages]
+        guard, guarded = self._guarded(messages)
         text = self._after_turn(guarded)
         closing = self._closing.match(text)
         if closing and self._id_of[closing[1]] == ended:
@@ -152,15 +147,13 @@ class HubTokenizer:
     def _bare(self, text: str) -> list[int]:
         return list(self.inner.encode(text, add_special_tokens=False))
 
-    def _guard(self, messages: Sequence[Message]) -> str:
-        """A character that no content holds."""
+    def _guarded(self, messages: Sequence[Message]) -> tuple[str, list[Message]]:
+        """(a character that no content holds, the messages with it inside every control token's text)."""
         used = {character for message in messages for character in message.content}
-        return next(character for character in map(chr, _PRIVATE) if character not in used)
-
-    def _guarded(self, content: str, guard: str) -> str:
-        """The content with a guard inside every control token's text, overlapping ones too."""
-        starts = {found.start() for found in re.finditer(f"(?={self._pattern.pattern})", content)}
-        return "".join(c + guard if at in starts else c for at, c in enumerate(content))
+        guard = next(character for character in map(chr, _PRIVATE) if character not in used)
+        inside = re.compile(f"(?={self._pattern.pattern})(.)", re.DOTALL)  # overlapping ones too
+        texts = [inside.sub(rf"\1{guard}", message.content) for message in messages]
+        return guard, [m.model_copy(update={"content": t}) for m, t in zip(messages, texts, strict=True)]
 
     def _markup(self, text: str, guard: str, head: str | None) -> list[int]:
         """Ids of a rendered conversation: control ids for what the template wrote, plain ones for the rest.
@@ -176,10 +169,10 @@ class HubTokenizer:
             if head and self._control[head].rstrip:
                 between = between.lstrip()
             # Some tokenizers write a space after a control token, or after nothing.
-            whole, lead = self._bare((head or "") + between), [self._id_of[head]] if head else []
-            exact = head is not None and whole[: len(lead)] == lead
-            exact = exact and self.control_ids.isdisjoint(whole[len(lead) :])
-            ids += whole[len(lead) :] if exact else self.encode(between)
+            lead, whole = [self._id_of[head]] if head else [], self._bare((head or "") + between)
+            behind = whole[len(lead) :]
+            exact = head is not None and [*lead, *behind] == whole and self.control_ids.isdisjoint(behind)
+            ids += behind if exact else self.encode(between)
             if found:
                 ids.append(self._id_of[found[0]])
                 end, head = found.end(), found[0]

@@ -101,9 +101,7 @@ def resume(
         ranks.from_main(lambda: check_sinks(recipe))
         warm = folder / WARM if checkpoint and keeps_warm(recipe) else None
         if warm is not None and not warm.is_dir():
-            raise UserError(
-                f"{warm}, the model after the warm start, is missing; {checkpoint} is of no use without"
-            )
+            raise UserError(f"{warm}, the model after the warm start, is missing: nothing to resume from")
         parts = set_up(recipe, ranks, stack, say, given, warm)
         return _go(recipe, run, parts, stack, checkpoint, say, show, status)
 
@@ -234,9 +232,7 @@ class _Job:
         self._status("")
         if keeps_warm(self._recipe):
             self._save_model(WARM)
-            parts.backend.model.name_or_path = str(
-                (self._run.path / WARM).resolve()
-            )  # what adapters belong to
+            parts.backend.model.name_or_path = str((self._run.path / WARM).resolve())  # adapters name it
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
