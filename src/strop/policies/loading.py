@@ -39,10 +39,8 @@ def has_fast_bfloat16() -> bool:
     """Whether this machine multiplies bfloat16 matrices in hardware: a GPU, or a CPU with avx512_bf16 or AMX."""
     if torch.cuda.is_available():
         return bool(torch.cuda.is_bf16_supported())
-    try:
-        flags = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return False
+    path = Path("/proc/cpuinfo")
+    flags = path.read_text() if path.is_file() else ""
     return "avx512_bf16" in flags or "amx_bf16" in flags
 
 

@@ -4,7 +4,6 @@ Here every process holds them whole (DDP keeps them alike), with LoRA adapters (
 marked *collective* is called by all processes: one that holds a part of the weights needs the others for it.
 """
 
-import copy
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -30,12 +29,15 @@ class TrainingBackend:
     model      as transformers loaded it, adapters in place from `prepare` on: what policies sample from
     wrapped    what the update computes with, from `prepare` on
     device     where batches go, from `prepare` on
+    folder     of the model that training begins with, None for the recipe's own: adapters name it
+    start      that model, frozen, from `prepare` on, where a KL term needs it and there are no adapters to leave out
     """
 
     wrapped: Any
     device: torch.device
-    _start: Any = None
-    """The model as it was at `prepare`, where a KL term needs it and adapters cannot be left out instead."""
+    start: Any = None
+
+    folder: Path | None = None
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, ranks: Ranks) -> None:
         self.model, self.ranks, self._recipe = model, ranks, recipe
@@ -49,39 +51,37 @@ class TrainingBackend:
 
         Raises UserError where there is none.
         """
-        config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
-        name, revision = (str(folder.resolve()), None) if folder else (config.name, config.revision)
-        model = load_model(name, dtype=dtype, revision=revision, attention=config.attention)
-        if ends and model.generation_config is not None:
-            model.generation_config.eos_token_id = sorted(ends)
-            model.generation_config._from_model_config = False
+        model = _loaded(recipe, folder)
+        if ends and (generation := model.generation_config):
+            generation.eos_token_id, generation._from_model_config = sorted(ends), False
         if not recipe.model.train_embeddings:
             model.get_input_embeddings().requires_grad_(False)  # and the head, where it is tied to it
-        return cls(model, recipe, ranks)
+        backend = cls(model, recipe, ranks)
+        backend.folder = folder
+        return backend
 
     def prepare(self) -> None:
-        """Adapters, optimiser, wrapper: called once, before the first update. Collective.
-
-        The model as it is now is the reference of a KL term.
-        """
+        """Adapters, optimiser, wrapper: called once, before the first update. Collective."""
         recipe, self._accelerator = self._recipe, Accelerator(cpu=not torch.cuda.is_available())
         self.device = self._accelerator.device
         if recipe.model.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
+        if self.folder is not None:
+            self.model.name_or_path = str(self.folder.resolve())
         self._bare = _with_adapters(self.model, recipe.model.lora)
+        if recipe.grpo.beta and self._bare is self.model:
+            self.start = _loaded(recipe, self.folder, str(self.model.device)).requires_grad_(False)
         self._trained = [weight for weight in self._bare.parameters() if weight.requires_grad]
         options = {"betas": recipe.optim.betas, "weight_decay": recipe.optim.weight_decay}
         optimiser = torch.optim.AdamW(self._trained, lr=recipe.optim.learning_rate, fused=True, **options)
         self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, optimiser)
-        if recipe.grpo.beta and self._bare is self.model:  # now the same in all processes
-            self._start = copy.deepcopy(self.model).eval().requires_grad_(False)
 
     @contextmanager
     def reference(self) -> Iterator[Any]:
-        """The model as it was at `prepare`, of one with LoRA that without its adapters, to compute with. Collective."""
-        if self._start is not None:
-            yield self._start
+        """To compute with: the model that training began with; of one with LoRA, itself without its adapters."""
+        if self.start is not None:
+            yield self.start
             return
         self._bare.eval()
         with self._bare.disable_adapter():
@@ -124,9 +124,8 @@ class TrainingBackend:
         """Writes the model as transformers loads it, of one with LoRA the adapters. Collective."""
         if self.ranks.main:
             self._bare.save_pretrained(folder)
-            if self._bare is not self.model:
-                ends = getattr(self.model.generation_config, "eos_token_id", None)
-                GenerationConfig(eos_token_id=ends).save_pretrained(folder)
+            if self._bare is not self.model and (whole := self.model.generation_config):
+                GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
 
     def load_checkpoint(self, folder: Path) -> None:
         """Takes over what `save` wrote. Collective."""
@@ -148,7 +147,7 @@ class TrainingBackend:
         self._bare.zero_grad(set_to_none=True)
         self._bare.eval()
         self._optimiser.state.clear()
-        self._start = None
+        self.start = None
 
 
 def keeps_warm(recipe: Recipe) -> bool:
@@ -160,6 +159,12 @@ def computes_in_bfloat16(recipe: Recipe) -> bool:
     """Whether the update runs under bfloat16 autocast."""
     dtype = recipe.model.compute_dtype
     return dtype == "bfloat16" or (dtype == "auto" and has_fast_bfloat16())
+
+
+def _loaded(recipe: Recipe, folder: Path | None, device: str | None = None) -> PreTrainedModel:
+    config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
+    name, revision = (str(folder), None) if folder else (config.name, config.revision)
+    return load_model(name, dtype=dtype, revision=revision, device=device, attention=config.attention)
 
 
 def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:

@@ -30,10 +30,11 @@ class Learner:
         """Prepares the model for training. Collective, as all methods are."""
         self.backend, self._recipe, self._ranks, self._pad_id = backend, recipe, backend.ranks, pad_id
         self._bfloat16, self._shared_prefix = computes_in_bfloat16(recipe), recipe.optim.shared_prefix
-        if self._shared_prefix:
-            check_head(backend.model)
-            attend_in_groups(backend.model)
         backend.prepare()
+        if self._shared_prefix:
+            for one in filter(None, (backend.model, backend.start)):
+                check_head(one)
+                attend_in_groups(one)
 
     def update(self, batch: Batch, stage: RunStage, done: int) -> dict[str, float]:
         """One step's updates, grpo.iterations over each minibatch, when `done` were made before in the run.

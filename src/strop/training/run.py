@@ -232,7 +232,8 @@ class _Job:
         self._status("")
         if keeps_warm(self._recipe):
             self._save_model(WARM)
-            parts.backend.model.name_or_path = str((self._run.path / WARM).resolve())  # adapters name it
+            parts.ranks.barrier()
+            parts.backend.folder = self._run.path / WARM
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
