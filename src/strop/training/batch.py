@@ -91,17 +91,8 @@ def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
     """
     ordered = sorted(groups, key=lambda group: not group.has_signal)
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
-    return Batch(
-        tuple(
-            tuple(
-                sample_of(rollout, grpo.mask_truncated)
-                for group in part
-                for rollout in group.rollouts
-                if rollout.turns
-            )
-            for part in parts
-        )
-    )
+    played = ([r for group in part for r in group.rollouts if r.turns] for part in parts)
+    return Batch(tuple(tuple(sample_of(r, grpo.mask_truncated) for r in part) for part in played))
 
 
 def sample_of(rollout: Rollout, mask_truncated: bool) -> Sample:
