@@ -9,6 +9,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 _PRIVATE = range(0xE000, 0xF8FF)
 """Code points of Unicode's private use area."""
+
+_MARK = "9f86d081884c7d65"
+_ASKED, _SAID = Message(role="user", content="x"), Message(role="assistant", content=_MARK)
+"""A conversation, to see what a chat template writes after the mark."""
 
 BEGIN, END = 0, 1
 """Token ids around a conversation; every other id is 256 or above."""
@@ -39,6 +44,8 @@ class HubTokenizer:
 
     def __init__(self, inner: "PreTrainedTokenizerBase", ends: Iterable[int] = ()) -> None:
         """`ends` are the model's own end tokens, see `loading.load_end_ids`."""
+        from jinja2 import TemplateError
+
         self.inner = inner
         self.pad_id = int(inner.pad_token_id or 0)
         added = inner.added_tokens_decoder
@@ -57,17 +64,22 @@ class HubTokenizer:
         self._anchor = self._bare("a") if first in ("\u2581", "\u0120") else []
         """What stands before a text that goes on, where the tokenizer puts a space before one that begins."""
         known = [*([] if inner.eos_token_id is None else [int(inner.eos_token_id)]), *ends]
-        self.text_end = known[:1]
-        self.eos_ids = frozenset(known)
-        self.turn_end = self._turn_end() or self.text_end
-        self.eos_ids |= frozenset(self.turn_end[-1:])
+        self.text_end, self.eos_ids = known[:1], frozenset(known)
+        self.turn_end, self._opening = self.text_end, list[int]()
+        with suppress(TemplateError):  # it is said when a conversation is encoded
+            if inner.chat_template:
+                self.turn_end = self._turn_end() or self.text_end
+                opening = self._rendered([Message(role="user", content=_MARK)]).partition(_MARK)[2]
+                self._opening = self._markup(opening, "", None)[-3:]
+        self.eos_ids |= {*self.turn_end[-1:]}
 
-    def encode(self, text: str) -> list[int]:
+    def encode(self, text: str, *, opens: bool = False) -> list[int]:
         """Token ids of a text as it stands after another, none of them a control id.
 
+        opens  whether it begins the assistant's turn: some tokenizers write a space there, which is no part of it
         The text comes back from `decode` as it is.
         """
-        before = ("a" if text[:1].isspace() else "\n") if self._anchor else ""
+        before = ("a" if text[:1].isspace() else "\n") if self._anchor and not opens else ""
         head, whole = self._bare(before), self._bare(before + text)
         ids = whole[len(head) :] if whole[: len(head)] == head else self._bare(text)
         return ids if self.control_ids.isdisjoint(ids) else self._plain(text)
@@ -77,11 +89,13 @@ class HubTokenizer:
         ids = self._bare(text)
         return [*self._begin, *(ids if self.control_ids.isdisjoint(ids) else self._plain(text))]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of token ids as it stands after another, special tokens left out."""
-        whole = [*self._anchor, *ids]
+    def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
+        """The text of token ids as it stands after a prompt's, special tokens left out."""
+        opens = self._opening and list(after[-len(self._opening) :]) == self._opening
+        anchor = [] if opens else self._anchor
+        whole = [*anchor, *ids]
         text = self.inner.decode(whole, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return str(text).partition("a")[2] if self._anchor else str(text)
+        return str(text).partition("a")[2] if anchor else str(text)
 
     def vocabulary(self) -> list[str]:
         """The text of each token id, special tokens by their names; what is no whole character shows as U+FFFD."""
@@ -114,31 +128,20 @@ class HubTokenizer:
         The markup is the chat template's, as it stands after an assistant's message.
         """
         guard, guarded = self._guarded(messages)
-        text = self._after_turn(guarded)
+        text = self._rendered([_ASKED, _SAID, *guarded]).partition(_MARK)[2]
         closing = self._closing.match(text)
         if closing and self._id_of[closing[1]] == ended:
             return self._markup(text[closing.end() :], guard, closing[1])
         return self._markup(text, guard, None)
 
     def _turn_end(self) -> list[int]:
-        from jinja2 import TemplateError
-
-        for more in ([], [Message(role="user", content="x")]) if self.inner.chat_template else ():
-            try:
-                text = self._after_turn(more, go_on=False)
-            except TemplateError:  # said when a conversation is encoded
-                return []
+        for more in ([], [_ASKED]):
+            text = self._rendered([_ASKED, _SAID, *more], go_on=False).partition(_MARK)[2]
             closing = self._closing.match(text)
             # Some templates end a turn by the token that begins the user's: an end token where the model says so.
             if closing and (not more or self._id_of[closing[1]] in self.eos_ids):
                 return self._markup(closing[0], "", None)
         return []
-
-    def _after_turn(self, messages: Sequence[Message], *, go_on: bool = True) -> str:
-        """What the template writes after the assistant's text, up to where it begins to speak again if it goes on."""
-        mark = secrets.token_hex(8)
-        before = [Message(role="user", content="x"), Message(role="assistant", content=mark)]
-        return self._rendered([*before, *messages], go_on=go_on).partition(mark)[2]
 
     def _rendered(self, messages: Sequence[Message], *, go_on: bool = True) -> str:
         turns = [message.model_dump() for message in messages]

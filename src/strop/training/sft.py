@@ -82,7 +82,8 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
         )
     else:
         ids, end = tokenizer.encode_text(prompt.text), tokenizer.text_end
-    return ids, [*tokenizer.encode(text), *end]
+    opens = bool(prompt.messages) and not prompt.prefill
+    return ids, [*tokenizer.encode(text, opens=opens), *end]
 
 
 def step_count(recipe: Recipe, examples: int) -> int:
