@@ -80,14 +80,12 @@ class HubTokenizer:
         The text comes back from `decode` as it is.
         """
         before = ("a" if text[:1].isspace() else "\n") if self._anchor and not opens else ""
-        head, whole = self._bare(before), self._bare(before + text)
-        ids = whole[len(head) :] if whole[: len(head)] == head else self._bare(text)
-        return ids if self.control_ids.isdisjoint(ids) else self._plain(text)
+        head, whole = self._plain(before), self._plain(before + text)
+        return whole[len(head) :] if whole[: len(head)] == head else self._plain(text)
 
     def encode_text(self, text: str) -> list[int]:
         """Token ids of a text that stands after nothing, from the BOS on where the tokenizer writes one."""
-        ids = self._bare(text)
-        return [*self._begin, *(ids if self.control_ids.isdisjoint(ids) else self._plain(text))]
+        return [*self._begin, *self._plain(text)]
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
         """The text of token ids as it stands after a prompt's, special tokens left out."""
@@ -182,8 +180,12 @@ class HubTokenizer:
         return ids
 
     def _plain(self, text: str) -> list[int]:
-        ids = self._without_control.encode(text, add_special_tokens=False).ids
-        if self.control_ids.isdisjoint(ids):
+        """As `_bare`, without control ids."""
+        if self.control_ids.isdisjoint(ids := self._bare(text)):
+            return ids
+        if self.control_ids.isdisjoint(
+            ids := self._without_control.encode(text, add_special_tokens=False).ids
+        ):
             return list(ids)
         # The model itself has such a piece: character by character none can form.
         return [number for character in text for number in self._bare(character)]
