@@ -169,11 +169,9 @@ class HubTokenizer:
                 between = between.rstrip()
             if head and self._control[head].rstrip:
                 between = between.lstrip()
-            # Some tokenizers write a space after a control token, or after nothing.
-            lead, whole = [self._id_of[head]] if head else [], self._bare((head or "") + between)
-            behind = whole[len(lead) :]
-            exact = head is not None and [*lead, *behind] == whole and self.control_ids.isdisjoint(behind)
-            ids += behind if exact else self.encode(between)
+            # Some tokenizers write a space after a control token too.
+            opens = head is not None and self._bare(head + "x")[bool(head) :] == self._bare("x")
+            ids += self.encode(between, opens=opens) if between else []
             if found:
                 ids.append(self._id_of[found[0]])
                 end, head = found.end(), found[0]
