@@ -126,7 +126,7 @@ def test_what_a_run_saves_ends_its_turn_in_plain_transformers(
     assert len(said(model, model)) == 20
     for folder in (run / "final", run / "checkpoints" / "checkpoint-1"):
         assert json.loads((folder / "generation_config.json").read_text())["eos_token_id"] == [EOS, END]
-        assert load_end_ids(str(folder), load_tokenizer(str(model))) == [EOS, END]
+        assert load_end_ids(str(folder), load_tokenizer(str(folder))) == [EOS, END]
         if not rank:  # plain transformers reads this file in the base's folder, not beside adapters
             assert len(said(model, folder)) == 6
 
