@@ -136,7 +136,7 @@ def test_two_turns_of_the_real_model_are_the_same_whatever_tools_take(smol: Tran
         assert first.prompt_ids == opened
         # What the environment said holds a control token's text; only the template's own become ids.
         own = [number for number in second.prompt_ids if number in control]
-        ended = first.completion.finish_reason == "eos"
+        ended = first.completion.token_ids[-1] if first.completion.finish_reason == "eos" else None
         harmless = smol.tokenizer.encode_turn([Message(role="user", content="x")], ended=ended)
         assert own == [number for number in harmless if number in control]
         whole = smol.tokenizer.inner.decode(

@@ -56,7 +56,8 @@ class GrpoConfig(Section):
     advantage: AdvantageConfig = GroupAdvantage()
     """What a rollout's reward is held against."""
     beta: float = Field(default=0.0, ge=0)
-    """Weight of the k3 estimate of the KL to the starting model, per token; 0 needs no reference model."""
+    """Weight of the k3 estimate of the KL to the model that this training starts from (after a warm start, if there is
+    one), per token; 0 needs no reference model, nor do adapters, which are left out instead."""
     mask_truncated: bool = True
     """Truncated answers stay in the baseline and leave the loss ("overlong filtering", DAPO, DeepCoder)."""
     group_size: int = Field(default=8, ge=1)

@@ -15,7 +15,10 @@ class Tokenizer(Protocol):
     """Text to tokens and back, as the policy's model sees them."""
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text, without added special tokens."""
+        """Token ids of a text that stands after another, without added special tokens."""
+
+    def encode_text(self, text: str) -> list[int]:
+        """Token ids of a prompt that is plain text, with what the model expects at the start of one."""
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids, special tokens left out."""
@@ -23,10 +26,10 @@ class Tokenizer(Protocol):
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to the start of the assistant's reply."""
 
-    def encode_turn(self, messages: Sequence[Message], *, ended: bool) -> list[int]:
+    def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
         """Token ids that follow what the assistant sampled: the end of its turn, these messages, the start of its next.
 
-        ended  whether its turn ends with the end-of-turn token already
+        ended  the end token that was sampled, if any
         """
 
 

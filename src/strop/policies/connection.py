@@ -116,32 +116,25 @@ def explain(error: BaseException, server: Connection, names: Mapping[str, str] =
     url, key = server.url, server.api_key_env
     message = one_line(error)
     if isinstance(error, TimeoutError | openai.APITimeoutError):
-        return (
-            f"{url} gave no answer within {server.timeout_seconds:g} s; raise {names['timeout']} or lower "
-            f"{names['concurrency']}"
-        )
+        remedy = f"raise {names['timeout']} or lower {names['concurrency']}"
+        return f"{url} gave no answer within {server.timeout_seconds:g} s; {remedy}"
     if isinstance(error, openai.APIConnectionError):
         cause = one_line(error.__cause__ or error)
         return f"cannot reach {url} ({cause}); start the server or set {names['url']}"
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
         if os.environ.get(key):
             return f"{url} refuses the key in {key} ({message})"
-        return (
-            f"{url} requires a key: set the environment variable {key}, or name another one in "
-            f"{names['api_key_env']}"
-        )
+        remedy = f"set the environment variable {key}, or name another one in {names['api_key_env']}"
+        return f"{url} requires a key: {remedy}"
     if isinstance(error, openai.NotFoundError):
-        return (
-            f"{url} knows no model {server.model!r}, or no such path ({message}); set {names['model']} or "
-            f"{names['url']}"
-        )
+        remedy = f"set {names['model']} or {names['url']}"
+        return f"{url} knows no model {server.model!r}, or no such path ({message}); {remedy}"
     if isinstance(error, openai.RateLimitError):
         return f"{url} is too busy or the account is spent ({message}); lower {names['concurrency']}, or resume later"
     if isinstance(error, openai.APIStatusError):
         return f"{url} refused or failed ({message})"
-    return (
-        f"{url} did not answer like an OpenAI-compatible server ({message}); {names['url']} should end in /v1"
-    )
+    remedy = f"{names['url']} should end in /v1"
+    return f"{url} did not answer like an OpenAI-compatible server ({message}); {remedy}"
 
 
 def one_line(error: BaseException) -> str:

@@ -9,6 +9,7 @@ model cannot be saved as long as it is marked as quantised.
 
 import hashlib
 import importlib.util
+import json
 import os
 import runpy
 import sys
@@ -20,6 +21,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from strop.core.errors import UserError
@@ -37,10 +39,8 @@ def has_fast_bfloat16() -> bool:
     """Whether this machine multiplies bfloat16 matrices in hardware: a GPU, or a CPU with avx512_bf16 or AMX."""
     if torch.cuda.is_available():
         return bool(torch.cuda.is_bf16_supported())
-    try:
-        flags = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return False
+    path = Path("/proc/cpuinfo")
+    flags = path.read_text() if path.is_file() else ""
     return "avx512_bf16" in flags or "amx_bf16" in flags
 
 
@@ -62,6 +62,26 @@ def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenize
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
+
+
+def load_end_ids(name: str, tokenizer: PreTrainedTokenizerBase, revision: str | None = None) -> list[int]:
+    """Ids that end what the model says, by its generation_config.json and config.json (also text_config).
+
+    Of adapters also the base's. A plain piece of text counts only where generation_config.json itself names it:
+    configurations have defaults, which another tokenizer knows nothing of.
+    """
+    found: list[int] = []
+    lenient = {f"_raise_exceptions_for_{what}": False for what in ("missing_entries", "connection_errors")}
+    for file in ("generation_config.json", "config.json", "adapter_config.json"):
+        path = cached_file(model_path(name), file, revision=revision, **lenient)
+        data = json.loads(Path(path).read_text()) if path else {}
+        named = file == "generation_config.json" and not data.get("_from_model_config")
+        for ids in (data.get("eos_token_id"), (data.get("text_config") or {}).get("eos_token_id")):
+            each = [ids] if isinstance(ids, int) else ids or []
+            found += [one for one in each if named or one in tokenizer.added_tokens_decoder]
+        if base := data.get("base_model_name_or_path"):
+            found += load_end_ids(base, tokenizer)
+    return list(dict.fromkeys(found))
 
 
 def load_model(

@@ -160,7 +160,7 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
             raise UserError(
                 f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"
             ) from error
-    return HubTokenizer(inner)
+    return HubTokenizer(inner, loading.load_end_ids(recipe.model.name, inner, recipe.model.revision))
 
 
 def answers(

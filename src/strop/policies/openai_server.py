@@ -15,7 +15,6 @@ import asyncio
 import math
 import os
 import threading
-from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
@@ -23,7 +22,7 @@ from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.protocols import Request, Tokenizer
-from strop.core.rollout import Completion, FinishReason, Message, SamplingParams
+from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.connection import Connection, explain
 from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
 
@@ -66,7 +65,7 @@ class OpenAIPolicy:
         if self._loop is None:
             self._begin()
         assert self._loop is not None
-        future = asyncio.run_coroutine_threadsafe(self._place(request), self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
         self._in_flight.add(future)
         return future
 
@@ -99,45 +98,34 @@ class OpenAIPolicy:
         self._thread = threading.Thread(target=_run, args=work, name="openai-policy", daemon=True)
         self._thread.start()
 
-    async def _place(self, request: Request) -> Completion:
-        async with self._gate:
-            return await self._ask(self._client, request.prompt, request.seed, request.params)
-
-    async def _ask(self, client: Any, prompt: Sequence[int], seed: int, params: SamplingParams) -> Completion:
-        messages = self._wire.messages(prompt)
+    async def _ask(self, request: Request) -> Completion:
         try:
-            async with asyncio.timeout(self.config.timeout_seconds):
+            async with self._gate, asyncio.timeout(self.config.timeout_seconds):
                 try:
-                    return await self._request(client, prompt, messages, seed, params)
+                    return await self._request(request)
                 except self._openai.BadRequestError as error:
                     if not self._sends_logprobs or "logprob" not in str(error).lower():
                         raise
                 self._sends_logprobs = False  # this server refuses them
-                return await self._request(client, prompt, messages, seed, params)
+                return await self._request(request)
         except (self._openai.APIError, *_FAILURES) as error:
             raise self._explained(error) from error
 
-    async def _request(
-        self,
-        client: Any,
-        prompt: Sequence[int],
-        messages: list[Message] | None,
-        seed: int,
-        params: SamplingParams,
-    ) -> Completion:
+    async def _request(self, request: Request) -> Completion:
+        client, params, messages = self._client, request.params, self._wire.messages(request.prompt)
         options: dict[str, Any] = {
             "model": self.config.model,
             "temperature": params.temperature,
             "top_p": params.top_p,
             "max_tokens": params.max_tokens,
-            "seed": seed % 2**31,  # some servers take 32 bits only
+            "seed": request.seed % 2**31,  # some servers take 32 bits only
         }
         if params.stop:
             options["stop"] = list(params.stop[:_MOST_STOPS])
         if self._sends_logprobs:
             options["logprobs"] = 1 if messages is None else True
         if messages is None:
-            answer = await client.completions.create(prompt=self.tokenizer.decode(prompt), **options)
+            answer = await client.completions.create(prompt=self.tokenizer.decode(request.prompt), **options)
         else:
             if messages[-1].role == "assistant":
                 options["extra_body"] = {"continue_final_message": True, "add_generation_prompt": False}
@@ -159,20 +147,15 @@ class OpenAIPolicy:
         if cut >= 0:
             text, reason = text[:cut], "stop"
         ids = self.tokenizer.encode(text)
+        logprobs = _spread(_server_tokens(choice), len(ids))
         return Completion(
-            token_ids=ids,
-            logprobs=_spread(_server_tokens(choice), len(ids)),
-            text=text,
-            finish_reason=reason,
-            policy_version=self.version,
+            token_ids=ids, logprobs=logprobs, text=text, finish_reason=reason, policy_version=self.version
         )
 
     def _explained(self, error: BaseException) -> UserError:
         """One line that says what the server did and what to change."""
-        config, names = (
-            self.config,
-            {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"},
-        )
+        config = self.config
+        names = {**_NAMES, "concurrency": f"policy.concurrency ({config.concurrency})"}
         seconds, key = config.timeout_seconds, config.api_key_env
         server = Connection(config.base_url, config.model, timeout_seconds=seconds, api_key_env=key)
         return UserError(explain(error, server, names))

@@ -1,4 +1,4 @@
-"""Tokenizers for policies: text from data never becomes a control token.
+"""Tokenizers for policies: which tokens end an answer, and text from data never becomes a control token.
 
 A chat template writes control tokens (`<|im_start|>`) and contents into one text. Only those that the template wrote
 become control ids; one that stands in a task, a file or a program's output is encoded as the plain text that it is.
@@ -8,8 +8,10 @@ Text without any is encoded exactly as the tokenizer does it.
 import json
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from strop.core.errors import UserError
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 _PRIVATE = range(0xE000, 0xF8FF)
 """Code points of Unicode's private use area."""
 
+_MARK = "9f86d081884c7d65"
+_ASKED, _SAID = Message(role="user", content="x"), Message(role="assistant", content=_MARK)
+"""A conversation, to see what a chat template writes after the mark."""
+
 BEGIN, END = 0, 1
 """Token ids around a conversation; every other id is 256 or above."""
 
@@ -31,12 +37,16 @@ class HubTokenizer:
     """A transformers tokenizer as a `core.protocols.Tokenizer`.
 
     control_ids  ids that structure a conversation: special tokens, and added ones that are not runs of white space
+    text_end     what ends a text: the tokenizer's EOS; empty without one
+    turn_end     what ends the assistant's turn: all that the chat template writes up to its end token, else `text_end`
+    eos_ids      ids of which each ends what is sampled: those two's, and the model's own
     """
 
-    def __init__(self, inner: "PreTrainedTokenizerBase") -> None:
+    def __init__(self, inner: "PreTrainedTokenizerBase", ends: Iterable[int] = ()) -> None:
+        """`ends` are the model's own end tokens, see `loading.load_end_ids`."""
+        from jinja2 import TemplateError
+
         self.inner = inner
-        eos = inner.eos_token_id
-        self.eos_ids = frozenset([eos] if isinstance(eos, int) else eos or [])
         self.pad_id = int(inner.pad_token_id or 0)
         added = inner.added_tokens_decoder
         self._control = {
@@ -48,15 +58,42 @@ class HubTokenizer:
         self.control_ids = frozenset(self._id_of[text] for text in self._control)
         longest_first = sorted(self._control, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+        self._closing = re.compile(rf"\s*({self._pattern.pattern})")
+        self._begin = list(takewhile(self.control_ids.__contains__, inner.encode("x")))
+        first = "".join(map(str, inner.convert_ids_to_tokens(self._bare("x"))))[:1]
+        self._anchor = self._bare("a") if first in ("\u2581", "\u0120") else []
+        """What stands before a text that goes on, where the tokenizer puts a space before one that begins."""
+        known = [*([] if inner.eos_token_id is None else [int(inner.eos_token_id)]), *ends]
+        self.text_end, self.eos_ids = known[:1], frozenset(known)
+        self.turn_end, self._opening = self.text_end, list[int]()
+        with suppress(TemplateError):  # it is said when a conversation is encoded
+            if inner.chat_template:
+                self.turn_end = self._turn_end() or self.text_end
+                opening = self._rendered([Message(role="user", content=_MARK)]).partition(_MARK)[2]
+                self._opening = self._markup(opening, "", None)[-3:]
+        self.eos_ids |= {*self.turn_end[-1:]}
 
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a text, none of them a control id. The text comes back from `decode` as it is."""
-        ids = list(self.inner.encode(text, add_special_tokens=False))
-        return ids if self.control_ids.isdisjoint(ids) else self._plain(text)
+    def encode(self, text: str, *, opens: bool = False) -> list[int]:
+        """Token ids of a text as it stands after another, none of them a control id.
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of token ids, special tokens left out."""
-        return str(self.inner.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+        opens  whether it begins the assistant's turn: some tokenizers write a space there, which is no part of it
+        The text comes back from `decode` as it is.
+        """
+        before = ("a" if text[:1].isspace() else "\n") if self._anchor and not opens else ""
+        head, whole = self._plain(before), self._plain(before + text)
+        return whole[len(head) :] if whole[: len(head)] == head else self._plain(text)
+
+    def encode_text(self, text: str) -> list[int]:
+        """Token ids of a text that stands after nothing, from the BOS on where the tokenizer writes one."""
+        return [*self._begin, *self._plain(text)]
+
+    def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
+        """The text of token ids as it stands after a prompt's, special tokens left out."""
+        opens = self._opening and list(after[-len(self._opening) :]) == self._opening
+        anchor = [] if opens else self._anchor
+        whole = [*anchor, *ids]
+        text = self.inner.decode(whole, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return str(text).partition("a")[2] if anchor else str(text)
 
     def vocabulary(self) -> list[str]:
         """The text of each token id, special tokens by their names; what is no whole character shows as U+FFFD."""
@@ -78,64 +115,78 @@ class HubTokenizer:
             fault = "this model's tokenizer has no chat template"
             raise UserError(f"tasks.style=chat, but {fault}; use tasks.style=continue")
         if not any(self._pattern.search(message.content) for message in messages):
-            return list(self.inner.encode(self._rendered(messages), add_special_tokens=False))
-        guard = self._guard(messages)
-        guarded = [m.model_copy(update={"content": self._guarded(m.content, guard)}) for m in messages]
-        return self._markup(self._rendered(guarded), guard)
+            return self._bare(self._rendered(messages))
+        guard, guarded = self._guarded(messages)
+        return self._markup(self._rendered(guarded), guard, "")
 
-    def encode_turn(self, messages: Sequence[Message], *, ended: bool) -> list[int]:
+    def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
         """Token ids that follow what the assistant sampled: the end of its turn, these messages, the start of its next.
 
-        ended  whether its turn ends with the end-of-turn token already
+        ended  the end token that was sampled, if any: written again unless it is the one that the template writes there
         The markup is the chat template's, as it stands after an assistant's message.
         """
-        guard = self._guard(messages)
-        guarded = [m.model_copy(update={"content": self._guarded(m.content, guard)}) for m in messages]
-        mark = secrets.token_hex(8)
-        before = [Message(role="user", content="x"), Message(role="assistant", content=mark)]
-        text = self._rendered([*before, *guarded]).partition(mark)[2]
-        closing = self._pattern.match(text)
-        if ended and closing and self._id_of[closing[0]] in self.eos_ids:
-            text = text[closing.end() :]
-        return self._markup(text, guard)
+        guard, guarded = self._guarded(messages)
+        text = self._rendered([_ASKED, _SAID, *guarded]).partition(_MARK)[2]
+        closing = self._closing.match(text)
+        if closing and self._id_of[closing[1]] == ended:
+            return self._markup(text[closing.end() :], guard, closing[1])
+        return self._markup(text, guard, None)
 
-    def _rendered(self, messages: Sequence[Message]) -> str:
+    def _turn_end(self) -> list[int]:
+        for more in ([], [_ASKED]):
+            text = self._rendered([_ASKED, _SAID, *more], go_on=False).partition(_MARK)[2]
+            closing = self._closing.match(text)
+            # Some templates end a turn by the token that begins the user's: an end token where the model says so.
+            if closing and (not more or self._id_of[closing[1]] in self.eos_ids):
+                return self._markup(closing[0], "", None)
+        return []
+
+    def _rendered(self, messages: Sequence[Message], *, go_on: bool = True) -> str:
         turns = [message.model_dump() for message in messages]
-        return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
+        return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=go_on))
 
-    def _guard(self, messages: Sequence[Message]) -> str:
-        """A character that no content holds."""
+    def _bare(self, text: str) -> list[int]:
+        return list(self.inner.encode(text, add_special_tokens=False))
+
+    def _guarded(self, messages: Sequence[Message]) -> tuple[str, list[Message]]:
+        """(a character that no content holds, the messages with it inside every control token's text)."""
         used = {character for message in messages for character in message.content}
-        return next(character for character in map(chr, _PRIVATE) if character not in used)
+        guard = next(character for character in map(chr, _PRIVATE) if character not in used)
+        inside = re.compile(f"(?={self._pattern.pattern})(.)", re.DOTALL)  # overlapping ones too
+        texts = [inside.sub(rf"\1{guard}", message.content) for message in messages]
+        return guard, [m.model_copy(update={"content": t}) for m, t in zip(messages, texts, strict=True)]
 
-    def _guarded(self, content: str, guard: str) -> str:
-        """The content with a guard inside every control token's text, overlapping ones too."""
-        starts = {found.start() for found in re.finditer(f"(?={self._pattern.pattern})", content)}
-        return "".join(c + guard if at in starts else c for at, c in enumerate(content))
+    def _markup(self, text: str, guard: str, head: str | None) -> list[int]:
+        """Ids of a rendered conversation: control ids for what the template wrote, plain ones for the rest.
 
-    def _markup(self, text: str, guard: str) -> list[int]:
-        """Ids of a rendered conversation: control ids for what the template wrote, plain ones for the rest."""
+        head  the control token that stands before it; "" if nothing does, None if other text does
+        """
         ids: list[int] = []
-        end, strip_next = 0, False
+        end = 0
         for found in [*self._pattern.finditer(text), None]:
-            between = text[end : found.start()] if found else text[end:]
-            token = self._control[found[0]] if found else None
-            between = between.lstrip() if strip_next else between
-            between = between.rstrip() if token is not None and token.lstrip else between
-            ids += self.encode(between.replace(guard, "")) if between else []
-            if found and token is not None:
+            between = (text[end : found.start()] if found else text[end:]).replace(guard, "")
+            if found and self._control[found[0]].lstrip:
+                between = between.rstrip()
+            if head and self._control[head].rstrip:
+                between = between.lstrip()
+            # Some tokenizers write a space after a control token too.
+            opens = head is not None and self._bare(head + "x")[bool(head) :] == self._bare("x")
+            ids += self.encode(between, opens=opens) if between else []
+            if found:
                 ids.append(self._id_of[found[0]])
-                end, strip_next = found.end(), token.rstrip
+                end, head = found.end(), found[0]
         return ids
 
     def _plain(self, text: str) -> list[int]:
-        ids = self._without_control.encode(text, add_special_tokens=False).ids
-        if self.control_ids.isdisjoint(ids):
+        """As `_bare`, without control ids."""
+        if self.control_ids.isdisjoint(ids := self._bare(text)):
+            return ids
+        if self.control_ids.isdisjoint(
+            ids := self._without_control.encode(text, add_special_tokens=False).ids
+        ):
             return list(ids)
         # The model itself has such a piece: character by character none can form.
-        return [
-            number for character in text for number in self.inner.encode(character, add_special_tokens=False)
-        ]
+        return [number for character in text for number in self._bare(character)]
 
     @cached_property
     def _without_control(self) -> Any:
@@ -170,6 +221,8 @@ class WireTokenizer:
             for at in range(0, len(data), BYTES_PER_TOKEN)
         ]
 
+    encode_text = encode
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids, for readers: of a conversation its messages' contents, one under the other."""
         messages = self.messages(ids)
@@ -180,7 +233,7 @@ class WireTokenizer:
         text = json.dumps([m.model_dump() for m in messages], ensure_ascii=False, separators=(",", ":"))
         return [BEGIN, *self.encode(text), END]
 
-    def encode_turn(self, messages: Sequence[Message], *, ended: bool) -> list[int]:
+    def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
         """A conversation that goes on: text between two is what the assistant said."""
         return self.encode_chat(messages)
 

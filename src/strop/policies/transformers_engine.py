@@ -144,9 +144,10 @@ class TransformersPolicy:
 
     def _ending(self, row: DecodedRow) -> tuple[str, FinishReason | None]:
         params = row.request.params
-        if row.tokens[-1] in self.tokenizer.eos_ids:
-            return self.tokenizer.decode(row.tokens[:-1]), "eos"
-        text = self.tokenizer.decode(row.tokens)
+        ended = row.tokens[-1] in self.tokenizer.eos_ids
+        text = self.tokenizer.decode(row.tokens[:-1] if ended else row.tokens, after=row.request.prompt)
+        if ended:
+            return text, "eos"
         cut = min((at for s in params.stop if (at := text.find(s)) >= 0), default=-1)
         if cut >= 0:
             return text[:cut], "stop"

@@ -67,10 +67,10 @@ class VllmPolicy:
         config = config or VllmConfig()
         self.name, self.version, self._number = name, 0, 0
         self.tokenizer: Tokenizer = tokenizer
-        self._eos_ids = tokenizer.eos_ids
+        self._hub = tokenizer
         self._parallel, self._eager = config.tensor_parallel_size, config.enforce_eager
         self._on_cpu = not torch.cuda.is_available()
-        self._in_flight: dict[str, tuple[SamplingParams, Future[Completion]]] = {}
+        self._in_flight: dict[str, tuple[Request, Future[Completion]]] = {}
         self._vllm = _import_vllm()
         options: dict[str, Any] = {
             "model": model,
@@ -111,7 +111,7 @@ class VllmPolicy:
                 f"sampling.max_tokens={params.max_tokens}; raise it to {len(prompt) + params.max_tokens}"
             )
         future: Future[Completion] = Future()
-        self._in_flight[self._add(prompt, request.seed, params)] = params, future
+        self._in_flight[self._add(prompt, request.seed, params)] = request, future
         return future
 
     def work(self, seconds: float) -> None:
@@ -125,8 +125,8 @@ class VllmPolicy:
             return
         for key, output in self._step():
             if key in self._in_flight:
-                params, future = self._in_flight.pop(key)
-                future.set_result(self._completion(output, params, self.version))
+                request, future = self._in_flight.pop(key)
+                future.set_result(self._completion(output, request, self.version))
 
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Takes over weights, named as transformers names them, and forgets cached prefixes.
@@ -160,7 +160,7 @@ class VllmPolicy:
             max_tokens=params.max_tokens,
             seed=seed,
             stop=list(params.stop),
-            stop_token_ids=sorted(self._eos_ids),
+            stop_token_ids=sorted(self._hub.eos_ids),
             ignore_eos=True,  # the tokenizer's EOS ids, above, are what ends a row
             logprobs=0,
             flat_logprobs=True,
@@ -182,20 +182,18 @@ class VllmPolicy:
             torch.set_rng_state(state)
         return [(output.request_id, output.outputs[0]) for output in outputs if output.finished]
 
-    def _completion(self, output: Any, params: SamplingParams, version: int) -> Completion:
+    def _completion(self, output: Any, request: Request, version: int) -> Completion:
         ids = list(output.token_ids)
         logprobs = [float(x) for x in output.logprobs.logprobs[: len(ids)]]
         if output.finish_reason not in ("stop", "length"):
             raise StropError(f"vLLM ended a row with {output.finish_reason!r}; it has no completion")
-        reason: FinishReason
-        if output.finish_reason == "length":
-            reason, text = "length", self.tokenizer.decode(ids)
-        elif isinstance(output.stop_reason, str):
-            reason, text = "stop", self.tokenizer.decode(ids)
-            cut = min((at for stop in params.stop if (at := text.find(stop)) >= 0), default=-1)
+        reason: FinishReason = "length" if output.finish_reason == "length" else "eos"
+        if reason == "eos" and isinstance(output.stop_reason, str):
+            reason = "stop"
+        text = self._hub.decode(ids[:-1] if reason == "eos" else ids, after=request.prompt)
+        if reason == "stop":
+            cut = min((at for stop in request.params.stop if (at := text.find(stop)) >= 0), default=-1)
             text = text[:cut] if cut >= 0 else output.text
-        else:
-            reason, text = "eos", self.tokenizer.decode(ids[:-1])
         return Completion(
             token_ids=ids, logprobs=logprobs, text=text, finish_reason=reason, policy_version=version
         )

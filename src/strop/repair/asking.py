@@ -37,7 +37,7 @@ class Asker:
         """Token ids of a prompt."""
         if self._style == "chat":
             return self.policy.tokenizer.encode_chat(messages)
-        return self.policy.tokenizer.encode("\n\n".join([*(m.content for m in messages), "Answer:"]))
+        return self.policy.tokenizer.encode_text("\n\n".join([*(m.content for m in messages), "Answer:"]))
 
     def fits(self, messages: Sequence[Message]) -> bool:
         """Whether a prompt is within the bound."""

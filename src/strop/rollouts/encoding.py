@@ -13,7 +13,7 @@ from strop.core.user_code import environment_fault
 def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
     """Tokens of the first prompt."""
     if not opening.messages:
-        return tokenizer.encode(opening.text)
+        return tokenizer.encode_text(opening.text)
     head = tokenizer.encode_chat(opening.messages)
     return [*head, *tokenizer.encode(opening.prefill)] if opening.prefill else head
 
@@ -24,7 +24,8 @@ def turn_ids(
     """Tokens between a completion and the next: the end of the turn, what is said, the start of the next turn."""
     if not opening.messages:
         return tokenizer.encode("\n".join(message.content for message in messages))
-    return tokenizer.encode_turn(messages, ended=completion.finish_reason == "eos")
+    ended = completion.token_ids[-1] if completion.finish_reason == "eos" and completion.token_ids else None
+    return tokenizer.encode_turn(messages, ended=ended)
 
 
 def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) -> list[int]:

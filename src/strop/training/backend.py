@@ -4,14 +4,14 @@ Here every process holds them whole (DDP keeps them alike), with LoRA adapters (
 marked *collective* is called by all processes: one that holds a part of the weights needs the others for it.
 """
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
 from accelerate import Accelerator
-from transformers import PreTrainedModel
+from transformers import GenerationConfig, PreTrainedModel
 
 from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
@@ -19,6 +19,8 @@ from strop.policies.loading import has_fast_bfloat16, load_model, named_weights,
 from strop.training.ranks import Ranks
 
 OPTIMISER = "optimizer.pt"
+WARM = "warm"
+"""Folder of a run with the model after the warm start, where a resumed run needs it (`keeps_warm`)."""
 
 
 class TrainingBackend:
@@ -26,25 +28,37 @@ class TrainingBackend:
 
     model      as transformers loaded it, adapters in place from `prepare` on: what policies sample from
     wrapped    what the update computes with, from `prepare` on
-    reference  with a KL term, the starting model, frozen, from `prepare` on
     device     where batches go, from `prepare` on
+    folder     of the model that training begins with, None for the recipe's own: adapters name it
+    start      that model, frozen, from `prepare` on, where a KL term needs it and there are no adapters to leave out
     """
 
     wrapped: Any
-    reference: Any = None
     device: torch.device
+    start: Any = None
+
+    folder: Path | None = None
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, ranks: Ranks) -> None:
         self.model, self.ranks, self._recipe = model, ranks, recipe
         self._bare: Any = model
 
     @classmethod
-    def load(cls, recipe: Recipe, ranks: Ranks) -> "TrainingBackend":
-        """With the model that the recipe names. Raises UserError where there is none."""
-        model = _loaded(recipe, None)
+    def load(
+        cls, recipe: Recipe, ranks: Ranks, *, ends: Collection[int] = (), folder: Path | None = None
+    ) -> "TrainingBackend":
+        """With the model that the recipe names, or that in `folder`; saved, it ends answers at the ids `ends`.
+
+        Raises UserError where there is none.
+        """
+        model = _loaded(recipe, folder)
+        if ends and (generation := model.generation_config):
+            generation.eos_token_id, generation._from_model_config = sorted(ends), False
         if not recipe.model.train_embeddings:
             model.get_input_embeddings().requires_grad_(False)  # and the head, where it is tied to it
-        return cls(model, recipe, ranks)
+        backend = cls(model, recipe, ranks)
+        backend.folder = folder
+        return backend
 
     def prepare(self) -> None:
         """Adapters, optimiser, wrapper: called once, before the first update. Collective."""
@@ -53,16 +67,29 @@ class TrainingBackend:
         if recipe.model.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
+        if self.folder is not None:
+            self.model.name_or_path = str(self.folder.resolve())
         self._bare = _with_adapters(self.model, recipe.model.lora)
-        if recipe.grpo.beta:
-            self.reference = _loaded(recipe, str(self.model.device)).requires_grad_(False)
+        if recipe.grpo.beta and self._bare is self.model:
+            self.start = _loaded(recipe, self.folder, str(self.model.device)).requires_grad_(False)
         self._trained = [weight for weight in self._bare.parameters() if weight.requires_grad]
         options = {"betas": recipe.optim.betas, "weight_decay": recipe.optim.weight_decay}
         optimiser = torch.optim.AdamW(self._trained, lr=recipe.optim.learning_rate, fused=True, **options)
         self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, optimiser)
 
+    @contextmanager
+    def reference(self) -> Iterator[Any]:
+        """To compute with: the model that training began with; of one with LoRA, itself without its adapters."""
+        if self.start is not None:
+            yield self.start
+            return
+        self._bare.eval()
+        with self._bare.disable_adapter():
+            yield self._bare
+        self._bare.train()
+
     def head(self, model: Any) -> Any:
-        """The output embedding of `wrapped` or `reference`."""
+        """The output embedding of `wrapped` or of what `reference` gives."""
         return self._accelerator.unwrap_model(model).get_output_embeddings()
 
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
@@ -97,6 +124,8 @@ class TrainingBackend:
         """Writes the model as transformers loads it, of one with LoRA the adapters. Collective."""
         if self.ranks.main:
             self._bare.save_pretrained(folder)
+            if self._bare is not self.model and (whole := self.model.generation_config):
+                GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
 
     def load_checkpoint(self, folder: Path) -> None:
         """Takes over what `save` wrote. Collective."""
@@ -118,7 +147,12 @@ class TrainingBackend:
         self._bare.zero_grad(set_to_none=True)
         self._bare.eval()
         self._optimiser.state.clear()
-        self.reference = None
+        self.start = None
+
+
+def keeps_warm(recipe: Recipe) -> bool:
+    """Whether checkpoints need the model after the warm start beside them: as KL reference, or under adapters."""
+    return recipe.sft.warm_start and bool(recipe.grpo.beta or recipe.model.lora.rank)
 
 
 def computes_in_bfloat16(recipe: Recipe) -> bool:
@@ -127,10 +161,10 @@ def computes_in_bfloat16(recipe: Recipe) -> bool:
     return dtype == "bfloat16" or (dtype == "auto" and has_fast_bfloat16())
 
 
-def _loaded(recipe: Recipe, device: str | None) -> PreTrainedModel:
+def _loaded(recipe: Recipe, folder: Path | None, device: str | None = None) -> PreTrainedModel:
     config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
-    options = {"revision": config.revision, "attention": config.attention, "device": device}
-    return load_model(config.name, dtype=dtype, **options)
+    name, revision = (str(folder), None) if folder else (config.name, config.revision)
+    return load_model(name, dtype=dtype, revision=revision, device=device, attention=config.attention)
 
 
 def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:

@@ -45,10 +45,8 @@ class Advantages:
                 found = self._running.advantages([group.task_id for group in groups], rewards)
             case config.PerTurnAdvantage(discount=discount, scale=scale):
                 return [_by_turn(group, discount, scale) for group in groups]
-        return [
-            _with(group, [{"advantage": advantage} for advantage in advantages])
-            for group, advantages in zip(groups, found, strict=True)
-        ]
+        pairs = zip(groups, found, strict=True)
+        return [_with(group, [{"advantage": each} for each in advantages]) for group, advantages in pairs]
 
     def state(self) -> dict[str, Any]:
         """What a resumed run needs."""
@@ -70,19 +68,15 @@ def _by_turn(group: Group, discount: float, scale: config.Scale) -> Group:
     ]
     changes = []
     for rollout, advantages in zip(group.rollouts, per_turn(rewards, discount, scale), strict=True):
-        turns = [
-            turn.model_copy(update={"advantage": advantage})
-            for turn, advantage in zip(rollout.turns, advantages, strict=True)
-        ]
+        pairs = zip(rollout.turns, advantages, strict=True)
+        turns = [turn.model_copy(update={"advantage": advantage}) for turn, advantage in pairs]
         changes.append({"turns": turns, "advantage": sum(advantages) / max(1, len(advantages))})
     return _with(group, changes)
 
 
 def _with(group: Group, changes: Sequence[dict[str, Any]]) -> Group:
-    rollouts = [
-        rollout.model_copy(update=change) for rollout, change in zip(group.rollouts, changes, strict=True)
-    ]
-    return group.model_copy(update={"rollouts": rollouts})
+    pairs = zip(group.rollouts, changes, strict=True)
+    return group.model_copy(update={"rollouts": [r.model_copy(update=change) for r, change in pairs]})
 
 
 def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
@@ -91,17 +85,8 @@ def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
     """
     ordered = sorted(groups, key=lambda group: not group.has_signal)
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
-    return Batch(
-        tuple(
-            tuple(
-                sample_of(rollout, grpo.mask_truncated)
-                for group in part
-                for rollout in group.rollouts
-                if rollout.turns
-            )
-            for part in parts
-        )
-    )
+    played = ([r for group in part for r in group.rollouts if r.turns] for part in parts)
+    return Batch(tuple(tuple(sample_of(r, grpo.mask_truncated) for r in part) for part in played))
 
 
 def sample_of(rollout: Rollout, mask_truncated: bool) -> Sample:

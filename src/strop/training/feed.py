@@ -98,10 +98,9 @@ class DistributedRollouts:
     ) -> list[Group]:
         """One group of `size` rollouts a task, scored, in the tasks' order."""
         numbers = {"seed": seed, "step": step, "round": round}
-        ranks, rubric = self.ranks, self.rubric
-        mine = tasks if ranks.world == 1 else ranks.share(tasks)
-        played = play_groups(self.player, rubric, mine, size, params, **numbers, by_turn=self.by_turn)
-        return played if ranks.world == 1 else ranks.interleave(ranks.gather(played))
+        mine = self.ranks.share(tasks)
+        played = play_groups(self.player, self.rubric, mine, size, params, **numbers, by_turn=self.by_turn)
+        return self.ranks.interleave(self.ranks.gather(played))
 
     def rollouts(
         self, tasks: Sequence[Task], samples: int, params: SamplingParams, *, seed: int, tag: str

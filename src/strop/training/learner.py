@@ -32,7 +32,7 @@ class Learner:
         self._bfloat16, self._shared_prefix = computes_in_bfloat16(recipe), recipe.optim.shared_prefix
         backend.prepare()
         if self._shared_prefix:
-            for one in filter(None, (backend.model, backend.reference)):
+            for one in filter(None, (backend.model, backend.start)):
                 check_head(one)
                 attend_in_groups(one)
 
@@ -48,9 +48,10 @@ class Learner:
         if grpo.updates_per_step > 1:
             for part in parts:
                 part.old = [logps for logps, _ in self._no_gradient(backend.wrapped, part)]
-        if backend.reference is not None:
-            for part in parts:
-                part.reference = [logps for logps, _ in self._no_gradient(backend.reference, part)]
+        if self._recipe.grpo.beta:
+            with backend.reference() as reference:
+                for part in parts:
+                    part.reference = [logps for logps, _ in self._no_gradient(reference, part)]
         found = [
             self._one_update(parts[number % len(parts)], stage, done + number)
             for number in range(grpo.updates_per_step)

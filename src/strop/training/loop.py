@@ -144,6 +144,7 @@ class Loop:
             folder.mkdir(parents=True, exist_ok=True)
         self._parts.backend.save(folder)
         if self._parts.ranks.main:
+            self._parts.tokenizer.inner.save_pretrained(folder)  # strop eval takes a checkpoint too
             state = {"feed": self.feed.save(folder), "advantages": self._advantages.state()}
             checkpoints.complete(folder, state)
             checkpoints.prune(self._run.checkpoints, max(2, self._recipe.run.keep_checkpoints))

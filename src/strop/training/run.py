@@ -18,6 +18,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
+from strop.core.errors import UserError
 from strop.core.files import write_json
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
@@ -28,6 +29,7 @@ from strop.reports.run_folder import RunFolder
 from strop.rollouts.streams import MOST_FAULTS
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
+from strop.training.backend import WARM, keeps_warm
 from strop.training.evaluations import Evaluations, evaluation_summary
 from strop.training.loop import Loop, TrainedStep
 from strop.training.ranks import Ranks, join, leave
@@ -65,6 +67,8 @@ def train(
         if ranks.main:
             for name in (GIVEN, ERROR):  # of a run that was here before
                 (folder / name).unlink(missing_ok=True)
+            for name in (FINAL, WARM):
+                shutil.rmtree(folder / name, ignore_errors=True)
             if given.names():
                 write_json(folder / GIVEN, given.names())
         stack.enter_context(_error_kept(run, ranks))
@@ -95,7 +99,10 @@ def resume(
         checkpoint = ranks.from_main(lambda: checkpoints.latest(run.checkpoints))
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         ranks.from_main(lambda: check_sinks(recipe))
-        parts = set_up(recipe, ranks, stack, say, given)
+        warm = folder / WARM if checkpoint and keeps_warm(recipe) else None
+        if warm is not None and not warm.is_dir():
+            raise UserError(f"{warm}, the model after the warm start, is missing: nothing to resume from")
+        parts = set_up(recipe, ranks, stack, say, given, warm)
         return _go(recipe, run, parts, stack, checkpoint, say, show, status)
 
 
@@ -223,6 +230,10 @@ class _Job:
 
         fit(self._recipe, parts.backend.model, examples, note)
         self._status("")
+        if keeps_warm(self._recipe):
+            self._save_model(WARM)
+            parts.ranks.barrier()
+            parts.backend.folder = self._run.path / WARM
         self._spent["warm_start"] = time.perf_counter() - started
         self._say(f"warm start: loss {losses[0]:.3f} to {losses[-1]:.3f} ({self._spent['warm_start']:.0f} s)")
 
@@ -238,14 +249,14 @@ class _Job:
         for step in loop.steps(self._sinks.playing, self._begin):
             self._write_down(step)
             self._note_set_aside(loop.feed.set_aside)
-        self._save_final()
+        self._save_model(FINAL)
         self._parts.backend.close()
         gc.collect()
         release_memory()
 
-    def _save_final(self) -> None:
-        """Writes model and tokenizer to a folder, whole or not at all."""
-        target, part = self._run.path / FINAL, self._run.path / f"{FINAL}.part"
+    def _save_model(self, name: str) -> None:
+        """Writes model and tokenizer to a folder of the run, whole or not at all."""
+        target, part = self._run.path / name, self._run.path / f"{name}.part"
         if self._main:
             shutil.rmtree(part, ignore_errors=True)
         self._parts.backend.save_model(part)

@@ -116,9 +116,12 @@ class RunParts:
 
 
 def set_up(
-    recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Given = NOTHING
-) -> RunParts:
-    """Loads everything, the model last; what must be closed is entered into `stack`. Raises UserError."""
+    recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Given = NOTHING,
+    warm: Path | None = None,
+) -> RunParts:  # fmt: skip
+    """Loads everything, the model last, from the folder `warm` or the recipe's own; what must be closed is entered into
+    `stack`. Raises UserError.
+    """
     set_seed(recipe.seed % 2**32)
     sets = given.sets(recipe, say)
     rubric = given.rubric or rubric_of(sets)
@@ -128,7 +131,7 @@ def set_up(
         check_prompts(one.tasks, environment, tokenizer, one.recipe.task_set.max_prompt_tokens)
     verifier = open_configured(recipe.sandbox)
     stack.callback(verifier.close)
-    backend = TrainingBackend.load(recipe, ranks)
+    backend = TrainingBackend.load(recipe, ranks, ends=tokenizer.eos_ids, folder=warm)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     longest = max(one.recipe.task_set.max_prompt_tokens for one in sets)

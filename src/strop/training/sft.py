@@ -22,7 +22,7 @@ from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.policies import release_memory
-from strop.policies.loading import load_tokenizer
+from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
 from strop.tasks.prompts import render, solution
@@ -49,10 +49,10 @@ def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str,
     """
     folder, overwrite = recipe.run.folder, recipe.run.overwrite
     RunFolder.check_free(folder, overwrite=overwrite)
-    tokenizer = HubTokenizer(load_tokenizer(recipe.model.name, recipe.model.revision))
+    tokenizer = tokenizer_of(recipe)
     examples = examples_of(task_sets(recipe, say), tokenizer)
     with ExitStack() as stack:
-        backend = TrainingBackend.load(recipe, Ranks())
+        backend = TrainingBackend.load(recipe, Ranks(), ends=tokenizer.eos_ids)
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
         run = stack.enter_context(RunFolder.create(folder, overwrite=overwrite, **files))
 
@@ -76,11 +76,14 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
     if not text:
         return None
     if prompt.messages:
-        ids = [*tokenizer.encode_chat(prompt.messages), *tokenizer.encode(prompt.prefill)]
+        ids, end = (
+            [*tokenizer.encode_chat(prompt.messages), *tokenizer.encode(prompt.prefill)],
+            tokenizer.turn_end,
+        )
     else:
-        ids = tokenizer.encode(prompt.text)
-    completion = tokenizer.encode(text)
-    return ids, [*completion, *sorted(tokenizer.eos_ids)[:1]]
+        ids, end = tokenizer.encode_text(prompt.text), tokenizer.text_end
+    opens = bool(prompt.messages) and not prompt.prefill
+    return ids, [*tokenizer.encode(text, opens=opens), *end]
 
 
 def step_count(recipe: Recipe, examples: int) -> int:
