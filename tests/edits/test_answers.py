@@ -38,7 +38,7 @@ def test_an_unfinished_thought_has_no_edit():
 def test_thinking_goes_up_to_its_end():
     def plain(text: str) -> str:
         while text.lstrip().startswith("<think>"):
-            text = text.partition("</think>")[2].lstrip("\r\n")
+            text = text.partition("</think>")[2].lstrip(" ").lstrip("\r\n")
         before, close, after = text.partition("</think>")
         if close and "<think>" not in before:
             return after.lstrip(" ").lstrip("\r\n")

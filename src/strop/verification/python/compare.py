@@ -110,7 +110,8 @@ def _of_tag(tagged: dict[str, Any]) -> Any:
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:
     """Line by line; white space at the ends of lines and empty lines at the end of the text are ignored.
 
-    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively.
+    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively; not two
+    integers.
     """
     ours, theirs = _lines(expected), _lines(actual)
     if tolerance <= 0 or ours == theirs:
@@ -127,6 +128,9 @@ def _lines(text: str) -> list[str]:
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,4})?")
 """Without ways to match the same text twice: a word of a million digits takes a step for each."""
 
+_INTEGER = re.compile(r"\+?(-?)0*+([0-9]*+)")
+"""Its sign, and its digits without zeros in front."""
+
 
 def _same_words(expected: list[str], actual: list[str], tolerance: float) -> bool:
     return len(expected) == len(actual) and all(
@@ -134,10 +138,17 @@ def _same_words(expected: list[str], actual: list[str], tolerance: float) -> boo
         or (
             _finite(e)
             and _finite(a)
-            and math.isclose(float(e), float(a), rel_tol=tolerance, abs_tol=tolerance)
+            and _close(e, a, tolerance)
         )
         for e, a in zip(expected, actual, strict=True)
     )
+
+
+def _close(expected: str, actual: str, tolerance: float) -> bool:
+    whole = [_INTEGER.fullmatch(word) for word in (expected, actual)]
+    if whole[0] and whole[1]:
+        return whole[0].groups() == whole[1].groups() or not (whole[0][2] or whole[1][2])
+    return math.isclose(float(expected), float(actual), rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _finite(word: str) -> bool:
