@@ -11,7 +11,6 @@ The expected value is JSON, so equality is JSON's, made exact where Python is lo
 It walks the tree instead of building the value: no set or int-keyed dict with colliding keys is built here.
 """
 
-import json
 import math
 import re
 from typing import Any
@@ -19,7 +18,9 @@ from typing import Any
 from strop.verification.python.decoder import Unbuilt
 
 _SHOWN = 200
-_PLAIN_INT = 10**17
+_CUT = "..."
+_MOST_BITS = 8 * _SHOWN
+"""Of an integer that is written in decimal digits, which takes time in the square of their number."""
 
 
 def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
@@ -63,48 +64,32 @@ def _same_number(expected: Any, actual: int | float, tolerance: float) -> bool:
 
 
 def shown(tree: Any) -> str:
-    """The beginning of a result as JSON; what JSON has not is {"t": type name, "v": ...}."""
-    return json.dumps(_as_json(tree))[:_SHOWN]
+    """A result as Python writes it; `...` at the end where it is longer than what is shown."""
+    text = _as_python(tree)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - len(_CUT)] + _CUT
 
 
-def _as_json(tree: Any) -> Any:
+def is_whole(text: str) -> bool:
+    """Whether a text of `shown` is all of the value."""
+    return not text.endswith(_CUT)
+
+
+def _as_python(tree: Any) -> str:
     """Of the first items only, as many as are shown at most."""
     kind = type(tree)
     if kind is Unbuilt:
-        items = [_as_json(item) for item in tree.items[: 2 * _SHOWN]]
-        pairs = list(zip(items[::2], items[1::2], strict=True)) if tree.kind == "dict" else items
-        return {"t": tree.kind, "v": pairs}
+        items = [_as_python(item) for item in tree.items[: 2 * _SHOWN]]
+        if tree.kind == "dict":
+            pairs = zip(items[::2], items[1::2], strict=True)
+            return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+        inner = "{" + ", ".join(items) + "}" if items else ""
+        return inner if inner and tree.kind == "set" else f"{tree.kind}({inner})"
     if kind is list or kind is tuple:
-        items = [_as_json(item) for item in tree[:_SHOWN]]
-        return items if kind is list else {"t": "tuple", "v": items}
-    if kind is int and abs(tree) >= _PLAIN_INT:
-        return {"t": "int", "v": hex(tree)}
-    if kind is float and not math.isfinite(tree):
-        return {"t": "float", "v": repr(tree)}
-    if kind is bytes:
-        return {"t": "bytes", "v": tree.hex()}
-    if kind is complex:
-        return {"t": "complex", "v": [_as_json(tree.real), _as_json(tree.imag)]}
-    return tree
-
-
-def read_shown(text: str) -> Any:
-    """The value of a text of `shown`. Raises ValueError, TypeError or KeyError for others, as one that was cut."""
-    return json.loads(text, object_hook=_of_tag)
-
-
-def _of_tag(tagged: dict[str, Any]) -> Any:
-    make: dict[str, Any] = {
-        "dict": dict,
-        "set": set,
-        "frozenset": frozenset,
-        "tuple": tuple,
-        "int": lambda digits: int(digits, 16),
-        "float": float,
-        "bytes": bytes.fromhex,
-        "complex": lambda parts: complex(*parts),
-    }
-    return make[tagged["t"]](tagged["v"])
+        listed = ", ".join(_as_python(item) for item in tree[:_SHOWN])
+        return f"[{listed}]" if kind is list else f"({listed},)" if len(tree) == 1 else f"({listed})"
+    if kind is int and tree.bit_length() > _MOST_BITS:
+        return hex(tree)
+    return repr(tree[: _SHOWN + 1]) if kind in (str, bytes) else repr(tree)
 
 
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:
