@@ -42,7 +42,7 @@ _RUST_ITEM = re.compile(
     re.MULTILINE,
 )
 _PYTHON_HEAD = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
-_C_HEAD = re.compile(r"[\w:<>,*&\[\] \t]*[\w>*&\]][ \t*&]")
+_C_HEAD = re.compile(r"[\w:<>,*&\[\] \t]*[ \t*&]")
 _NO_TYPES = frozenset({"return", "else", "new", "await", "case", "throw", "typeof", "delete"})
 _TAGGED = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\w", re.MULTILINE)
 _CODE_LINE = re.compile(r"[{};][ \t\r]*$", re.MULTILINE)
