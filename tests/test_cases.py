@@ -3,8 +3,8 @@
 import json
 
 import pytest
-
 from tests.needs import case
+
 from strop.core.verdict import Outcome
 from strop.tasks import load_tasks
 from strop.tasks.answers import answer_in

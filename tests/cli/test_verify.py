@@ -61,7 +61,11 @@ def test_what_an_answer_printed_and_returned_is_in_its_line(strop, tmp_path, tas
 
 @pytest.mark.parametrize("command", ["verify", "audit"])
 def test_a_folder_of_crates_must_be_there(strop, tmp_path, tasks_file, command):
-    answers = [write_answers(tmp_path / "a.jsonl", answer("add", "x")), "-o", "v.jsonl"] if command == "verify" else []
+    answers = (
+        [write_answers(tmp_path / "a.jsonl", answer("add", "x")), "-o", "v.jsonl"]
+        if command == "verify"
+        else []
+    )
     done = strop(command, tasks_file, *answers, "--rust-vendor", "none")
     assert done.returncode != 0 and "--rust-vendor none: no such folder" in done.stderr
 
@@ -74,7 +78,10 @@ def test_limits_are_those_of_a_recipe_that_sets_none(monkeypatch):
     monkeypatch.setattr("strop.verification.open_verifier", lambda **options: given.update(options))
     VerifierOptions().open()
     usual = SandboxConfig()
-    assert (given["limits"].cpu_seconds, given["limits"].wall_seconds) == (usual.cpu_seconds, usual.wall_seconds)
+    assert (given["limits"].cpu_seconds, given["limits"].wall_seconds) == (
+        usual.cpu_seconds,
+        usual.wall_seconds,
+    )
 
 
 def test_many_answers_are_all_written_in_order(strop, tmp_path, tasks_file, add, monkeypatch):

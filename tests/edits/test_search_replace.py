@@ -234,7 +234,9 @@ def test_an_indented_block_loses_its_indentation(front):
 
 
 def test_markers_in_line_with_the_code_leave_it_as_it_is():
-    text = "```python\n    <<<<<<< SEARCH\n    return -y\n    =======\n    return y\n    >>>>>>> REPLACE\n```\n"
+    text = (
+        "```python\n    <<<<<<< SEARCH\n    return -y\n    =======\n    return y\n    >>>>>>> REPLACE\n```\n"
+    )
     assert applied(text, {"a.py": FILE}) == {"a.py": FILE.replace("-y", "y")}
     less = text.replace("    return", "  return")
     assert applied(less, {"a.py": "  return -y\n"}) == {"a.py": "  return y\n"}

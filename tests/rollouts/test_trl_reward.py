@@ -78,9 +78,15 @@ def through_arrow(rows):
 
 @pytest.mark.parametrize("column", ["check", "task"])
 def test_nulls_that_arrow_adds_to_a_mapping_mean_nothing(verifier, column):
-    answers = ["def add(a, b):\n    return a + b", "def last(x):\n    return x[-1] if x else None", "print(input())"]
+    answers = [
+        "def add(a, b):\n    return a + b",
+        "def last(x):\n    return x[-1] if x else None",
+        "print(input())",
+    ]
     checks = [ADD, {**NOTHING, "cases": NOTHING["cases"][1:]}, ECHO]
-    made = [check if column == "check" else {"id": str(at), "check": check} for at, check in enumerate(checks)]
+    made = [
+        check if column == "check" else {"id": str(at), "check": check} for at, check in enumerate(checks)
+    ]
     for group in ([made[0], made[2]], [made[1], made[2]]):
         rows = through_arrow([{column: one} for one in group])
         given = [answers[made.index(one)] for one in group]
@@ -90,7 +96,10 @@ def test_nulls_that_arrow_adds_to_a_mapping_mean_nothing(verifier, column):
 
 def test_a_null_that_is_expected_stays(verifier):
     (row,) = through_arrow([{"check": NOTHING}])
-    right, wrong = "def last(x):\n    return x[-1] if x else None", "def last(x):\n    return x[-1] if x else 0"
+    right, wrong = (
+        "def last(x):\n    return x[-1] if x else None",
+        "def last(x):\n    return x[-1] if x else 0",
+    )
     score = verdict_reward(verifier=verifier)
     assert score(["p"] * 2, [right, wrong], check=[row["check"]] * 2) == [1.0, 0.0]
 
@@ -98,8 +107,14 @@ def test_a_null_that_is_expected_stays(verifier):
 @pytest.mark.parametrize(
     ("cases", "where"),
     [
-        ([{"kwargs": {"a": 1}, "expected": 1}, {"kwargs": {"b": 1}, "expected": 1}], r"cases\[0\]\.kwargs\.b"),
-        ([{"args": [1], "expected": {"x": [{"u": 1}]}}, {"args": [2], "expected": {"x": [{"v": 1}]}}], r"x\[0\]\.v"),
+        (
+            [{"kwargs": {"a": 1}, "expected": 1}, {"kwargs": {"b": 1}, "expected": 1}],
+            r"cases\[0\]\.kwargs\.b",
+        ),
+        (
+            [{"args": [1], "expected": {"x": [{"u": 1}]}}, {"args": [2], "expected": {"x": [{"v": 1}]}}],
+            r"x\[0\]\.v",
+        ),
         ([{"args": [{"a": 1}], "expected": 1}, {"args": [{"b": 1}], "expected": 1}], r"args\[0\]\.b"),
     ],
 )
@@ -115,7 +130,11 @@ def test_a_null_that_may_be_a_value_is_refused_and_text_is_not(verifier, cases, 
 
 
 def test_files_and_steps_of_other_rows_are_none_of_a_check():
-    other = {**RUN, "files": {"c.txt": "y"}, "steps": [{"stage": "build", "argv": ["true"], "stdin": "x"}, *RUN["steps"]]}
+    other = {
+        **RUN,
+        "files": {"c.txt": "y"},
+        "steps": [{"stage": "build", "argv": ["true"], "stdin": "x"}, *RUN["steps"]],
+    }
     rows = through_arrow([{"check": RUN}, {"check": other}])
     assert [_plain(row["check"])["files"] for row in rows] == [RUN["files"], other["files"]]
     assert [_plain(row["check"])["steps"] for row in rows] == [RUN["steps"], other["steps"]]

@@ -109,7 +109,8 @@ def test_words_behind_a_fence_mean_a_language(language, words):
 
 
 @pytest.mark.parametrize(
-    "word", ["json", "c#", "C-sharp", "objective-c", "python-repl", "python-traceback", "diff", "out.json", "html"]
+    "word",
+    ["json", "c#", "C-sharp", "objective-c", "python-repl", "python-traceback", "diff", "out.json", "html"],
 )
 def test_other_words_are_other_languages(word):
     assert extract_code(f"```{word}\nx\n```") == extract_code(f"```{word}\nx\n```", "c") == ""
@@ -242,9 +243,13 @@ def test_what_a_task_names():
 
     assert named({"kind": "cases", "entry_point": "f", "cases": []}) == ("f",)
     assert named({"kind": "stdio", "cases": []}, signature="def f(x):") == ()
-    suite = "from solution import (  # all\n    Stack as S,\n    pop,\n)\nimport solution\n\nsolution.push(1)\n"
+    suite = (
+        "from solution import (  # all\n    Stack as S,\n    pop,\n)\nimport solution\n\nsolution.push(1)\n"
+    )
     assert named({"kind": "pytest", "tests": ["t"], "files": {"t.py": suite}}) == ("Stack", "pop", "push")
     tests = "#[test]\nfn works() {\n    let x = 1;\n    assert_eq!(add(x), 2);\n}"
     found = named({"kind": "rust", "tests": tests}, language="rust", signature="pub fn add(x: i32) -> i32 {")
     assert found[0] == "add" and "works" not in found
-    assert named({"kind": "command", "path": "a.c", "steps": []}, language="c", signature="int f(int x);") == ("f",)
+    assert named(
+        {"kind": "command", "path": "a.c", "steps": []}, language="c", signature="int f(int x);"
+    ) == ("f",)

@@ -79,7 +79,9 @@ def test_what_must_stand_first_in_an_answer_stays_first(above, signature):
 
 
 def test_an_answer_in_a_chat_is_the_block_that_defines_what_is_asked():
-    said = "```python\ndef pick(items, at=0):\n    return items[at]\n```\nUse:\n```python\nprint(pick([1]))\n```"
+    said = (
+        "```python\ndef pick(items, at=0):\n    return items[at]\n```\nUse:\n```python\nprint(pick([1]))\n```"
+    )
     code = render(pick(), "chat").assemble(said)
     assert run(code, "pick", [5]) == 5 and "print" not in code
     rust = Task.model_validate({

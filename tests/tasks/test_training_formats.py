@@ -213,7 +213,9 @@ def test_a_trl_row_holds_the_task_of_any_format():
 
 
 def test_imports_are_put_below_those_of_the_future():
-    code = "from __future__ import annotations\n\n\ndef f(x: List[int]) -> int:\n    return max(accumulate(x))"
+    code = (
+        "from __future__ import annotations\n\n\ndef f(x: List[int]) -> int:\n    return max(accumulate(x))"
+    )
     whole = solutions.with_imports(code)
     exec(whole, space := {})
     assert space["f"]([1, 2]) == 3 and whole.startswith("from __future__")

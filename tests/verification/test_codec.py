@@ -489,6 +489,17 @@ def test_a_tolerance_is_not_for_two_integers(expected: str, actual: str, same: b
 
 
 def test_a_result_is_shown_as_python_writes_it() -> None:
-    for value in ({1, 2}, frozenset(), set(), (1,), {"a": (True, None)}, 1 + 2j, b"x", 1e400, [-0.0, "é"], 10**40):
+    for value in (
+        {1, 2},
+        frozenset(),
+        set(),
+        (1,),
+        {"a": (True, None)},
+        1 + 2j,
+        b"x",
+        1e400,
+        [-0.0, "é"],
+        10**40,
+    ):
         assert shown(tree(encode(value))) == repr(value)
     assert shown(tree(encode(["x"] * 300))).endswith("...")

@@ -67,7 +67,9 @@ class VerifierOptions:
         rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
         if self.url:
             if self.rust_vendor:
-                raise UserError("--rust-vendor is for answers judged here; a server at --url has its own crates")
+                raise UserError(
+                    "--rust-vendor is for answers judged here; a server at --url has its own crates"
+                )
             return open_remote(self.url, settings=fingerprint(limits, rust, self.trust))
         return open_verifier(
             limits=limits or usual_limits(),

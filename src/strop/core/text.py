@@ -45,7 +45,9 @@ def without_thinking(response: str) -> str:
     close = response.find(_THINK_CLOSE, start)
     unopened = close >= 0 and response.find(_THINK_OPEN, start, close) < 0
     if unopened and not _is_code(response, start, close):
-        return response[_behind(_ENDS, response, close + len(_THINK_CLOSE)) :]  # the prompt held the opening tag
+        return response[
+            _behind(_ENDS, response, close + len(_THINK_CLOSE)) :
+        ]  # the prompt held the opening tag
     return response[start:]
 
 

@@ -72,12 +72,12 @@ def extract_code(response: str, language: str = "python", names: Sequence[str] =
         for tags in (fitting, {""}, TEXT_TAGS)
         for closed in (True, False)
     ]
-    written = [[b for b in blocks if b.code.strip()] for blocks in ranked]
-    ranked = [blocks for blocks in (written if any(written) else ranked) if blocks]
+    written = [[b for b in alike if b.code.strip()] for alike in ranked]
+    ranked = [alike for alike in (written if any(written) else ranked) if alike]
     if not ranked:
         return ""
     chosen = _defining(ranked, language, names) or [_last(ranked[0], language)]
-    others = [block for blocks in ranked for block in blocks[-_MOST_BLOCKS:] if block not in chosen]
+    others = [block for alike in ranked for block in alike[-_MOST_BLOCKS:] if block not in chosen]
     texts = [block.code for block in dict.fromkeys(found) if block in chosen]
     return _with_needs(texts, [block.code for block in others], language)
 
@@ -136,9 +136,7 @@ def _is_one_fence_off(found: list[CodeBlock]) -> bool:
     return not found[-1].closed or any(not b.tag and _TAGGED.search(b.code) for b in found)
 
 
-def _begun_until(
-    text: str, last: CodeBlock, language: str, names: Sequence[str]
-) -> tuple[int, int] | None:
+def _begun_until(text: str, last: CodeBlock, language: str, names: Sequence[str]) -> tuple[int, int] | None:
     """The fence that closes code with which the text begins, as after a prompt that opened the block; else None."""
     ends = bare_fences(text)[:_MOST_ENDS]
     if not ends or len(text) > _LONGEST_PARSED:
@@ -162,11 +160,11 @@ def _is_code(text: str, language: str) -> bool:
     )
 
 
-def _last(blocks: list[CodeBlock], language: str) -> CodeBlock:
+def _last(alike: list[CodeBlock], language: str) -> CodeBlock:
     """The last block; without a tag the last that is code, where one is."""
-    if blocks[0].tag in TEXT_TAGS | {""}:
-        return next((b for b in blocks[: -_MOST_BLOCKS - 1 : -1] if _is_code(b.code, language)), blocks[-1])
-    return blocks[-1]
+    if alike[0].tag in TEXT_TAGS | {""}:
+        return next((b for b in alike[: -_MOST_BLOCKS - 1 : -1] if _is_code(b.code, language)), alike[-1])
+    return alike[-1]
 
 
 def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]) -> list[CodeBlock]:
@@ -174,9 +172,9 @@ def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]
     chosen: dict[str, CodeBlock] = {}
     if not names or sum(map(len, ranked)) == 1:
         return []
-    for blocks in ranked:
+    for alike in ranked:
         defined: dict[str, CodeBlock] = {}
-        for block in blocks[-_MOST_BLOCKS:]:
+        for block in alike[-_MOST_BLOCKS:]:
             defined |= dict.fromkeys(_made_in(block.code, language).intersection(names), block)
         chosen = defined | chosen
     return list(chosen.values())
@@ -200,9 +198,9 @@ def _c_functions(code: str) -> Iterator[str]:
         front = front.rstrip()
         word = re.match(r"\w*", front[::-1])
         head = front[: len(front) - word.end()] if word else ""
-        if bracket and head.split() and not behind.rstrip().endswith((";", ",")):
-            if _C_HEAD.fullmatch(head) and head.split()[0] not in _NO_TYPES:
-                yield front[len(head) :]
+        words = head.split() if bracket and _C_HEAD.fullmatch(head) else []
+        if words and words[0] not in _NO_TYPES and not behind.rstrip().endswith((";", ",")):
+            yield front[len(head) :]
 
 
 def _with_needs(chosen: list[str], others: list[str], language: str) -> str:

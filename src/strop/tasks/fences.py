@@ -25,8 +25,8 @@ TEXT_TAGS = {"text", "txt", "plain", "plaintext", "pycon"}
 
 _KNOWN = frozenset().union(*TAGS.values())
 _LABELS = frozenset({
-    "answer", "cell", "code", "code-cell", "file", "filename", "filepath", "final", "highlight", "in", "lang", "language",
-    "name", "path", "script", "solution", "source", "src", "title",
+    "answer", "cell", "code", "code-cell", "file", "filename", "filepath", "final", "highlight", "in", "lang",
+    "language", "name", "path", "script", "solution", "source", "src", "title",
 })  # fmt: skip
 """Words that may stand before the language, or in place of it."""
 _NO_CODE = frozenset(
@@ -101,9 +101,7 @@ def _known(word: str) -> str:
 
 def _closes(match: re.Match[str], indent: str, fence: str) -> bool:
     mark = match[2]
-    return (
-        not match[3].strip() and mark.startswith(fence) and (not match[1].strip() or match[1] == indent)
-    )
+    return not match[3].strip() and mark.startswith(fence) and (not match[1].strip() or match[1] == indent)
 
 
 def _unindented(line: str, indent: str) -> str:

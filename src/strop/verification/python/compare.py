@@ -119,12 +119,7 @@ _INTEGER = re.compile(r"\+?(-?)0*+([0-9]*+)")
 
 def _same_words(expected: list[str], actual: list[str], tolerance: float) -> bool:
     return len(expected) == len(actual) and all(
-        e == a
-        or (
-            _finite(e)
-            and _finite(a)
-            and _close(e, a, tolerance)
-        )
+        e == a or (_finite(e) and _finite(a) and _close(e, a, tolerance))
         for e, a in zip(expected, actual, strict=True)
     )
 
