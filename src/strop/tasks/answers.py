@@ -28,8 +28,8 @@ _MOST_ENDS = 8
 """Bare fences that are tried as the end of code that begins the response."""
 _MOST_BLOCKS = 50
 """Blocks of a kind whose names are looked at: the last ones."""
-_MOST_TAKEN = 30
-"""Statements that are taken from other blocks."""
+_MOST_ROUNDS = 8
+"""How often the needs of what was taken from other blocks are looked for."""
 _GLUED = re.compile(r"(?<=[^\s`])(```+)\s*\Z")
 """A closing fence behind the last line of code."""
 _MADE = re.compile(
@@ -223,17 +223,27 @@ def _with_needs(chosen: list[str], others: list[str], language: str) -> str:
 def _with_definitions(code: str, others: list[str]) -> str:
     """The code under the statements of other texts that bind what it misses. Raises one of `UNPARSABLE`."""
     offered = [
-        (bound_names(node), node, text.split("\n"))
+        (bound_names(node), node, lines)
         for text in others
         if len(text) <= _LONGEST_PARSED
+        for lines in [text.split("\n")]
         for node in statements(text)
     ]
-    for _ in range(min(len(offered), _MOST_TAKEN)):
-        missing = missing_names(code)
-        at = next((i for i in reversed(range(len(offered))) if offered[i][0] & missing), None)
-        if at is None:
+    for _ in range(_MOST_ROUNDS if offered else 0):
+        missing, taken = missing_names(code), set()
+        for at in reversed(range(len(offered))):
+            if offered[at][0] & missing:
+                taken.add(at)
+                missing -= offered[at][0]
+        if not taken:
             break
-        _, node, lines = offered.pop(at)
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        code = under("\n".join(lines[first - 1 : node.end_lineno]), code)
+        above = [_source(node, lines) for at, (_, node, lines) in enumerate(offered) if at in taken]
+        offered = [made for at, made in enumerate(offered) if at not in taken]
+        code = under("\n\n\n".join(above), code)
     return code
+
+
+def _source(node: ast.stmt, lines: list[str]) -> str:
+    """The lines of a statement, its decorators too."""
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return "\n".join(lines[first - 1 : node.end_lineno])
