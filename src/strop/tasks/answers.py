@@ -20,7 +20,7 @@ from strop.code.python.source import (
 from strop.core.checks import PytestCheck
 from strop.core.task import Task
 from strop.core.text import without_thinking as without_thinking
-from strop.tasks.fences import TAGS, TEXT_TAGS, CodeBlock, bare_fences
+from strop.tasks.fences import TAGS, TEXT_TAGS, CodeBlock, fence_lines
 from strop.tasks.fences import blocks as blocks
 
 _LONGEST_PARSED = 100_000
@@ -45,6 +45,12 @@ _PYTHON_HEAD = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t
 _C_HEAD = re.compile(r"[\w:<>,*&\[\] \t]*[ \t*&]")
 _NO_TYPES = frozenset({"return", "else", "new", "await", "case", "throw", "typeof", "delete"})
 _TAGGED = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\w", re.MULTILINE)
+_CODE_TOP = re.compile(
+    r"^(?:(?:async )?def |class |import |from \w|@\w|#include|#!?\[|use \w|pub |(?:unsafe )?fn |struct |enum |impl\b|const "
+    r"|let |var |function\b|async |package |func |(?:static|int|void|char|double|float|long|unsigned|bool)\b)",
+    re.MULTILINE,
+)
+"""Where code begins that is not in a fence."""
 _CODE_LINE = re.compile(r"[{};][ \t\r]*$", re.MULTILINE)
 
 
@@ -64,8 +70,7 @@ def extract_code(response: str, language: str = "python", names: Sequence[str] =
     found = blocks(text)
     if not found:
         return text
-    if _is_one_fence_off(found) and (end := _begun_until(text, found[-1], language, names)):
-        found = [CodeBlock(language, text[: end[0]].rstrip("\n"), True), *blocks(text[end[1] :].lstrip("\n"))]
+    found = _begun(text, found, language, names) or found
     fitting = TAGS.get(language, set()) | {language}
     ranked = [
         [b for b in found if b.tag in tags and b.closed is closed]
@@ -108,6 +113,8 @@ def names_of(task: Task) -> tuple[str, ...]:
     code = check.test_code() if task.language == "rust" else ""
     made = {*_MADE.findall(code), "main"}
     asked += [word for word in re.findall(r"[A-Za-z_]\w*", code) if word not in made]
+    if task.language == "rust" and not code.strip():
+        asked.append("tests")
     return tuple(dict.fromkeys(asked))
 
 
@@ -136,18 +143,31 @@ def _is_one_fence_off(found: list[CodeBlock]) -> bool:
     return not found[-1].closed or any(not b.tag and _TAGGED.search(b.code) for b in found)
 
 
-def _begun_until(text: str, last: CodeBlock, language: str, names: Sequence[str]) -> tuple[int, int] | None:
-    """The fence that closes code with which the text begins, as after a prompt that opened the block; else None."""
-    ends = bare_fences(text)[:_MOST_ENDS]
-    if not ends or len(text) > _LONGEST_PARSED:
-        return None
-    if language == "python":
-        return next((end for end in ends if _is_code(text[: end[0]], language)), None)
-    above = text[: ends[0][0]]
-    if "```" in above or not above.strip():
-        return None
-    is_code = _CODE_LINE.search(above) or not _made_in(above, language).isdisjoint(names)
-    return ends[0] if is_code or not last.code.strip() else None
+def _begun(
+    text: str, found: list[CodeBlock], language: str, names: Sequence[str]
+) -> list[CodeBlock] | None:
+    """The blocks of a text that begins with code, as after a prompt that opened its block; None where it does not.
+
+    Such code ends at a bare fence if the fences are one off, and at any fence if it defines a name of `names`.
+    """
+    one_off = _is_one_fence_off(found)
+    for start, end, word in fence_lines(text)[:_MOST_ENDS] if len(text) <= _LONGEST_PARSED else ():
+        code = _code_in(text[:start], language).rstrip("\n")
+        defines = bool(code) and not _made_in(code, language).isdisjoint(names)
+        ends_all = language != "python" and not text[end:].strip() and "```" not in text[:start]
+        if defines or (one_off and not word and (code or (ends_all and text[:start].strip()))):
+            rest = text[start:] if word else text[end:]
+            return [CodeBlock(language, code or text[:start].rstrip("\n"), True), *blocks(rest.lstrip("\n"))]
+    return None
+
+
+def _code_in(text: str, language: str) -> str:
+    """The text if it is code, else what follows words above code; "" where that is none either."""
+    if language == "python" and _is_code(text, language):
+        return text
+    top = None if "```" in text or "~~~" in text else _CODE_TOP.search(text)
+    code = text[top.start() :] if top else ""
+    return code if (_is_code(code, language) if language == "python" else _CODE_LINE.search(code)) else ""
 
 
 def _is_code(text: str, language: str) -> bool:

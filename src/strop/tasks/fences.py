@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 TAGS = {
-    "python": {"python", "py", "pyi", "pypy", "cpython", "ipython", "jupyter", "ipynb"},
+    "python": {"python", "py", "pyi", "pypy", "cpython", "micropython", "ipython", "jupyter", "ipynb"},
     "rust": {"rust", "rs"},
     "javascript": {"javascript", "js", "mjs", "cjs", "jsx", "node", "nodejs", "ecmascript", "es"},
     "typescript": {"typescript", "ts", "tsx", "mts", "cts"},
@@ -37,6 +37,8 @@ _FENCE = re.compile(r"^([ \t]*(?:(?:[-*+>]|[0-9]{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})
 _BEHIND_WORDS = re.compile(r"(?<![`~])(`{3,})[ \t]*([^\s`]+)[ \t]*$")
 """A fence that opens at the end of a line of words."""
 _WORD = re.compile(r"(?:[cf]#|[\w.+/-]+)(?!\w)")
+_NO_WORD = re.compile(r"(?<!\w)(?:#[\w-]+|[a-z]:[\\/]+)")
+"""An identifier among attributes, the drive in front of a path."""
 _VERSION = re.compile(r"[-_]?v?[0-9][0-9.]*$")
 
 
@@ -63,6 +65,8 @@ def blocks(text: str) -> list[CodeBlock]:
             elif (late := _BEHIND_WORDS.search(bare)) and tag_of(late[2]) in _KNOWN:
                 indent, fence, tag = "", late[1], tag_of(late[2])
                 content = []
+        elif match and match[3].strip() and not any(map(str.strip, content)):
+            indent, fence, tag = match[1], match[2], tag_of(match[3])  # the block is opened twice
         elif match and _closes(match, indent, fence):
             found.append(CodeBlock(tag, "\n".join(content), True))
             fence = ""
@@ -73,9 +77,10 @@ def blocks(text: str) -> list[CodeBlock]:
     return found
 
 
-def bare_fences(text: str) -> list[tuple[int, int]]:
-    """Start and end of the lines that are a fence and nothing else."""
-    return [match.span() for match in re.finditer(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\r?$", text, re.MULTILINE)]
+def fence_lines(text: str) -> list[tuple[int, int, str]]:
+    """(start, end, words behind the fence) of the lines that are a fence."""
+    found = re.finditer(r"^[ \t]*(?:`{3,}|~{3,})([^`\n]*)$", text, re.MULTILINE)
+    return [(match.start(), match.end(), match[1].strip()) for match in found]
 
 
 def tag_of(info: str) -> str:
@@ -83,7 +88,11 @@ def tag_of(info: str) -> str:
 
     `Python 3`, `{.python .numberLines}`, `rust,ignore`, `js title=a`, `python:src/a.py`, `src/a.py`, `c++17`.
     """
-    for found in _WORD.findall(info.lower()):
+    lower = _NO_WORD.sub(" ", info.lower())
+    classes = re.findall(r"\.[\w+-]+", lower) if lower.lstrip().startswith("{") else []
+    if known := next(filter(None, map(_known, (word[1:] for word in classes))), ""):
+        return known
+    for found in _WORD.findall(lower):
         word = found.lstrip("./-+").rstrip("./-") if not found.endswith("#") else found
         if word and word not in _LABELS and not word.isdigit():
             return _known(word) or word.rpartition(".")[2]
@@ -93,7 +102,7 @@ def tag_of(info: str) -> str:
 def _known(word: str) -> str:
     """The word of `TAGS` that a word is, with a version, as the ending of a file name, or in a compound; else ""."""
     bare = _VERSION.sub("", word)
-    ending = word.rpartition(".")[2].rpartition("/")[2]
+    ending = _VERSION.sub("", word.rpartition(".")[2].rpartition("/")[2])
     parts = [_VERSION.sub("", part) for part in re.split("[-_]", bare)]
     compound = [p for p in (parts[0], parts[-1]) if len(p) > 1 and parts[-1] not in _NO_CODE]
     return next((w for w in (word, bare, ending, *compound) if w in _KNOWN), "")
