@@ -253,3 +253,24 @@ def test_what_a_task_names():
     assert named(
         {"kind": "command", "path": "a.c", "steps": []}, language="c", signature="int f(int x);"
     ) == ("f",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Here it is:\n\n{CODE}\n```\nIt gives `x` back.",
+        f"{CODE}\n```python\nprint(f(1))\n```",
+        f"```python\n```python\n{CODE}\n```",
+        f"````markdown\n```python\n{CODE}\n```\n````",
+    ],
+)
+def test_code_that_a_fence_ends_or_that_is_opened_twice(text):
+    assert extract_code(text, names=("f",)) == CODE
+
+
+def test_tests_of_its_own_belong_to_an_answer_without_trusted_ones():
+    task = Task.model_validate(
+        {"statement": "", "language": "rust", "signature": "fn f() -> u8", "check": {"kind": "rust"}}
+    )
+    parts = "fn f() -> u8 { 1 }", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}"
+    assert answer_in(fenced(*parts, "fn main() { f(); }", tag="rust"), task) == "\n\n\n".join(parts)

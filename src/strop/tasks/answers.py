@@ -143,9 +143,7 @@ def _is_one_fence_off(found: list[CodeBlock]) -> bool:
     return not found[-1].closed or any(not b.tag and _TAGGED.search(b.code) for b in found)
 
 
-def _begun(
-    text: str, found: list[CodeBlock], language: str, names: Sequence[str]
-) -> list[CodeBlock] | None:
+def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str]) -> list[CodeBlock] | None:
     """The blocks of a text that begins with code, as after a prompt that opened its block; None where it does not.
 
     Such code ends at a bare fence if the fences are one off, and at any fence if it defines a name of `names`.
