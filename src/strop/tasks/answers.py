@@ -46,8 +46,8 @@ _C_HEAD = re.compile(r"[\w:<>,*&\[\] \t]*[ \t*&]")
 _NO_TYPES = frozenset({"return", "else", "new", "await", "case", "throw", "typeof", "delete"})
 _TAGGED = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\w", re.MULTILINE)
 _CODE_TOP = re.compile(
-    r"^(?:(?:async )?def |class |import |from \w|@\w|#include|#!?\[|use \w|pub |(?:unsafe )?fn |struct |enum |impl\b|const "
-    r"|let |var |function\b|async |package |func |(?:static|int|void|char|double|float|long|unsigned|bool)\b)",
+    r"^(?:(?:async )?def |class |import |from \w|@\w|#include|#!?\[|use \w|pub |(?:unsafe )?fn |struct |enum |impl\b"
+    r"|const |let |var |function\b|async |package |func |(?:static|int|void|char|double|float|long|unsigned|bool)\b)",
     re.MULTILINE,
 )
 """Where code begins that is not in a fence."""
