@@ -12,6 +12,8 @@ from strop.verification.rust.installation import find_installation
 
 DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 """The folder of the shared data sets."""
+CASES = Path(os.environ.get("STROP_CASES", "../shared/cases"))
+"""The folder of inputs on which Strop was wrong."""
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 KINDS = ("browser", "cargo", "data")
 """What STROP_REQUIRE may name, with commas between; other needs are names of programs and only skip."""
@@ -63,4 +65,12 @@ def data(name: str) -> Path:
     path = DATA / name
     if not path.exists():
         go_without("data", f"{path} is not there: set STROP_DATA to the folder of the shared data sets")
+    return path
+
+
+def case(name: str) -> Path:
+    """The folder of that name in the shared cases."""
+    path = CASES / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there: set STROP_CASES to the folder of the shared cases")
     return path

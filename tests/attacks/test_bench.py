@@ -237,3 +237,22 @@ def test_only_what_came_out_of_a_box_is_ended() -> None:
     found, rest, lives = alone(rows)
     assert sum("python" in name for name in found.leftovers) == 1 and not rest.leftovers, (found, rest)
     assert lives.leftovers == [str([True] * 5)], (found, lives)
+
+
+def test_what_another_strop_makes_meanwhile_is_no_leftover(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("strop.attacks.leftovers.PLACES", (str(tmp_path),))
+
+    def rows() -> list[Row]:
+        watch = LeftoverWatch("token")
+        watch.learn()
+        for name in ("strop-slots", "strop-1-abc", "strop-suite-1-abc", "strop-abcdefgh"):
+            (tmp_path / name).touch()
+        mine = [f"strop-{os.getpid()}-abc", f"strop-project-{os.getpid()}-abc"]
+        for name in mine:
+            (tmp_path / name).mkdir()
+        watch.release()
+        found = [name.rpartition("/")[2] for name in watch.finish()]
+        return [Row(str(sorted(found) == sorted(mine)), "", "", "", leftovers=found)]
+
+    (row,) = alone(rows)
+    assert row.attack == "True", row

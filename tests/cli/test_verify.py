@@ -43,9 +43,45 @@ def test_verdicts_come_in_the_order_of_the_answers(strop, tmp_path, tasks_file, 
         ("add", "passed"), ("double", "passed"), ("add", "failed"), ("double", "no answer"), ("add", "timed out"),
         ("add", "passed"),
     ]  # fmt: skip
-    assert verdicts[0].keys() >= {"task_id", "outcome", "stages", "tests", "seconds"}
+    assert verdicts[0].keys() - {"trust"} == {
+        "task_id", "outcome", "stages", "tests", "output", "detail", "seconds", "cpu_seconds", "peak_bytes",
+    }  # fmt: skip
+    assert verdicts[0]["cpu_seconds"] > 0 and verdicts[0]["peak_bytes"] > 0
     assert [t["outcome"] for t in verdicts[0]["tests"]] == ["passed", "passed"]
     assert done.stdout.startswith("6 answers verified in ") and "3 passed" in done.stdout
+
+
+def test_what_an_answer_printed_and_returned_is_in_its_line(strop, tmp_path, tasks_file):
+    text = "def add(a, b):\n    print('seen')\n    return {(a, b)}"
+    answers = write_answers(tmp_path / "a.jsonl", answer("add", text))
+    assert strop("verify", tasks_file, answers, "-o", "v.jsonl").returncode == 0
+    (found,) = lines(tmp_path / "v.jsonl")
+    assert "seen" in found["output"] and "returned {(" in found["detail"]
+
+
+@pytest.mark.parametrize("command", ["verify", "audit"])
+def test_a_folder_of_crates_must_be_there(strop, tmp_path, tasks_file, command):
+    answers = (
+        [write_answers(tmp_path / "a.jsonl", answer("add", "x")), "-o", "v.jsonl"]
+        if command == "verify"
+        else []
+    )
+    done = strop(command, tasks_file, *answers, "--rust-vendor", "none")
+    assert done.returncode != 0 and "--rust-vendor none: no such folder" in done.stderr
+
+
+def test_limits_are_those_of_a_recipe_that_sets_none(monkeypatch):
+    from strop.cli.verify import VerifierOptions
+    from strop.config.tasks import SandboxConfig
+
+    given = {}
+    monkeypatch.setattr("strop.verification.open_verifier", lambda **options: given.update(options))
+    VerifierOptions().open()
+    usual = SandboxConfig()
+    assert (given["limits"].cpu_seconds, given["limits"].wall_seconds) == (
+        usual.cpu_seconds,
+        usual.wall_seconds,
+    )
 
 
 def test_many_answers_are_all_written_in_order(strop, tmp_path, tasks_file, add, monkeypatch):

@@ -35,13 +35,13 @@ def test_an_unfinished_thought_has_no_edit():
     assert edit_in(f"<think>\n{BLOCK}") == ""
 
 
-def test_thinking_goes_as_it_always_did():
+def test_thinking_goes_up_to_its_end():
     def plain(text: str) -> str:
         while text.lstrip().startswith("<think>"):
-            text = text.partition("</think>")[2].lstrip("\r\n")
+            text = text.partition("</think>")[2].lstrip(" ").lstrip("\r\n")
         before, close, after = text.partition("</think>")
-        if close and "<think>" not in before and after[:1] in ("", "\n", "\r"):
-            return after.lstrip("\r\n")
+        if close and "<think>" not in before:
+            return after.lstrip(" ").lstrip("\r\n")
         return text
 
     rng = random.Random(1)

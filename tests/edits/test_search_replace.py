@@ -1,5 +1,7 @@
 """Search/replace blocks: the forms that models write, what is ambiguous, and what is wrong with a block."""
 
+from textwrap import indent
+
 import pytest
 
 from strop.edits import EXACT, FORMATS, LENIENT, Create, Delete, EditError, Rename, Replace, Tolerance
@@ -189,3 +191,58 @@ def test_swe_rl_makes_a_file_with_an_empty_line_to_search():
     assert FORM.apply(FORM.parse(text), {"a.py": "x\n"}) == {"a.py": "x\n", "new.py": "X = 1\n"}
     with pytest.raises(EditError):
         FORM.apply(FORM.parse(text.replace("new.py", "a.py")), {"a.py": "x\n"})
+
+
+LOWER, RAISE = "    y = x\n\n    return y\n", "    return x\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "</thinking>", "<edit>", "### Edit 2", "### Fix", "### `self.y`", "**str.join**:", "yes/no", "v2.1", "np.add",
+        "### 1/2: the sign", "### C: a cast", "http://example.org/a", "### f(x) -> y", "## Step 1/3",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("fence", ["", "```python\n"])
+def test_a_line_that_is_no_path_is_none_where_there_is_one_file(line, fence):
+    text = f"{line}\n{fence}{block(LOWER, RAISE)}"
+    assert applied(text, {"a.py": FILE}) == {"a.py": FILE.replace(LOWER, RAISE)}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("### b.py", "no-file"), ("`lib/c.rs`", "no-file"), ("README", "no-file"), ("### ../a.py", "bad-path")],
+)
+def test_a_line_that_is_a_path_stays_one(line, code):
+    with pytest.raises(EditError, match=code):
+        applied(f"{line}\n```\n{block(LOWER, RAISE)}```\n", {"a.py": FILE})
+    with pytest.raises(EditError, match="no-file"):
+        applied(f"np.add\n{block(LOWER, RAISE)}", {"a.py": FILE, "b.py": FILE})
+    assert applied(f"### new\n{block('', RAISE)}", {"a.py": FILE}) == {"a.py": FILE, "new": RAISE}
+
+
+@pytest.mark.parametrize("front", ["  ", "    ", "\t", "      "])
+def test_an_indented_block_loses_its_indentation(front):
+    whole = "```python\n" + block(LOWER, RAISE) + "```\n"
+    wanted = {"a.py": FILE.replace(LOWER, RAISE)}
+    for text in (whole, block(LOWER, RAISE), "### a.py\n" + whole):
+        indented = "1. The change:\n\n" + indent(text, front)
+        assert applied(indented, {"a.py": FILE}) == wanted
+        assert applied(indented.replace("\n\n", f"\n{front}\n"), {"a.py": FILE}) == wanted
+    (change,) = FORM.parse(indent(whole, front)).changes
+    assert change == Replace("", LOWER, RAISE)
+
+
+def test_markers_in_line_with_the_code_leave_it_as_it_is():
+    text = (
+        "```python\n    <<<<<<< SEARCH\n    return -y\n    =======\n    return y\n    >>>>>>> REPLACE\n```\n"
+    )
+    assert applied(text, {"a.py": FILE}) == {"a.py": FILE.replace("-y", "y")}
+    less = text.replace("    return", "  return")
+    assert applied(less, {"a.py": "  return -y\n"}) == {"a.py": "  return y\n"}
+
+
+def test_indented_lines_of_a_block_are_no_markers_of_it():
+    shown = "    <<<<<<< SEARCH\n    a\n    =======\n    b\n    >>>>>>> REPLACE\n"
+    assert FORM.parse(block(shown, "x\n")).changes == (Replace("", shown, "x\n"),)
+    assert codes(block("  =======\n", "x\n")) == ["no-fence"]

@@ -7,7 +7,7 @@ from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.rollouts.trl_reward import verdict_reward
+from strop.rollouts.trl_reward import _plain, verdict_reward
 
 DOUBLE = Task(
     id="double",
@@ -54,6 +54,90 @@ def test_check_column_in_place_of_task(verifier):
     assert score(["p"], [RIGHT], check=[json.dumps(check)]) == [1.0]
     arrow = {**check, "code": None}  # Arrow gives every row the fields of all rows
     assert score(["p"], [WRONG], check=[arrow], id=["double"], language=["python"]) == [0.0]
+
+
+ADD = {"kind": "cases", "entry_point": "add", "cases": [{"args": [1, 2], "expected": 3, "shown": True}]}
+NOTHING = {
+    "kind": "cases",
+    "entry_point": "last",
+    "cases": [{"args": [[]], "expected": None}, {"args": [[5]], "expected": 5}],
+}
+ECHO = {"kind": "stdio", "cases": [{"stdin": "7\n", "stdout": "7\n"}], "tolerance": 0.001}
+RUN = {
+    "kind": "command",
+    "path": "a.py",
+    "files": {"b.txt": "x"},
+    "steps": [{"stage": "test", "argv": ["true"]}],
+}
+
+
+def through_arrow(rows):
+    arrow = pytest.importorskip("pyarrow")
+    return arrow.Table.from_pylist(rows).to_pylist()
+
+
+@pytest.mark.parametrize("column", ["check", "task"])
+def test_nulls_that_arrow_adds_to_a_mapping_mean_nothing(verifier, column):
+    answers = [
+        "def add(a, b):\n    return a + b",
+        "def last(x):\n    return x[-1] if x else None",
+        "print(input())",
+    ]
+    checks = [ADD, {**NOTHING, "cases": NOTHING["cases"][1:]}, ECHO]
+    made = [
+        check if column == "check" else {"id": str(at), "check": check} for at, check in enumerate(checks)
+    ]
+    for group in ([made[0], made[2]], [made[1], made[2]]):
+        rows = through_arrow([{column: one} for one in group])
+        given = [answers[made.index(one)] for one in group]
+        found = verdict_reward(verifier=verifier)(["p"] * 2, given, **{column: [row[column] for row in rows]})
+        assert found == [1.0, 1.0]
+
+
+def test_a_null_that_is_expected_stays(verifier):
+    (row,) = through_arrow([{"check": NOTHING}])
+    right, wrong = (
+        "def last(x):\n    return x[-1] if x else None",
+        "def last(x):\n    return x[-1] if x else 0",
+    )
+    score = verdict_reward(verifier=verifier)
+    assert score(["p"] * 2, [right, wrong], check=[row["check"]] * 2) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("cases", "where"),
+    [
+        (
+            [{"kwargs": {"a": 1}, "expected": 1}, {"kwargs": {"b": 1}, "expected": 1}],
+            r"cases\[0\]\.kwargs\.b",
+        ),
+        (
+            [{"args": [1], "expected": {"x": [{"u": 1}]}}, {"args": [2], "expected": {"x": [{"v": 1}]}}],
+            r"x\[0\]\.v",
+        ),
+        ([{"args": [{"a": 1}], "expected": 1}, {"args": [{"b": 1}], "expected": 1}], r"args\[0\]\.b"),
+    ],
+)
+def test_a_null_that_may_be_a_value_is_refused_and_text_is_not(verifier, cases, where):
+    checks = [{"kind": "cases", "entry_point": "f", "cases": [case]} for case in cases]
+    rows = through_arrow([{"check": check} for check in checks])
+    score = verdict_reward(verifier=verifier)
+    with pytest.raises(UserError, match=where) as caught:
+        score(["p"] * 2, ["x"] * 2, check=[row["check"] for row in rows])
+    assert "\n" not in str(caught.value) and "json.dumps" in str(caught.value)
+    answer = f"def f(*a, **k):\n    return {cases[0]['expected']!r}"
+    assert score(["p"], [answer], check=[json.dumps(checks[0])]) == [1.0]
+
+
+def test_files_and_steps_of_other_rows_are_none_of_a_check():
+    other = {
+        **RUN,
+        "files": {"c.txt": "y"},
+        "steps": [{"stage": "build", "argv": ["true"], "stdin": "x"}, *RUN["steps"]],
+    }
+    rows = through_arrow([{"check": RUN}, {"check": other}])
+    assert [_plain(row["check"])["files"] for row in rows] == [RUN["files"], other["files"]]
+    assert [_plain(row["check"])["steps"] for row in rows] == [RUN["steps"], other["steps"]]
 
 
 def test_what_could_not_be_verified_is_not_scored(verifier):
@@ -116,7 +200,7 @@ def test_default_verifier_ends_with_the_process(tmp_path):
 
     script = tmp_path / "script.py"
     script.write_text(
-        "import sys\nfrom strop.rollouts.trl_reward import verdict_reward\n"
+        "import sys\nfrom strop.rollouts.trl_reward import _plain, verdict_reward\n"
         "print(verdict_reward()(['p'], [sys.argv[2]], task=[sys.argv[1]]))\n"
     )
     done = subprocess.run(

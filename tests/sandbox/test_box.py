@@ -28,7 +28,7 @@ def box(request: pytest.FixtureRequest) -> "Box":  # type: ignore[misc]
     assert not [
         p
         for place in ("/dev/shm", "/tmp")
-        for p in Path(place).glob("strop-????????")
+        for p in Path(place).glob(f"strop-{os.getpid()}-*")
         if str(p) == opened.path
     ]
 

@@ -31,7 +31,7 @@ def folder(request: pytest.FixtureRequest) -> Iterator[Folder]:
 
 def traces() -> object:
     """What a folder may leave: work directories, processes, threads, groups, descriptors."""
-    places = [p for place in ("/dev/shm", "/tmp") for p in Path(place).glob("strop-????????")]
+    places = [p for place in ("/dev/shm", "/tmp") for p in Path(place).glob(f"strop-{os.getpid()}-*")]
     threads = sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("folder"))
     groups = list(Path("/sys/fs/cgroup").glob(f"**/strop-{os.getpid()}-*"))
     return sorted(places), family("strop.sandbox"), threads, groups, len(os.listdir("/proc/self/fd"))

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.core.task import Task
 from strop.tasks import extract_code
-from strop.tasks.answers import TAGS, blocks, until_fence
+from strop.tasks.answers import answer_in, names_of, until_fence
+from strop.tasks.fences import TAGS, blocks, tag_of
 
 CODE = "def f(x):\n    return x"
 line = st.text(
@@ -82,3 +84,193 @@ def test_other_languages_have_their_own_tags():
 
 def test_blocks_say_what_they_are():
     assert blocks("```py\na\n```\n~~~\nb") == [("py", "a", True), ("", "b", False)]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("python", ["PYTHON", "Python3.12", "py3", "{.py}", "{python, echo=FALSE}", "python {hl_lines=[1]}", "pypy",
+                    "python:src/app/main.py", "main.py", "python,linenos", 'py title="a.rs"', "language-python",
+                    "Python (3.11)", "12:30:lib/a.py", "{code-cell} ipython3", "python#L1-L4", "python3-solution"]),
+        ("rust", ["Rust", "rs", "rust,ignore", "rust 2021", "src/lib.rs", "{.rust .numberLines}", "rust:src/main.rs"]),
+        ("javascript", ["JS", "mjs", "node", "Node.js", "javascript {1,3}", "index.mjs", "js:app.js", "es6", "jsx"]),
+        ("c", ["C", "c99", "c17", "h", "main.c", "{.c}", "C (gcc)", "c:src/a.c"]),
+        ("c++", ["C++", "cpp", "c++17", "cpp20", "a.cpp", "cxx"]),
+        ("bash", ["Bash", "sh", "zsh", "run.sh", "shell"]),
+        ("zig", ["zig", "Zig 0.11", "main.zig"]),
+    ],
+)  # fmt: skip
+def test_words_behind_a_fence_mean_a_language(language, words):
+    for word in words:
+        for fence in ("```", "````", "~~~", "   ```", "``` "):
+            indent = fence[: len(fence) - len(fence.lstrip())]
+            text = f"Here:\n{fence}{word}\n{indent}x = 1;\n{fence.rstrip()}\nDone."
+            assert extract_code(text, language) == "x = 1;", (word, fence)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["json", "c#", "C-sharp", "objective-c", "python-repl", "python-traceback", "diff", "out.json", "html"],
+)
+def test_other_words_are_other_languages(word):
+    assert extract_code(f"```{word}\nx\n```") == extract_code(f"```{word}\nx\n```", "c") == ""
+
+
+def test_words_that_say_nothing_are_no_language():
+    for word in ("", "{}", "code", "Solution:", "2"):
+        assert tag_of(word) == ""
+    assert extract_code("```text\nx = 1\n```") == "x = 1"
+    assert extract_code("```\nx = 1\n```\n```text\n7\n```") == "x = 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"1. ```python\n   {CODE.replace(chr(10), chr(10) + '   ')}\n   ```",
+        f"> ```python\n> {CODE.replace(chr(10), chr(10) + '> ')}\n> ```",
+        f"The code: ```python\n{CODE}\n```",
+        f"```python\n{CODE}```",
+    ],
+)
+def test_fences_in_lists_quotes_and_behind_words(text):
+    assert extract_code(text) == CODE
+
+
+DOCUMENTED = 'def f(x):\n    """Twice.\n\n    ```\n    f(1)\n    ```\n    """\n    return x + x'
+PROGRAM = "print(sum(map(int, input().split())))"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "language", "names"),
+    [
+        (f"{CODE}\n~~~", CODE, "python", ()),
+        (f"{CODE}\n````\n\nIt gives `x` back.\n- as it is", CODE, "python", ()),
+        (f"{CODE}\n  ```  \nwords", CODE, "python", ()),
+        (f"{CODE}```", CODE, "python", ()),
+        (f"{CODE}\n```\nOutput:\n```\n3\n```", CODE, "python", ("f",)),
+        (f"{CODE}\n```\nUsage:\n```python\nprint(f(1))\n```", CODE, "python", ("f",)),
+        (f"{DOCUMENTED}\n```\nwords", DOCUMENTED, "python", ()),
+        (f"{PROGRAM}\n```\nIt adds.", PROGRAM, "python", ()),
+        ("fn f() {\n}\n```\nDone.", "fn f() {\n}", "rust", ()),
+        ("int f() {\n  return 1;\n}\n```\nDone.", "int f() {\n  return 1;\n}", "c", ()),
+        ("echo hi\n```\n", "echo hi", "bash", ()),
+        ("Sure:\n```\nx = 1", "x = 1", "python", ()),
+    ],
+)
+def test_code_above_a_fence_that_only_closes(text, expected, language, names):
+    assert extract_code(text, language, names) == expected
+
+
+SPLITS = "def f(s):\n    '''Cut\n    at </think> or so.\n    '''"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"so</think> ```python\n{CODE}\n```", CODE),
+        (f"I don't know</think>It's this:\n```python\n{CODE}\n```", CODE),
+        (f"so </think> {CODE}", CODE),
+        (f"draft\n```python\nno\n```\nno, better</think>Then\n\n```\n{CODE}\n```\n", CODE),
+        (f"open draft\n```python\nno</think>Then\n```python\n{CODE}\n```", CODE),
+        ("```python\nx = a.split('</think>')[1]\n```", "x = a.split('</think>')[1]"),
+        ("```python\n# cut </think> off\nx = 1\n```", "# cut </think> off\nx = 1"),
+        ("```python\nx = f'{a}</think>{b}'\n```", "x = f'{a}</think>{b}'"),
+        (SPLITS, SPLITS),
+    ],
+)
+def test_a_thought_ends_at_its_mark_and_code_may_hold_one(text, expected):
+    assert extract_code(text) == expected
+
+
+def fenced(*codes, tag="python"):
+    return "\nThen:\n".join(f"```{tag}\n{code}\n```" for code in codes)
+
+
+HELPER = "import math\n\nSCALE = 2\n\ndef half(x):\n    return math.floor(x / SCALE)"
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["f(1)", "from solution import f\nprint(f(1))", "y = f(1)\nassert y", ">>> f(1)", "x = [f(i)", ""],
+)
+def test_a_block_that_only_uses_what_is_asked_is_not_the_answer(use):
+    assert extract_code(fenced("def f(x):\n    return 0", CODE, use), names=("f",)) == CODE
+
+
+def test_the_last_block_that_defines_what_is_asked_counts():
+    task = Task.model_validate(
+        {"statement": "", "check": {"kind": "asserts", "entry_point": "f", "code": "assert f(1) == 1"}}
+    )
+    assert answer_in(f"```\n{CODE}\n```\n" + fenced("print(f(1))"), task) == CODE
+    method = "class Solution:\n    def f(self, x):\n        return x"
+    assert answer_in(fenced(method, "print(Solution().f(1))"), task) == method
+    assert answer_in(fenced("h = 1", "f = lambda x: x", "f(2)"), task) == "f = lambda x: x"
+    assert answer_in(fenced(CODE, "def f(x:\n    broken"), task) == "def f(x:\n    broken"
+    assert extract_code(fenced(CODE, "print(1)")) == "print(1)", "a task that names nothing"
+
+
+def test_what_a_block_needs_is_taken_from_the_others():
+    needs = "def f(x):\n    return half(x)"
+    for text in (fenced(HELPER, needs, "print(f(4))"), fenced(needs, HELPER + "\n\nprint(half(4))")):
+        code = extract_code(text, names=("f",))
+        space: dict[str, object] = {}
+        exec(code, space)
+        assert space["f"](5) == 2 and "print" not in code
+    future = extract_code(fenced(HELPER, f"from __future__ import annotations\n{needs}"), names=("f",))
+    exec(future, {})
+    twice = fenced("def half(x): return 1", "def half(x): return x", needs)
+    assert extract_code(twice, names=("f",)).startswith("def half(x): return x\n")
+    parts = "def f(x): return g(x)", "def g(x): return x"
+    assert extract_code(fenced(*parts), names=("f", "g")) == "\n\n\n".join(parts)
+
+
+def test_the_block_that_defines_it_in_other_languages():
+    rust = "pub fn f(x: i32) -> i32 {\n    half(x)\n}"
+    helper, use = "fn half(x: i32) -> i32 {\n    x / 2\n}", "fn main() {\n    let x = f(4);\n}"
+    assert extract_code(fenced(rust, use, tag="rust"), "rust", ("f",)) == rust
+    assert extract_code(fenced(helper, rust, use, tag="rs"), "rust", ("f",)) == f"{helper}\n\n\n{rust}"
+    kind, part = "pub struct S;", "impl S {\n    pub fn size(&self) -> u8 { 1 }\n}"
+    assert extract_code(fenced(kind, part, use, tag="rust"), "rust", ("S", "size")) == f"{kind}\n\n\n{part}"
+    js = "const f = (x) => {\n  return x;\n};"
+    assert extract_code(fenced(js, "const y = f(1);\nconsole.log(y);", tag="js"), "javascript", ("f",)) == js
+    c = "static int *f(int x)\n{\n    return 0;\n}"
+    assert extract_code(fenced(c, "int main(void) {\n    return f(1);\n}", tag="c"), "c", ("f",)) == c
+
+
+def test_what_a_task_names():
+    def named(check, **more):
+        return names_of(Task.model_validate({"statement": "", "check": check, **more}))
+
+    assert named({"kind": "cases", "entry_point": "f", "cases": []}) == ("f",)
+    assert named({"kind": "stdio", "cases": []}, signature="def f(x):") == ()
+    suite = (
+        "from solution import (  # all\n    Stack as S,\n    pop,\n)\nimport solution\n\nsolution.push(1)\n"
+    )
+    assert named({"kind": "pytest", "tests": ["t"], "files": {"t.py": suite}}) == ("Stack", "pop", "push")
+    tests = "#[test]\nfn works() {\n    let x = 1;\n    assert_eq!(add(x), 2);\n}"
+    found = named({"kind": "rust", "tests": tests}, language="rust", signature="pub fn add(x: i32) -> i32 {")
+    assert found[0] == "add" and "works" not in found
+    assert named(
+        {"kind": "command", "path": "a.c", "steps": []}, language="c", signature="int f(int x);"
+    ) == ("f",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Here it is:\n\n{CODE}\n```\nIt gives `x` back.",
+        f"{CODE}\n```python\nprint(f(1))\n```",
+        f"```python\n```python\n{CODE}\n```",
+        f"````markdown\n```python\n{CODE}\n```\n````",
+    ],
+)
+def test_code_that_a_fence_ends_or_that_is_opened_twice(text):
+    assert extract_code(text, names=("f",)) == CODE
+
+
+def test_tests_of_its_own_belong_to_an_answer_without_trusted_ones():
+    task = Task.model_validate(
+        {"statement": "", "language": "rust", "signature": "fn f() -> u8", "check": {"kind": "rust"}}
+    )
+    parts = "fn f() -> u8 { 1 }", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}"
+    assert answer_in(fenced(*parts, "fn main() { f(); }", tag="rust"), task) == "\n\n\n".join(parts)

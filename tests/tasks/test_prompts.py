@@ -69,6 +69,28 @@ def test_chat_asks_for_a_block_and_gets_its_code_behind_the_imports():
     assert prompt.assemble("```json\n{}\n```") == ""
 
 
+@pytest.mark.parametrize("above", ["", '"""Picks."""\n', "# Picks.\n\n"])
+@pytest.mark.parametrize("signature", [SIGNATURE, f"from __future__ import annotations\n{SIGNATURE}"])
+def test_what_must_stand_first_in_an_answer_stays_first(above, signature):
+    body = "import math\n\n\ndef pick(items: list[Any], at=0) -> Any:\n    return items[math.floor(at)]"
+    future = "from __future__ import (\n    annotations,\n)\n"
+    code = render(pick(signature=signature), "chat").assemble(f"```python\n{above}{future}{body}\n```")
+    assert run(code, "pick", [5]) == 5 and code.startswith(f"{above}{future}") and SIGNATURE[:22] in code
+
+
+def test_an_answer_in_a_chat_is_the_block_that_defines_what_is_asked():
+    said = (
+        "```python\ndef pick(items, at=0):\n    return items[at]\n```\nUse:\n```python\nprint(pick([1]))\n```"
+    )
+    code = render(pick(), "chat").assemble(said)
+    assert run(code, "pick", [5]) == 5 and "print" not in code
+    rust = Task.model_validate({
+        "statement": "Add.", "language": "rust", "signature": "pub fn add(a: i32) -> i32", "check": {"kind": "rust"},
+    })  # fmt: skip
+    said = "```rust\npub fn add(a: i32) -> i32 { a }\n```\n```rust\nfn main() { add(1); }\n```"
+    assert render(rust, "chat").assemble(said) == "pub fn add(a: i32) -> i32 { a }"
+
+
 def test_a_prefilled_chat_begins_the_answer():
     prompt = render(pick(), "chat-prefilled")
     assert prompt.prefill == "```python\n" + SIGNATURE

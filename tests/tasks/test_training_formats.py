@@ -210,3 +210,12 @@ def test_a_trl_row_holds_the_task_of_any_format():
     assert lines[0]["prompt"][-1]["role"] == "user" and "Print twice n." in lines[0]["prompt"][-1]["content"]
     assert lines[0]["completion"][0]["content"].startswith("```python\nprint(2 * int(input()))")
     assert list(tasks_of(ADAPTERS["trl"], [("x", line) for line in lines])) == tasks
+
+
+def test_imports_are_put_below_those_of_the_future():
+    code = (
+        "from __future__ import annotations\n\n\ndef f(x: List[int]) -> int:\n    return max(accumulate(x))"
+    )
+    whole = solutions.with_imports(code)
+    exec(whole, space := {})
+    assert space["f"]([1, 2]) == 3 and whole.startswith("from __future__")

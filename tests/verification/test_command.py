@@ -63,6 +63,7 @@ def test_right_wrong_and_broken(command: CommandToolchain, name: str) -> None:
     broken = judge(command, SUM, RIGHT[name][:-3] + "((", name)
     assert broken.outcome is Outcome.FAILED and len(broken.tests) == 2
     build = broken.stage("build")
+    assert "does not build: " in broken.detail and "rror: " in broken.detail
     assert build is not None and not build.passed and "rror" in build.output and broken.stage("test") is None
 
 

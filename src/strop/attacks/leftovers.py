@@ -8,6 +8,7 @@ places count if they hold the run's token.
 
 import contextlib
 import os
+import re
 import signal
 import time
 from collections import Counter
@@ -40,6 +41,7 @@ class LeftoverWatch:
         self._ipc = set(_ipc())
         self._mounts = set(_mounts())
         self._stray = set(_strop_entries())
+        self._graders = {os.getpid()}
         self._known: set[str] = set()
         self._dead: dict[int, float] = {}
         _adopt_orphans(True)
@@ -50,6 +52,7 @@ class LeftoverWatch:
         while any(_is_dead(kind) for _, kind in descendants()) and time.monotonic() < deadline:
             self._bury()
             time.sleep(0.02)
+        self._graders |= {pid for pid, _ in descendants()}
         self.standing |= Counter(kind for _, kind in descendants() if not _is_dead(kind))
         self.descriptors = max(self.descriptors, _descriptors())
 
@@ -58,6 +61,7 @@ class LeftoverWatch:
         waited for once.
         """
         deadline = time.monotonic() + patience
+        self._graders |= {pid for pid, _ in descendants()}
         while (fresh := self._fresh(self._above())) and time.monotonic() < deadline:
             self._bury()
             time.sleep(0.02)
@@ -138,9 +142,11 @@ class LeftoverWatch:
                         yield name
 
     def _strays(self) -> list[str]:
-        """Work directories and cgroups of Strop that appeared in this run and that no living process uses."""
+        """Work directories and cgroups that this run's graders made, by the process id in their names, and that no
+        living process uses. What another Strop of this host makes meanwhile, or shares with us, is none of them.
+        """
         fresh = [path for path in _strop_entries() if path not in self._stray]
-        return [f"work place: {path}" for path in fresh if not _in_use(path)]
+        return [f"work place: {p}" for p in fresh if _maker(p) in self._graders and not _in_use(p)]
 
 
 def _adopt_orphans(wanted: bool) -> None:
@@ -252,11 +258,14 @@ def _strop_entries() -> Iterator[str]:
             folders.clear()
 
 
+def _maker(path: str) -> int:
+    """The process that made a work directory or cgroup, by its name; 0 = not said."""
+    found = re.match(r"strop-(?:[a-z]+-)?([0-9]+)-", os.path.basename(path))
+    return int(found[1]) if found else 0
+
+
 def _in_use(path: str) -> bool:
-    """Whether it belongs to another grader of this host: by the owner in a cgroup's name, by who works there."""
-    owner = os.path.basename(path).removeprefix("strop-").partition("-")[0]
-    if path.startswith("/sys/") and owner != str(os.getpid()):
-        return True
+    """Whether a living process works there."""
     for pid in _pids():
         with contextlib.suppress(OSError):
             if os.readlink(f"/proc/{pid}/cwd").startswith(path):

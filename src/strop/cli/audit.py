@@ -16,10 +16,13 @@ from strop.cli.options import (
     CpuSeconds,
     Jail,
     MemoryMb,
+    RustVendor,
     Workers,
     columns_of,
+    folder_of_crates,
     limits_of,
     say,
+    usual_limits,
 )  # fmt: skip
 from strop.core.errors import UserError
 from strop.core.text import printable
@@ -62,6 +65,7 @@ def audit(
     workers: Workers = None,
     cpu_seconds: CpuSeconds = None,
     memory_mb: MemoryMb = None,
+    rust_vendor: RustVendor = None,
     jail: Jail = "auto",
     allow_unsafe: AllowUnsafe = False,
 ) -> None:
@@ -72,10 +76,9 @@ def audit(
     from strop.core.files import remove_parts
     from strop.curation.audit import AuditSettings
     from strop.curation.audit.report import Summary
-    from strop.sandbox.limits import Limits
     from strop.tasks.jsonl import whole_file
 
-    limits = limits_of(cpu_seconds, memory_mb) or Limits()
+    limits = limits_of(cpu_seconds, memory_mb) or usual_limits()
     settings = AuditSettings(
         runs=runs, chance_runs=max(runs, chance_runs), min_tests=min_tests, mutants=mutants, quick=quick,
         ignore=_codes(ignore), cpu_seconds=limits.cpu_seconds, memory_bytes=limits.memory_bytes,
@@ -84,7 +87,12 @@ def audit(
     bad, place = [0], output or keep
     summary = Summary(show)
     with ExitStack() as stack:
-        options = {"limits": limits, "jail": jail, "allow_unsafe": allow_unsafe}
+        options = {
+            "limits": limits,
+            "jail": jail,
+            "allow_unsafe": allow_unsafe,
+            "rust_vendor": folder_of_crates(rust_vendor),
+        }
         audits = partial(_audits, settings=settings, workers=workers, options=options)
         journal = stack.enter_context(_journal(place, settings)) if place else None
         if journal is not None:

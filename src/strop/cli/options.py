@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from typer import Argument, Option
@@ -90,6 +91,10 @@ VerifyWorkers = Annotated[
 CpuSeconds = Annotated[float | None, Option(min=0.01, help="CPU seconds for one answer")]
 MemoryMb = Annotated[int | None, Option(min=16, help="memory for one answer, in MiB")]
 Jail = Annotated[str, Option(help="jail configuration; `strop doctor` lists them")]
+RustVendor = Annotated[
+    Path | None,
+    Option(help="folder of vendored crates for Rust answers, as `sandbox.rust_vendor` in a recipe"),
+]
 Plain = Annotated[bool, Option("--plain", help="one line per step, no live view")]
 
 
@@ -119,17 +124,30 @@ class TaskFilters:
 
 def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = None) -> "Limits | None":
     """One answer's limits, None if none is given; wall time grows with CPU time. Raises UserError."""
-    from strop.sandbox import Limits
-
     if (cpu, memory_mb, wall) == (None, None, None):
         return None
-    usual = Limits()
+    usual = usual_limits()
     wall = wall or max(usual.wall_seconds, 4 * (cpu or 0))
     cpu = cpu or usual.cpu_seconds
     if wall < cpu:
         raise UserError(f"--wall-seconds {wall:g} is below --cpu-seconds {cpu:g}; raise it")
     memory = usual.memory_bytes if memory_mb is None else memory_mb * 2**20
     return replace(usual, cpu_seconds=cpu, wall_seconds=wall, memory_bytes=memory)
+
+
+def usual_limits() -> "Limits":
+    """One answer's limits where none is given: those of a recipe that sets none."""
+    from strop.config.tasks import SandboxConfig
+    from strop.verification import settings
+
+    return settings.limits_of(SandboxConfig())
+
+
+def folder_of_crates(given: Path | None) -> Path | None:
+    """The folder of --rust-vendor, absolute. Raises UserError where there is none."""
+    if given is not None and not given.is_dir():
+        raise UserError(f"--rust-vendor {given}: no such folder; `cargo vendor` makes one")
+    return given and given.resolve()
 
 
 def columns_of(pairs: list[str] | None) -> dict[str, str] | None:

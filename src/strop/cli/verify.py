@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Exit, Option
 
-from strop.cli.options import CpuSeconds, Jail, MemoryMb, Workers, grouped, limits_of, say
+from strop.cli.options import (
+    CpuSeconds,
+    Jail,
+    MemoryMb,
+    RustVendor,
+    Workers,
+    folder_of_crates,
+    grouped,
+    limits_of,
+    say,
+    usual_limits,
+)  # fmt: skip
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,6 +46,7 @@ class VerifierOptions:
     rust_verdict: Annotated[str, Option(help="strict: no forged passes; cargo: cargo's exit statuses")] = (
         "strict"
     )
+    rust_vendor: RustVendor = None
     trust: Annotated[
         Literal["value", "typed", "same-process"] | None,
         Option(help="least trust of a pass, as `sandbox.trust` in a recipe; one with less is failed"),
@@ -54,10 +66,15 @@ class VerifierOptions:
             raise UserError(f"--rust-verdict {self.rust_verdict!r} is neither strict nor cargo")
         rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
         if self.url:
+            if self.rust_vendor:
+                raise UserError(
+                    "--rust-vendor is for answers judged here; a server at --url has its own crates"
+                )
             return open_remote(self.url, settings=fingerprint(limits, rust, self.trust))
         return open_verifier(
-            limits=limits,
+            limits=limits or usual_limits(),
             rust_verdict=rust,
+            rust_vendor=folder_of_crates(self.rust_vendor),
             workers=self.workers,
             jail=self.jail,
             allow_unsafe=self.allow_unsafe,
@@ -105,10 +122,7 @@ def verify(
 
 def verdict_line(task_id: str, verdict: "Verdict") -> dict[str, object]:
     """A verdict as `strop verify` writes it; see docs/formats.md."""
-    kept = verdict.model_dump(
-        mode="json", include={"outcome", "stages", "tests", "seconds", "detail", "trust"}
-    )
-    return {"task_id": task_id, **kept}
+    return {"task_id": task_id, **verdict.model_dump(mode="json")}
 
 
 def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[Task, str]]":

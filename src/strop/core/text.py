@@ -10,7 +10,15 @@ _UNSAFE = re.compile(
 
 _THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
 _SPACE = re.compile(r"\s*")
-_ENDS = re.compile(r"[\r\n]*")
+_ENDS = re.compile(r"[ \t]*[\r\n]*")
+_FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
+_LITERAL = re.compile(r"""(?<!\w)[rbfuRBFU]{0,2}(["'`])(?:(?!\1).)*</think>(?:(?!\1).)*\1(?!\w)""")
+_COMMENT = re.compile(r"(?<!\S)(?:#(?!#)|//)[^\n]*</think>")
+_CODE_START = re.compile(
+    r"\s*(?:(?:async )?def \w+\(|class \w+[(:]|import \w|from [\w.]+ import |@\w|#include|use \w+::|(?:pub )?fn \w"
+    r"|function \w+\(|\"\"\")"
+)
+_LONGEST_LINE = 10_000
 
 
 def printable(text: str) -> str:
@@ -35,14 +43,30 @@ def without_thinking(response: str) -> str:
             return ""
         start = _behind(_ENDS, response, close + len(_THINK_CLOSE))
     close = response.find(_THINK_CLOSE, start)
-    end = close + len(_THINK_CLOSE)
-    if (
-        close >= 0
-        and response.find(_THINK_OPEN, start, close) < 0
-        and response[end : end + 1] in ("", "\n", "\r")
-    ):
-        return response[_behind(_ENDS, response, end) :]  # the prompt held the opening tag
+    unopened = close >= 0 and response.find(_THINK_OPEN, start, close) < 0
+    if unopened and not _is_code(response, start, close):
+        return response[
+            _behind(_ENDS, response, close + len(_THINK_CLOSE)) :
+        ]  # the prompt held the opening tag
     return response[start:]
+
+
+def _is_code(response: str, start: int, close: int) -> bool:
+    """Whether a closing tag with text behind it on its line is part of code: of a literal, a comment, a block."""
+    end = close + len(_THINK_CLOSE)
+    first, last = response.rfind("\n", start, close) + 1, response.find("\n", end)
+    line = response[max(first, start) : last if last >= 0 else len(response)]
+    behind = line.partition(_THINK_CLOSE)[2].strip()
+    if not behind or behind.startswith(("```", "~~~")):
+        return False
+    if len(line) < _LONGEST_LINE and (_LITERAL.search(line) or _COMMENT.search(line)):
+        return True
+    fences = [(match.start(), match[1].strip()) for match in _FENCE_LINE.finditer(response, start)]
+    if not fences:
+        return _CODE_START.match(response, start) is not None
+    is_open = sum(at < close for at, _ in fences) % 2 == 1
+    following = next((word for at, word in fences if at > close), None)
+    return is_open and not following
 
 
 def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:

@@ -35,7 +35,7 @@ def format_of(name: str) -> Format:
 
 
 _START = re.compile(
-    r"^(?:<(?P<tag>answer|solution)>|<<<<<|### |diff --git |--- |@@ | {0,3}(?:```|~~~))", re.MULTILINE
+    r"^(?:<(?P<tag>answer|solution)>|[ \t]*<<<<<|### |diff --git |--- |@@ | {0,3}(?:```|~~~))", re.MULTILINE
 )
 """Where an edit, or the tag around it, begins."""
 

@@ -6,6 +6,7 @@ uncertain place, one that touches another change, and an edit that changes nothi
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from strop.edits.changes import (
@@ -25,8 +26,8 @@ from strop.edits.changes import (
     Tolerance,
     Whole,
 )  # fmt: skip
-from strop.edits.lines import starts
-from strop.edits.paths import check_path
+from strop.edits.lines import split, starts
+from strop.edits.paths import check_path, names_a_file
 from strop.edits.places import FileLines, levels, place
 
 
@@ -59,7 +60,7 @@ class Format(ABC):
         edits: dict[str, list[Change]] = {}
         for change in changes:
             if not isinstance(change, Delete | Rename):
-                edits.setdefault(change.path, []).append(change)
+                edits.setdefault(_target(change, tree), []).append(change)
         after = dict(tree)
         for path, found in edits.items():
             after[path] = _edited(path, tree.get(path), found, tolerance)
@@ -74,13 +75,24 @@ def _named(change: Change, files: Files) -> Change:
     if isinstance(change, Rename):
         check_path(change.to)
     if change.path:
-        check_path(change.path)
+        if not change.loose:
+            check_path(change.path)
         return change
     if len(files) != 1:
         raise EditError(
             "no-path", f"the change at line {change.at} of the edit names no file; there are {len(files)}"
         )
     return replace(change, path=next(iter(files)))
+
+
+def _target(change: Change, tree: Files) -> str:
+    """The path of a file that is changed: the only one's, where a line that is no path was taken for one."""
+    makes = isinstance(change, Replace) and not change.search.strip()
+    if change.loose and change.path not in tree and not makes and len(tree) == 1:
+        only = next(iter(tree))
+        if not names_a_file(change.path, only):
+            return only
+    return check_path(change.path)
 
 
 def _moved(changes: Sequence[Change], files: Files, tolerance: Tolerance) -> dict[str, str]:
@@ -138,12 +150,29 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
         if isinstance(edit, ReplaceLines):
             spans.append((*_range(path, source, edit), edit.at))
         elif isinstance(edit, Replace) and edit.search:
-            spans.append((*place(source, edit, tolerance), edit.at))
+            spans.append((*_placed(source, edit, tolerance), edit.at))
         elif isinstance(edit, Replace):
             _created(path, text, edit)
         else:
             raise EditError("overlap", f"{path!r} is written as a whole and changed again")
     return _joined(path, source, sorted(spans))
+
+
+def _placed(source: FileLines, edit: Replace, tolerance: Tolerance) -> tuple[int, int, str]:
+    """See `place`; lines of an indented block that are not there are looked for with their indentation."""
+    try:
+        return place(source, edit, tolerance)
+    except EditError as error:
+        if error.code != "not-found" or not edit.indent:
+            raise
+        written = (
+            "".join(line if line.isspace() else edit.indent + line for line in split(text))
+            for text in (edit.search, edit.replace)
+        )
+        search, new = written
+        with suppress(EditError):
+            return place(source, replace(edit, search=search, replace=new), tolerance)
+        raise
 
 
 def _is_new(change: Replace, text: str | None) -> bool:

@@ -29,6 +29,8 @@ class _FileChange:
     """File that is changed; "" = the only file there is."""
     at: int = field(default=0, compare=False, kw_only=True)
     """Line of the parsed text, from 1, where the change is written."""
+    loose: bool = field(default=False, compare=False, kw_only=True)
+    """Whether the path was read from a line that may be prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,9 @@ class Replace(_FileChange):
     replace: str
     line: int | None = None
     """Where the first line of `search` is, from 1; None = not said."""
+    indent: str = field(default="", compare=False, kw_only=True)
+    """What was taken off each line, since the whole block is indented by it. Where the lines are not in the file so,
+    they are looked for as they were written: then only the markers stood in line with the code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,12 @@ _LONGEST, _LONGEST_NAME, _DEEPEST = 4095, 255, 64
 _PLAIN = re.compile(r"[^\s\"'`*(),:]+")
 _WORDS = {"Makefile", "Dockerfile", "Containerfile", "Gemfile", "Rakefile", "Procfile", "LICENSE", "README"}
 
+_ENDINGS = frozenset({
+    "cc", "cfg", "cpp", "cs", "css", "go", "hpp", "html", "ini", "java", "js", "json", "jsx", "kt", "md", "mjs", "php",
+    "py", "pyi", "rb", "rs", "rst", "sh", "sql", "toml", "ts", "tsx", "txt", "xml", "yaml", "yml",
+})  # fmt: skip
+"""Endings of files that no attribute is likely to have."""
+
 
 def check_path(path: str) -> str:
     """The path, if an edit may name it; EditError `bad-path` otherwise."""
@@ -54,6 +60,24 @@ def looks_like_path(text: str) -> bool:
         return False
     last = text.rsplit("/", 1)[-1]
     return "/" in text.strip("/") or text in _WORDS or re.search(r"\.[A-Za-z0-9_+-]+$", last) is not None
+
+
+def names_a_file(text: str, known: str) -> bool:
+    """Whether a line that was read as a path can be one beside the file `known`, and is no attribute, module,
+        fraction, tag or heading: it holds no blank, and ends as that file does or as files of code and text do.
+
+    One that no edit may name counts too: it is refused, not read as another.
+    """
+    if not _PLAIN.fullmatch(text) or "<" in text or ">" in text:
+        return False
+    ending = _ending(text)
+    known_ending = ending in _ENDINGS or ending == _ending(known)
+    return known_ending or text.rpartition("/")[2] in _WORDS or bool(_fault(text))
+
+
+def _ending(path: str) -> str:
+    name, dot, ending = path.rpartition("/")[2].rpartition(".")
+    return ending if name and dot else ""
 
 
 def write_path(path: str) -> str:

@@ -3,7 +3,8 @@
 The blocks of SWE-RL (arXiv 2502.18449, the repair prompt; `### path` above the first marker) and of CodeRepairRL (one
 file, no path). Deviations: 1. any number of blocks may be in a fence, or outside one; 2. lines are matched whole,
 once, and never all occurrences; 3. a marker may be longer than 7, so that any line can be shown; 4. a note on a marker
-says that a file's last line has no line end; 5. deleting and renaming files have their own headers.
+says that a file's last line has no line end; 5. deleting and renaming files have their own headers; 6. a block may be
+indented, as in an item of a list: its lines lose what its markers are indented by.
 """
 
 from bisect import bisect_right
@@ -41,6 +42,7 @@ _USUAL, _SHORTEST = 7, 5
 _OPEN_END = "(no newline)"
 _HEAD, _DIVIDER, _TAIL = "<", "=", ">"
 _MARKS = _HEAD + _DIVIDER + _TAIL
+_MARK_SET = frozenset(_MARKS)
 _GAP = 3
 """Equal lines between two hunks that cost less than the markers of another block."""
 
@@ -52,6 +54,8 @@ class _Marker(NamedTuple):
     """From 0."""
     open_end: bool
     tidy: bool
+    indent: str
+    """What stands in front; the markers of a block have the same."""
 
 
 class SearchReplace(Format):
@@ -107,7 +111,8 @@ def _width(text: str) -> int:
     return width
 
 
-def _marker(line: str, number: int) -> _Marker | None:
+def _marker(whole: str, number: int) -> _Marker | None:
+    line = whole.lstrip(" \t")
     kind = line[0]
     bare = line.rstrip(" \t\r\n")
     rest = bare.lstrip(kind)
@@ -119,7 +124,13 @@ def _marker(line: str, number: int) -> _Marker | None:
     tidy = line.rstrip("\r\n") == bare and rest in {
         _HEAD: (" SEARCH",), _DIVIDER: ("", f" {_OPEN_END}"), _TAIL: (" REPLACE", f" REPLACE {_OPEN_END}"),
     }[kind]  # fmt: skip
-    return None if open_end and kind == _HEAD else _Marker(kind, width, number, open_end, tidy)
+    indent = whole[: len(whole) - len(line)]
+    return None if open_end and kind == _HEAD else _Marker(kind, width, number, open_end, tidy, indent)
+
+
+def _without(indent: str, line: str) -> str:
+    """The line less its block's indentation; a blank line may have less of it."""
+    return line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t")
 
 
 class _BlockParser:
@@ -128,13 +139,15 @@ class _BlockParser:
     def __init__(self, text: str) -> None:
         self.lines = split(text)
         self.markers = [
-            m for i, line in enumerate(self.lines) if line[0] in _MARKS and (m := _marker(line, i))
+            m
+            for i, line in enumerate(self.lines)
+            if line.lstrip(" \t")[:1] in _MARK_SET and (m := _marker(line, i))
         ]
-        self.spots: dict[tuple[str, int], list[int]] = defaultdict(list)
-        """Indices into `markers`, by kind and width; width 0 = any."""
+        self.spots: dict[tuple[str, int, str | None], list[int]] = defaultdict(list)
+        """Indices into `markers`, by kind, width (0 = any) and indentation (None = any)."""
         for index, marker in enumerate(self.markers):
-            self.spots[marker.kind, marker.width].append(index)
-            self.spots[marker.kind, 0].append(index)
+            for width, indent in ((marker.width, marker.indent), (0, marker.indent), (0, None)):
+                self.spots[marker.kind, width, indent].append(index)
         self.changes: list[Change] = []
         self.faults: list[EditFault] = []
         self.seen: set[Change] = set()
@@ -143,7 +156,7 @@ class _BlockParser:
     def parse(self) -> Parsed:
         done, behind, whole = 0, -1, True
         """First line and last marker that are done with; whether the block there was one."""
-        while (index := self._next(_HEAD, 0, behind)) is not None:
+        while (index := self._next(_HEAD, 0, None, behind)) is not None:
             head = self.markers[index]
             if len(self.changes) + len(self.faults) > MOST_CHANGES:
                 self.faults.append(too_many(head.line + 1))
@@ -164,9 +177,9 @@ class _BlockParser:
     def _fault(self, code: str, text: str, line: int, *, fatal: bool = False) -> None:
         self.faults.append(EditFault(code, text, line + 1, fatal))
 
-    def _next(self, kind: str, width: int, behind: int) -> int | None:
-        """The next marker of a kind and width (0 = any) after a marker."""
-        spots = self.spots.get((kind, width), [])
+    def _next(self, kind: str, width: int, indent: str | None, behind: int) -> int | None:
+        """The next marker of a kind, width (0 = any) and indentation (None = any) after a marker."""
+        spots = self.spots.get((kind, width, indent), [])
         at = bisect_right(spots, behind)
         return spots[at] if at < len(spots) else None
 
@@ -212,8 +225,9 @@ class _BlockParser:
     def _block(self, index: int) -> int | None:
         """Reads the block whose head is a marker; its last marker, or None if it is not whole."""
         head = self.markers[index]
-        divider, tail = (self._next(kind, head.width, index) for kind in (_DIVIDER, _TAIL))
-        other = self._next(_HEAD, head.width, index)
+        alike = head.width, head.indent
+        divider, tail = (self._next(kind, *alike, index) for kind in (_DIVIDER, _TAIL))
+        other = self._next(_HEAD, *alike, index)
         if divider is None or tail is None or not divider < tail < (other or len(self.markers)):
             pair = self._unlike(index)
             if pair is None:
@@ -222,7 +236,7 @@ class _BlockParser:
                 return None
             divider, tail = pair
             self._fault("marker-width", "the markers of the block are not equally long", head.line)
-        elif (second := self._next(_DIVIDER, head.width, divider)) is not None and second < tail:
+        elif (second := self._next(_DIVIDER, *alike, divider)) is not None and second < tail:
             text = "two dividers: if one is a line of code, write longer markers"
             self._fault("ambiguous-marker", text, self.markers[second].line, fatal=True)
             return tail
@@ -231,23 +245,29 @@ class _BlockParser:
 
     def _unlike(self, index: int) -> tuple[int, int] | None:
         """Divider and end of any width up to the next head, where there is just one of each."""
-        stop = self._next(_HEAD, 0, index) or len(self.markers)
+        indent = self.markers[index].indent
+        stop = self._next(_HEAD, 0, indent, index) or len(self.markers)
         pair = []
         for kind in (_DIVIDER, _TAIL):
-            found = self._next(kind, 0, index)
-            if found is None or found >= stop or (self._next(kind, 0, found) or stop) < stop:
+            found = self._next(kind, 0, indent, index)
+            if found is None or found >= stop or (self._next(kind, 0, indent, found) or stop) < stop:
                 return None
             pair.append(found)
         return (pair[0], pair[1]) if pair[0] < pair[1] else None
 
     def _add(self, index: int, divider: int, tail: int) -> None:
         marks = [self.markers[i] for i in (index, divider, tail)]
+        line, indent = marks[0].line, marks[0].indent
+        inner = self.lines[line + 1 : marks[2].line]
+        if not all(text.startswith(indent) or text.isspace() for text in inner):
+            indent = ""
         search, replace = (
-            "".join(self.lines[a.line + 1 : b.line]).removesuffix("\n" if b.open_end else "")
+            "".join(_without(indent, text) for text in self.lines[a.line + 1 : b.line]).removesuffix(
+                "\n" if b.open_end else ""
+            )
             for a, b in pairwise(marks)
         )
-        line = marks[0].line
-        change = Replace(self.path, search, replace, at=line + 1)
+        change = Replace(self.path, search, replace, at=line + 1, indent=indent, loose=True)
         if not all(mark.tidy for mark in marks):
             self._fault(
                 "untidy-marker", "a marker is not written as <<<<<<< SEARCH, =======, >>>>>>> REPLACE", line

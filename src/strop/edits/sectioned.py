@@ -150,9 +150,9 @@ class LineRange(Sectioned):
         """The lines of the range."""
         note = notes[0] if len(notes) == 1 else ""
         if match := _RANGE.fullmatch(note):
-            return ReplaceLines(path, int(match[1]), int(match[2] or match[1]), text, at=line)
+            return ReplaceLines(path, int(match[1]), int(match[2] or match[1]), text, at=line, loose=True)
         if match := _BEFORE.fullmatch(note):
-            return ReplaceLines(path, int(match[1]), int(match[1]) - 1, text, at=line)
+            return ReplaceLines(path, int(match[1]), int(match[1]) - 1, text, at=line, loose=True)
         return "no range of lines: write (lines 3-7) or (before line 3) behind the path"
 
 
@@ -187,12 +187,12 @@ class Infill(Sectioned):
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
         """What fills the hole."""
         if not notes:
-            return Fill(path, text, at=line)
+            return Fill(path, text, at=line, loose=True)
         match = _SPAN.fullmatch(notes[0])
         if match is None or len(notes) > 1:
             return "no hole: write (2:5-2:9), lines and columns from 1, behind the path"
         first, column, last, end = map(int, match.groups())
-        return Fill(path, text, (first, column, last, end), at=line)
+        return Fill(path, text, (first, column, last, end), at=line, loose=True)
 
 
 def _hole(old: str, new: str) -> tuple[str, str, tuple[str, ...]]:

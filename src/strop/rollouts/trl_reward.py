@@ -6,8 +6,10 @@
 
 The data set has the column `prompt`, as always with TRL, and `task`: a task line as text (docs/formats.md), for example
 `{"prompt": ..., "task": task.model_dump_json()}`. Instead of `task` it may have the columns `check` (JSON text or a
-mapping) and optionally `id` and `language`. An answer that the grader failed to verify gets None, which TRL reads as
-"not scored".
+mapping) and optionally `id` and `language`. JSON text is exact. A mapping has gone through Arrow, which gives every row
+the keys of all rows, null where a row had none: those that a check cannot mean are left out, and a null in a case's
+own mappings, which may be a value or none, is refused. An answer that the grader failed to verify gets None, which TRL
+reads as "not scored".
 """
 
 import atexit
@@ -83,7 +85,7 @@ class _Opened:
 
 def _tasks(columns: Mapping[str, Any], count: int) -> list[Task]:
     if "task" in columns:
-        texts = [t if isinstance(t, str) else json.dumps(t) for t in columns["task"]]
+        texts = [t if isinstance(t, str) else json.dumps(_filled(t)) for t in columns["task"]]
     elif "check" in columns:
         names = [name for name in ("id", "language", "reference", "signature") if name in columns]
         texts = [
@@ -120,10 +122,58 @@ def _parsed(text: str) -> Task:
 
 def _plain(check: Any) -> Any:
     """A check as a mapping; fields that Arrow added to make rows alike are left out."""
-    found = json.loads(check) if isinstance(check, str) else check
-    if not isinstance(found, Mapping):
-        return found
-    return {key: value for key, value in found.items() if value is not None}
+    if isinstance(check, str):
+        return json.loads(check)
+    return _settled(check) if isinstance(check, Mapping) else check
+
+
+def _filled(task: Any) -> Any:
+    """A task line that went through Arrow, as it was."""
+    if not isinstance(task, Mapping):
+        return task
+    kept = {key: value for key, value in task.items() if value is not None}
+    return {**kept, "check": _plain(kept["check"])} if "check" in kept else kept
+
+
+def _settled(check: Mapping[str, Any]) -> dict[str, Any]:
+    """The check without the nulls that Arrow put there. Raises UserError for one that may mean something."""
+    kept = {key: value for key, value in check.items() if value is not None}
+    values = ("expected",) if kept.get("kind") == "cases" else ()
+    for name in ("cases", "steps"):
+        if isinstance(rows := kept.get(name), list):
+            kept[name] = [_own(row, values) for row in rows]
+            for number, row in enumerate(kept[name] if values else ()):
+                _refuse_null(row, f"check.cases[{number}]", row_itself=True)
+    if isinstance(files := kept.get("files"), Mapping):
+        kept["files"] = _own(files)
+    _refuse_null(kept.get("oracle"), "check.oracle")
+    if isinstance(judge := kept.get("judge"), Mapping):
+        kept["judge"] = _settled(judge)
+    return kept
+
+
+def _own(row: Any, values: Sequence[str] = ()) -> Any:
+    """A mapping without its nulls, but for keys whose null is a value."""
+    if not isinstance(row, Mapping):
+        return row
+    return {key: value for key, value in row.items() if value is not None or key in values}
+
+
+def _refuse_null(value: Any, where: str, *, row_itself: bool = False) -> None:
+    """Raises UserError for a null in a mapping."""
+    waiting = [(value, where, row_itself)]
+    while waiting:
+        value, where, may_be_null = waiting.pop()
+        if isinstance(value, list | tuple):
+            waiting += [(inner, f"{where}[{at}]", False) for at, inner in enumerate(value)]
+        elif isinstance(value, Mapping):
+            for key, inner in value.items():
+                if inner is None and not may_be_null:
+                    raise UserError(
+                        f"column 'check': {where}.{key} is null, which may be a value or a key that only other rows "
+                        "have: give the check as text, json.dumps(check)"
+                    )
+                waiting.append((inner, f"{where}.{key}", False))
 
 
 def _code(task: Task, prompt: Any, completion: Any, continues_prompt: bool) -> str:

@@ -27,12 +27,15 @@ PACKET_BYTES = 1 << 16
 
 
 class WorkFolder:
-    """A work directory: a new folder, or /box in the process's own root. `path` is as it sees it."""
+    """A work directory: a new folder, or /box in the process's own root. `path` is as it sees it.
+
+    The folder's name begins with the prefix and the id of the process that made it.
+    """
 
     def __init__(self, jail: Jail, prefix: str) -> None:
         self._here = not jail.own_root
         parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-        self.path = tempfile.mkdtemp(prefix=prefix, dir=parent) if self._here else "/box"
+        self.path = tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent) if self._here else "/box"
 
     def clear(self) -> None:
         """Removes what is on this side of the jail. Safe to call twice."""

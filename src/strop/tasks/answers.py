@@ -1,57 +1,90 @@
-"""Extracts code from a response: bare, or in a fenced block.
+"""Extracts code from a response: bare, or in fenced blocks.
 
 Responses are hostile text: everything here is linear in their length and never runs them.
 """
 
+import ast
 import re
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from strop.code.python.source import UNPARSABLE, tree_of
+from strop.code.python.source import (
+    UNPARSABLE,
+    bound_names,
+    made_names,
+    missing_names,
+    statements,
+    tree_of,
+    under,
+)
+from strop.core.checks import PytestCheck
 from strop.core.task import Task
 from strop.core.text import without_thinking as without_thinking
+from strop.tasks.fences import TAGS, TEXT_TAGS, CodeBlock, fence_lines
+from strop.tasks.fences import blocks as blocks
 
-TAGS = {
-    "python": {"python", "py", "python3", "py3"},
-    "rust": {"rust", "rs"},
-    "javascript": {"javascript", "js"},
-    "typescript": {"typescript", "ts"},
-    "c++": {"c++", "cpp", "cc"},
-    "bash": {"bash", "sh", "shell"},
-    "go": {"go", "golang"},
-}
-"""Words after a fence that mean the language; a language that is not listed has its own name only."""
-
-_FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([^\s`{,]*)[^`]*$")
 _LONGEST_PARSED = 100_000
+_MOST_ENDS = 8
+"""Bare fences that are tried as the end of code that begins the response."""
+_MOST_BLOCKS = 50
+"""Blocks of a kind whose names are looked at: the last ones."""
+_MOST_ROUNDS = 8
+"""How often the needs of what was taken from other blocks are looked for."""
+_GLUED = re.compile(r"(?<=[^\s`])(```+)\s*\Z")
+"""A closing fence behind the last line of code."""
+_MADE = re.compile(
+    r"\b(?:fn|function\*?|class|struct|enum|union|trait|interface|type|const|static|mod|func|def|macro_rules!)"
+    r"[ \t]+(?:mut[ \t]+)?([A-Za-z_]\w*)"
+)
+_RUST_ITEM = re.compile(
+    r"^(?:pub(?:\([a-z]+\))?[ \t]+)?(?:(?:async|unsafe|const)[ \t]+)*"
+    r"(?:fn|struct|enum|union|trait|type|const|static|mod|macro_rules!)[ \t]+([A-Za-z_]\w*)",
+    re.MULTILINE,
+)
+_PYTHON_HEAD = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
+_C_HEAD = re.compile(r"[\w:<>,*&\[\] \t]*[ \t*&]")
+_NO_TYPES = frozenset({"return", "else", "new", "await", "case", "throw", "typeof", "delete"})
+_TAGGED = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\w", re.MULTILINE)
+_CODE_TOP = re.compile(
+    r"^(?:(?:async )?def |class |import |from \w|@\w|#include|#!?\[|use \w|pub |(?:unsafe )?fn |struct |enum |impl\b"
+    r"|const |let |var |function\b|async |package |func |(?:static|int|void|char|double|float|long|unsigned|bool)\b)",
+    re.MULTILINE,
+)
+"""Where code begins that is not in a fence."""
+_CODE_LINE = re.compile(r"[{};][ \t\r]*$", re.MULTILINE)
 
 
-class CodeBlock(NamedTuple):
-    """A fenced block: its language tag in lower case, its content, and whether its end was found."""
-
-    tag: str
-    code: str
-    closed: bool
-
-
-def extract_code(response: str, language: str = "python") -> str:
+def extract_code(response: str, language: str = "python", names: Sequence[str] = ()) -> str:
     """The code that a response means as its answer; "" when it only holds blocks of other languages.
 
-    A `<think>` passage in front is dropped. Without a fenced block the rest is the code. Of blocks it is the last one
-    tagged with the language; else, in this order, an unclosed one with that tag, the last one without a tag, an
-    unclosed one without a tag. Fences inside a string literal of Python source are not fences.
+    A `<think>` passage in front is dropped. Without a fenced block the rest is the code, and so is what stands above a
+    closing fence that has no opening one. Of blocks it is the last one that defines a name of `names`, with what that
+    takes from other blocks; where none does, the last one tagged with the language, else, in this order, an unclosed
+    one with that tag, the last one without a tag, an unclosed one without a tag. Fences inside a string literal of
+    Python source are not fences.
     """
     text = without_thinking(response)
     if not ("```" in text or "~~~" in text) or (language == "python" and _is_python_with_quotes(text)):
         return text
+    text = _GLUED.sub(r"\n\1", text)
     found = blocks(text)
     if not found:
         return text
-    fitting = TAGS.get(language, {language})
-    for tags, closed in ((fitting, True), (fitting, False), ({""}, True), ({""}, False)):
-        chosen = [b.code for b in found if b.tag in tags and b.closed is closed]
-        if chosen:
-            return chosen[-1]
-    return ""
+    found = _begun(text, found, language, names) or found
+    fitting = TAGS.get(language, set()) | {language}
+    ranked = [
+        [b for b in found if b.tag in tags and b.closed is closed]
+        for tags in (fitting, {""}, TEXT_TAGS)
+        for closed in (True, False)
+    ]
+    written = [[b for b in alike if b.code.strip()] for alike in ranked]
+    ranked = [alike for alike in (written if any(written) else ranked) if alike]
+    if not ranked:
+        return ""
+    chosen = _defining(ranked, language, names) or [_last(ranked[0], language)]
+    others = [block for alike in ranked for block in alike[-_MOST_BLOCKS:] if block not in chosen]
+    texts = [block.code for block in dict.fromkeys(found) if block in chosen]
+    return _with_needs(texts, [block.code for block in others], language)
 
 
 def answer_in(response: str, task: Task) -> str:
@@ -60,28 +93,29 @@ def answer_in(response: str, task: Task) -> str:
         return response
     if task.check.answer == "label":
         return without_thinking(response)
-    return extract_code(response, task.language)
+    return extract_code(response, task.language, names_of(task))
 
 
-def blocks(text: str) -> list[CodeBlock]:
-    """The fenced blocks of a Markdown text, in order; an indented block loses the indentation of its fence."""
-    found: list[CodeBlock] = []
-    indent = fence = tag = ""
-    content: list[str] = []
-    for line in text.split("\n"):
-        match = _FENCE.match(line.rstrip("\r"))
-        if not fence:
-            if match:
-                indent, fence, tag = match[1], match[2], match[3].lower()
-                content = []
-        elif match and not match[3] and match[2].startswith(fence) and not match[2].strip(fence[0]):
-            found.append(CodeBlock(tag, "\n".join(content), True))
-            fence = ""
-        else:
-            content.append(line.removeprefix(indent))
-    if fence:
-        found.append(CodeBlock(tag, "\n".join(content), False))
-    return found
+def names_of(task: Task) -> tuple[str, ...]:
+    """Names that an answer must define, as far as the task says; of Rust also other words of its tests."""
+    check = task.check
+    called = tuple(match[0] for name in check.functions() if (match := re.match(r"\w+", name)))
+    if called or check.answer in ("program", "label", "edit", "patch"):
+        return called
+    signature = task.signature.rstrip(" \n;{")
+    asked = (_MADE.findall(signature) or list(_c_functions(signature)))[-1:]
+    if tests := check.maybe(PytestCheck):
+        module = re.escape(tests.path.rpartition("/")[2].removesuffix(".py"))
+        for text in tests.files.values():
+            for names in re.findall(rf"from [\w.]*\b{module} import (\([^)]*\)|[^\n]*)", text):
+                asked += re.findall(r"\w+", re.sub(r"#.*|\bas \w+", "", names))
+            asked += re.findall(rf"\b{module}\.(\w+)", text)
+    code = check.test_code() if task.language == "rust" else ""
+    made = {*_MADE.findall(code), "main"}
+    asked += [word for word in re.findall(r"[A-Za-z_]\w*", code) if word not in made]
+    if task.language == "rust" and not code.strip():
+        asked.append("tests")
+    return tuple(dict.fromkeys(asked))
 
 
 def until_fence(text: str) -> str:
@@ -91,12 +125,143 @@ def until_fence(text: str) -> str:
 
 def _is_python_with_quotes(text: str) -> bool:
     """Whether the text is valid Python as it is, so that its fences can only be in string literals or comments."""
-    first = min(i for i in (text.find("```"), text.find("~~~")) if i >= 0)
-    start = text[:first]
-    if not ('"""' in start or "'''" in start) or len(text) > _LONGEST_PARSED:
+    if len(text) > _LONGEST_PARSED or ("```" not in text and not re.search(r"\"\"\"|'''", text)):
         return False
+    return _parses(text)
+
+
+def _parses(text: str) -> bool:
     try:
         tree_of(text)
     except UNPARSABLE:
         return False
     return True
+
+
+def _is_one_fence_off(found: list[CodeBlock]) -> bool:
+    """Whether the last block is not closed, or one without a tag holds a fence with a tag."""
+    return not found[-1].closed or any(not b.tag and _TAGGED.search(b.code) for b in found)
+
+
+def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str]) -> list[CodeBlock] | None:
+    """The blocks of a text that begins with code, as after a prompt that opened its block; None where it does not.
+
+    Such code ends at a bare fence if the fences are one off, and at any fence if it defines a name of `names`.
+    """
+    one_off = _is_one_fence_off(found)
+    for start, end, word in fence_lines(text)[:_MOST_ENDS] if len(text) <= _LONGEST_PARSED else ():
+        code = _code_in(text[:start], language).rstrip("\n")
+        defines = bool(code) and not _made_in(code, language).isdisjoint(names)
+        ends_all = language != "python" and not text[end:].strip() and "```" not in text[:start]
+        if defines or (one_off and not word and (code or (ends_all and text[:start].strip()))):
+            rest = text[start:] if word else text[end:]
+            return [CodeBlock(language, code or text[:start].rstrip("\n"), True), *blocks(rest.lstrip("\n"))]
+    return None
+
+
+def _code_in(text: str, language: str) -> str:
+    """The text if it is code, else what follows words above code; "" where that is none either."""
+    if language == "python" and _is_code(text, language):
+        return text
+    top = None if "```" in text or "~~~" in text else _CODE_TOP.search(text)
+    code = text[top.start() :] if top else ""
+    return code if (_is_code(code, language) if language == "python" else _CODE_LINE.search(code)) else ""
+
+
+def _is_code(text: str, language: str) -> bool:
+    """Whether a text is code and no output: in Python, more than names and values."""
+    if language != "python":
+        return True
+    return any(
+        not isinstance(node, ast.Expr) or any(isinstance(n, ast.Call) for n in ast.walk(node))
+        for node in statements(text)
+    )
+
+
+def _last(alike: list[CodeBlock], language: str) -> CodeBlock:
+    """The last block; without a tag the last that is code, where one is."""
+    if alike[0].tag in TEXT_TAGS | {""}:
+        return next((b for b in alike[: -_MOST_BLOCKS - 1 : -1] if _is_code(b.code, language)), alike[-1])
+    return alike[-1]
+
+
+def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]) -> list[CodeBlock]:
+    """For each name the last block of the best kind that defines it."""
+    chosen: dict[str, CodeBlock] = {}
+    if not names or sum(map(len, ranked)) == 1:
+        return []
+    for alike in ranked:
+        defined: dict[str, CodeBlock] = {}
+        for block in alike[-_MOST_BLOCKS:]:
+            defined |= dict.fromkeys(_made_in(block.code, language).intersection(names), block)
+        chosen = defined | chosen
+    return list(chosen.values())
+
+
+def _made_in(code: str, language: str) -> set[str]:
+    """Names that code defines, as far as can be seen from outside."""
+    if language == "python":
+        try:
+            return made_names(code[: _LONGEST_PARSED + 1])
+        except UNPARSABLE:
+            return {name for pair in _PYTHON_HEAD.findall(code) for name in pair if name}
+    made = set(_MADE.findall(code))
+    return made if language == "rust" else made.union(_c_functions(code))
+
+
+def _c_functions(code: str) -> Iterator[str]:
+    """Names before a bracket, with a type in front and a body or a line's end behind, as C writes functions."""
+    for line in code.split("\n"):
+        front, bracket, behind = line.partition("(")
+        front = front.rstrip()
+        word = re.match(r"\w*", front[::-1])
+        head = front[: len(front) - word.end()] if word else ""
+        words = head.split() if bracket and _C_HEAD.fullmatch(head) else []
+        if words and words[0] not in _NO_TYPES and not behind.rstrip().endswith((";", ",")):
+            yield front[len(head) :]
+
+
+def _with_needs(chosen: list[str], others: list[str], language: str) -> str:
+    """The chosen blocks as one text, above them what they use and only other blocks define.
+
+    Of Python that is the statements that define it, of Rust whole blocks that define nothing again.
+    """
+    code = "\n\n\n".join(chosen)
+    if language == "rust":
+        for other in reversed(others):
+            made = set(_RUST_ITEM.findall(other)) - {"main"}
+            if not made.isdisjoint(re.findall(r"\w+", code)) and made.isdisjoint(_RUST_ITEM.findall(code)):
+                code = f"{other}\n\n\n{code}"
+    if language == "python" and len(code) <= _LONGEST_PARSED:
+        with suppress(*UNPARSABLE):
+            return _with_definitions(code, others)
+    return code
+
+
+def _with_definitions(code: str, others: list[str]) -> str:
+    """The code under the statements of other texts that bind what it misses. Raises one of `UNPARSABLE`."""
+    offered = [
+        (bound_names(node), node, lines)
+        for text in others
+        if len(text) <= _LONGEST_PARSED
+        for lines in [text.split("\n")]
+        for node in statements(text)
+    ]
+    for _ in range(_MOST_ROUNDS if offered else 0):
+        missing, taken = missing_names(code), set()
+        for at in reversed(range(len(offered))):
+            if offered[at][0] & missing:
+                taken.add(at)
+                missing -= offered[at][0]
+        if not taken:
+            break
+        above = [_source(node, lines) for at, (_, node, lines) in enumerate(offered) if at in taken]
+        offered = [made for at, made in enumerate(offered) if at not in taken]
+        code = under("\n\n\n".join(above), code)
+    return code
+
+
+def _source(node: ast.stmt, lines: list[str]) -> str:
+    """The lines of a statement, its decorators too."""
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return "\n".join(lines[first - 1 : node.end_lineno])

@@ -11,6 +11,7 @@ from pathlib import Path
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import edit_prompts, rust_prompts, templates
+from strop.tasks.answers import names_of
 from strop.tasks.rows import unknown
 from strop.tasks.rust_prompts import AnswerForm
 from strop.tasks.templates import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, TextPrompt, values
@@ -107,7 +108,9 @@ def _chat(task: Task, template: str | None) -> Prompt:
     template = template or templates.packaged_for("chat", task.family)
     packaged = "chat" if task.signature else "chat-program"
     messages = templates.messages(template or templates.packaged(packaged), values(task))
-    return ChatPrompt(messages=messages, head=_above(task.signature), language=task.language)
+    return ChatPrompt(
+        messages=messages, head=_above(task.signature), language=task.language, names=names_of(task)
+    )
 
 
 def _chat_prefilled(task: Task, template: str | None) -> Prompt:

@@ -12,7 +12,7 @@ from typing import Literal
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import templates
-from strop.tasks.answers import until_fence
+from strop.tasks.answers import names_of, until_fence
 from strop.tasks.templates import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
 
 AnswerForm = Literal["function", "function-and-tests"]
@@ -58,9 +58,8 @@ def continued(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
 
 def chat(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
     """Style "chat": a fenced block with the complete program is asked for."""
-    return ChatPrompt(
-        messages=templates.messages(template or _question(task, answer), values(task)), language="rust"
-    )
+    messages = templates.messages(template or _question(task, answer), values(task))
+    return ChatPrompt(messages=messages, language="rust", names=names_of(task))
 
 
 def prefilled(task: Task, template: str | None, answer: AnswerForm) -> Prompt:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from strop.code.python.source import under
 from strop.core.errors import UserError
 from strop.core.records import Record
 from strop.core.rollout import Message
@@ -164,11 +165,13 @@ class ChatPrompt(Prompt):
     """A question; the answer holds a fenced block."""
 
     language: str = "python"
+    names: tuple[str, ...] = ()
+    """What the answer must define, as far as is known."""
 
     def assemble(self, completion: str) -> str:
         """The answer's code after the imports and helpers of the signature; "" when it has no code."""
-        code = extract_code(completion, self.language)
-        return f"{self.head}\n\n\n{code}" if self.head and code.strip() else code
+        code = extract_code(completion, self.language, self.names)
+        return under(self.head, code) if self.head and code.strip() else code
 
 
 class TextPrompt(Prompt):

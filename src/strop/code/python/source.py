@@ -1,7 +1,9 @@
 """Reading Python source by its syntax tree: functions, signatures, names, and what a function needs to run."""
 
 import ast
+import builtins
 import re
+import symtable
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -144,6 +146,49 @@ def bound_names(node: ast.stmt) -> set[str]:
         else []
     )
     return used_names(*targets)
+
+
+def made_names(text: str) -> set[str]:
+    """Names that a text makes at its top level, imports aside; for a class `Solution` also those of its methods.
+
+    Raises one of `UNPARSABLE`.
+    """
+    table = symtable.symtable(text, "<text>", "exec")
+    names = {s.get_name() for s in table.get_symbols() if s.is_assigned()}
+    for node in tree_of(text).body:
+        if isinstance(node, ast.ClassDef) and node.name == "Solution":
+            names |= {inner.name for inner in node.body if isinstance(inner, Function)}
+    return names
+
+
+def missing_names(text: str) -> set[str]:
+    """Names that a text uses, and neither binds nor has from Python. Raises one of `UNPARSABLE`."""
+    used: set[str] = set()
+    bound = set(dir(builtins))
+    tables = [symtable.symtable(text, "<text>", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        top = table.get_type() == "module"
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (top or symbol.is_global()):
+                used.add(symbol.get_name())
+            if (symbol.is_assigned() or symbol.is_imported()) and (top or symbol.is_declared_global()):
+                bound.add(symbol.get_name())
+    return used - bound
+
+
+def under(head: str, code: str) -> str:
+    """The head's code and the other below it; what must stand first, up to its `from __future__`, stays above both."""
+    future = [
+        node.end_lineno or node.lineno
+        for node in (statements(code) if "__future__" in code else [])
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+    ]
+    if not future:
+        return f"{head}\n\n\n{code}"
+    lines = code.split("\n")
+    return "\n".join([*lines[: future[-1]], head, "\n", *lines[future[-1] :]])
 
 
 def signature_of(source: str, entry_point: str) -> str:

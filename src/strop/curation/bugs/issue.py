@@ -18,7 +18,7 @@ from strop.core.window import ahead
 from strop.curation.bugs.server import AHEAD, Server
 from strop.curation.engine.tally import Tally
 from strop.tasks.answers import without_thinking
-from strop.verification.python.compare import read_shown
+from strop.verification.python.compare import is_whole
 
 if TYPE_CHECKING:
     from strop.curation.engine.paid_calls import Response
@@ -72,10 +72,7 @@ def project_issue(name: str, path: str, failing: list[str], message: str) -> str
 def _found(test: TestResult) -> str:
     kind, _, rest = test.message.partition(" ")
     if kind == "returned":
-        try:
-            return f"returns {read_shown(rest)!r}"
-        except (ValueError, TypeError, KeyError):
-            return "returns something else"
+        return f"returns {rest}" if is_whole(rest) else "returns something else"
     name = test.message.partition(":")[0]
     return f"raises {test.message}" if name.isidentifier() else "fails"
 

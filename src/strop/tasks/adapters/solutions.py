@@ -33,6 +33,8 @@ _GAP = "\n\n"
 def with_imports(code: str) -> str:
     """The code below imports of the well-known names that it uses and nowhere binds; `bisect.x` means the module."""
     lines = _missing(code)
+    if lines and "__future__" in code:
+        return pysource.under("\n".join(lines), code)
     return "\n".join(lines) + _GAP + code if lines else code
 
 

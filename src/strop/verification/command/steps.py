@@ -15,6 +15,8 @@ _SHOWN = 4000
 _TEMPORARY = re.compile(r"(?<=/cc)\w{6}(?=\.[a-z]+\b)")
 """What gcc draws for the name of a file between its programs."""
 
+_ERROR = re.compile(r"\berror\b|[a-z]Error\b|\bundefined\b", re.IGNORECASE)
+
 
 class Budget:
     """CPU and wall time of all runs of one answer together."""
@@ -66,6 +68,17 @@ def failure(result: CommandResult, limits: Limits, status: int) -> tuple[Outcome
     if result.status < 0:
         return Outcome.FAILED, f"died by signal {-result.status}"
     return Outcome.FAILED, f"exited with status {result.status}"
+
+
+def build_failure(result: CommandResult, limits: Limits, status: int = 0) -> tuple[Outcome, str] | None:
+    """As `failure`, with what the compiler said where it refused the answer: the first line with an error."""
+    found = failure(result, limits, status)
+    if found is None or result.status == status or result.status <= 0 or result.expired or result.truncated:
+        return found
+    text = (result.stderr + result.stdout).decode(errors="replace")
+    lines = [line.strip() for line in text[:_SHOWN].splitlines() if line.strip()]
+    said = next((line for line in lines if _ERROR.search(line)), lines[0] if lines else found[1])
+    return found[0], f"does not build: {said}"
 
 
 def account(findings: Findings, result: CommandResult, shown: int = 0) -> None:

@@ -16,7 +16,16 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Box, Work, open_box
 from strop.verification.command.languages import BUILD, Language, language, languages, require
-from strop.verification.command.steps import Budget, account, data, failure, merged, run, stage
+from strop.verification.command.steps import (
+    Budget,
+    account,
+    build_failure,
+    data,
+    failure,
+    merged,
+    run,
+    stage,
+)  # fmt: skip
 from strop.verification.python.checker import judge_rows
 from strop.verification.python.child import Findings
 from strop.verification.python.compare import same_output
@@ -96,7 +105,7 @@ class CommandToolchain:
                 result = run(work, argv, b"", described.for_build(), "build", described)
                 account(findings, result)
                 stages.append(stage(name, result))
-                if name == "build" and (bad := failure(result, described.for_build(), 0)):
+                if name == "build" and (bad := build_failure(result, described.for_build())):
                     findings.stop = bad
                 findings.built = findings.stop is None
             findings.built = findings.stop is None
@@ -161,7 +170,7 @@ class CommandToolchain:
         stdin = step.stdin.encode("utf-8", errors="surrogateescape")
         result = run(work, step.argv, stdin, limits, profile, described)
         account(findings, result, self.limits.output_bytes)
-        bad = failure(result, limits, step.status)
+        bad = (build_failure if step.stage == "build" else failure)(result, limits, step.status)
         if bad is None and step.stdout is not None:
             right = same_output(step.stdout, result.stdout.decode(errors="replace"))
             bad = None if right else (Outcome.FAILED, "wrong output")

@@ -11,7 +11,6 @@ The expected value is JSON, so equality is JSON's, made exact where Python is lo
 It walks the tree instead of building the value: no set or int-keyed dict with colliding keys is built here.
 """
 
-import json
 import math
 import re
 from typing import Any
@@ -19,7 +18,9 @@ from typing import Any
 from strop.verification.python.decoder import Unbuilt
 
 _SHOWN = 200
-_PLAIN_INT = 10**17
+_CUT = "..."
+_MOST_BITS = 8 * _SHOWN
+"""Of an integer that is written in decimal digits, which takes time in the square of their number."""
 
 
 def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
@@ -63,54 +64,39 @@ def _same_number(expected: Any, actual: int | float, tolerance: float) -> bool:
 
 
 def shown(tree: Any) -> str:
-    """The beginning of a result as JSON; what JSON has not is {"t": type name, "v": ...}."""
-    return json.dumps(_as_json(tree))[:_SHOWN]
+    """A result as Python writes it; `...` at the end where it is longer than what is shown."""
+    text = _as_python(tree)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - len(_CUT)] + _CUT
 
 
-def _as_json(tree: Any) -> Any:
+def is_whole(text: str) -> bool:
+    """Whether a text of `shown` is all of the value."""
+    return not text.endswith(_CUT)
+
+
+def _as_python(tree: Any) -> str:
     """Of the first items only, as many as are shown at most."""
     kind = type(tree)
     if kind is Unbuilt:
-        items = [_as_json(item) for item in tree.items[: 2 * _SHOWN]]
-        pairs = list(zip(items[::2], items[1::2], strict=True)) if tree.kind == "dict" else items
-        return {"t": tree.kind, "v": pairs}
+        items = [_as_python(item) for item in tree.items[: 2 * _SHOWN]]
+        if tree.kind == "dict":
+            pairs = zip(items[::2], items[1::2], strict=True)
+            return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+        inner = "{" + ", ".join(items) + "}" if items else ""
+        return inner if inner and tree.kind == "set" else f"{tree.kind}({inner})"
     if kind is list or kind is tuple:
-        items = [_as_json(item) for item in tree[:_SHOWN]]
-        return items if kind is list else {"t": "tuple", "v": items}
-    if kind is int and abs(tree) >= _PLAIN_INT:
-        return {"t": "int", "v": hex(tree)}
-    if kind is float and not math.isfinite(tree):
-        return {"t": "float", "v": repr(tree)}
-    if kind is bytes:
-        return {"t": "bytes", "v": tree.hex()}
-    if kind is complex:
-        return {"t": "complex", "v": [_as_json(tree.real), _as_json(tree.imag)]}
-    return tree
-
-
-def read_shown(text: str) -> Any:
-    """The value of a text of `shown`. Raises ValueError, TypeError or KeyError for others, as one that was cut."""
-    return json.loads(text, object_hook=_of_tag)
-
-
-def _of_tag(tagged: dict[str, Any]) -> Any:
-    make: dict[str, Any] = {
-        "dict": dict,
-        "set": set,
-        "frozenset": frozenset,
-        "tuple": tuple,
-        "int": lambda digits: int(digits, 16),
-        "float": float,
-        "bytes": bytes.fromhex,
-        "complex": lambda parts: complex(*parts),
-    }
-    return make[tagged["t"]](tagged["v"])
+        listed = ", ".join(_as_python(item) for item in tree[:_SHOWN])
+        return f"[{listed}]" if kind is list else f"({listed},)" if len(tree) == 1 else f"({listed})"
+    if kind is int and tree.bit_length() > _MOST_BITS:
+        return hex(tree)
+    return repr(tree[: _SHOWN + 1]) if kind in (str, bytes) else repr(tree)
 
 
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:
     """Line by line; white space at the ends of lines and empty lines at the end of the text are ignored.
 
-    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively.
+    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively; not two
+    integers.
     """
     ours, theirs = _lines(expected), _lines(actual)
     if tolerance <= 0 or ours == theirs:
@@ -127,17 +113,22 @@ def _lines(text: str) -> list[str]:
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,4})?")
 """Without ways to match the same text twice: a word of a million digits takes a step for each."""
 
+_INTEGER = re.compile(r"\+?(-?)0*+([0-9]*+)")
+"""Its sign, and its digits without zeros in front."""
+
 
 def _same_words(expected: list[str], actual: list[str], tolerance: float) -> bool:
     return len(expected) == len(actual) and all(
-        e == a
-        or (
-            _finite(e)
-            and _finite(a)
-            and math.isclose(float(e), float(a), rel_tol=tolerance, abs_tol=tolerance)
-        )
+        e == a or (_finite(e) and _finite(a) and _close(e, a, tolerance))
         for e, a in zip(expected, actual, strict=True)
     )
+
+
+def _close(expected: str, actual: str, tolerance: float) -> bool:
+    whole = [_INTEGER.fullmatch(word) for word in (expected, actual)]
+    if whole[0] and whole[1]:
+        return whole[0].groups() == whole[1].groups() or not (whole[0][2] or whole[1][2])
+    return math.isclose(float(expected), float(actual), rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _finite(word: str) -> bool:
