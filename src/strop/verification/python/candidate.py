@@ -36,7 +36,7 @@ def run(kind: str) -> NoReturn:
     reader = FrameReader()
     job = read_blocking(CHANNEL, reader)
     gc.enable()
-    surroundings.begin()
+    surroundings.begin(4 if kind == "program" else 2)
     if kind == "program":
         program.run(job["code"], lambda stage, error: _send({stage: error is None or _describe(error)}))
     with contextlib.suppress(Closed):

@@ -144,6 +144,12 @@ class Findings:
         changed = {"outcome": outcome, "message": message}
         self.results[number] = self.results[number].model_copy(update=changed)
 
+    def check_memory(self, limits: Limits) -> None:
+        """Fails an answer that got itself more addresses, as for stacks, and used more memory than it may."""
+        if self.peak > limits.memory_bytes and self.results:
+            text = f"used more than {limits.memory_bytes >> 20} MiB"
+            self.fail(len(self.results) - 1, text, Outcome.OUT_OF_MEMORY)
+
     def account(self, end: End, *captures: Capture) -> None:
         """Adds what a candidate used and printed."""
         self.cpu += end.cpu

@@ -125,6 +125,7 @@ def _finish() -> bool:
             _unraisable(error)
     atexit._run_exitfuncs()
     flushed = _flush()
+    gc.collect()  # as CPython does; it decides in which order objects go later
     sys.setswitchinterval(1000)  # daemon threads have come to their end
     for name in _FORGOTTEN:
         setattr(sys, name, None)

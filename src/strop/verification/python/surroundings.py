@@ -51,9 +51,9 @@ def _stream(fd: int, mode: str, name: str, errors: str) -> io.TextIOWrapper:
     return stream
 
 
-def begin() -> None:
-    """In the candidate, called by what calls the answer."""
-    _Depth.begin()
+def begin(calls: int) -> None:
+    """In the candidate: the answer will run so many calls below the caller."""
+    _Depth.begin(calls)
 
 
 class _Depth:
@@ -68,9 +68,9 @@ class _Depth:
         sys.getrecursionlimit, sys.setrecursionlimit = _get_limit, _set_limit
 
     @classmethod
-    def begin(cls) -> None:
+    def begin(cls, calls: int) -> None:
         frame: Any = sys._getframe(2)
-        cls.below = 1
+        cls.below = calls
         while (frame := frame.f_back) is not None:
             cls.below += 1
         cls.set(cls.limit + cls.below)
