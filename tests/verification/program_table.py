@@ -75,7 +75,7 @@ class Program:
 
 def _written(language: str) -> list[Program]:
     found = []
-    for part in (FOLDER / f"{language}.txt").read_text(encoding="utf-8").split("=== ")[1:]:
+    for part in f"\n{(FOLDER / f'{language}.txt').read_text(encoding='utf-8')}".split("\n=== ")[1:]:
         name, _, code = part.partition("\n")
         found.append(Program(name, language, code))
     return found

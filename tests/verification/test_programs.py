@@ -1,10 +1,12 @@
 """What a program finds through the verifier is what it finds as `python3 answer.py < input`, or in Node and C."""
 
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,8 +24,12 @@ from strop.verification.pool.pool import VerifierPool
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp", "TMPDIR": "/tmp"}
 FILES = {"python": "answer.py", "javascript": "answer.js", "c": "answer.c"}
+SECONDS = {"python": 35, "javascript": 20, "c": 10}
 NEEDS = {"python": "", "javascript": "node", "c": "gcc"}
-DIFFERENT: dict[str, str] = {}
+DIFFERENT = {
+    "python own-text": "the program is in no file",
+    "javascript perf": "process.memoryUsage() reads /proc/self/stat, and of /proc only descriptors are open",
+}
 """Programs that find something else, by name, and why; docs/formats.md says it to users."""
 
 
@@ -95,3 +101,23 @@ def wide() -> Iterator[VerifierPool]:
 def of(language: str) -> list[Program]:
     needs.need(*filter(None, [NEEDS[language]]))
     return [program for program in programs() if program.language == language]
+
+
+@pytest.mark.parametrize(("language", "count"), [("python", 26), ("javascript", 8), ("c", 6)])
+def test_some_programs(language: str, count: int, wide: VerifierPool, tmp_path: Path) -> None:
+    """Drawn by the commit."""
+    chosen = random.Random(f"{scale.seed()} {language}").sample(of(language), count)
+    assert differences(chosen, wide, tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    "language", [pytest.param(name, marks=pytest.mark.soak(cost)) for name, cost in SECONDS.items()]
+)
+def test_every_program(language: str, wide: VerifierPool, tmp_path: Path) -> None:
+    assert differences(of(language), wide, tmp_path) == {}
+
+
+def test_the_table_is_large() -> None:
+    count = Counter(program.language for program in programs())
+    assert len({(program.language, program.name) for program in programs()}) == len(programs())
+    assert count["python"] > 400 and count["javascript"] > 80 and count["c"] > 40

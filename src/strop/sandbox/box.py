@@ -24,6 +24,9 @@ from strop.sandbox.report import require_jail
 from strop.sandbox.streams import input_file, output_pipe
 from strop.sandbox.work import CommandResult, Profile, Work
 
+_ROOM = 1 << 20
+"""Bytes of a program's output that wait to be read; the most that an ordinary user may ask for."""
+
 
 def open_box(*, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[str] = ()) -> "Box":
     """A box in the jail of that name (strop.sandbox.jails). Close it or use it as a context manager.
@@ -169,7 +172,7 @@ class Box:
         began = time.monotonic()
         with ExitStack() as stack:
             in_read = stdin.detach() if isinstance(stdin, socket.socket) else input_file(stdin)
-            (out_read, out_write), (err_read, err_write) = output_pipe(), output_pipe()
+            (out_read, out_write), (err_read, err_write) = output_pipe(_ROOM), output_pipe()
             for fd in (out_read, err_read):
                 stack.callback(os.close, fd)
             kills = 0

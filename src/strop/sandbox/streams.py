@@ -4,6 +4,7 @@ The jail may run the program as another user, and opening /dev/stdin or /proc/se
 lies behind the descriptor. Nothing else can reach that: it has no name.
 """
 
+import contextlib
 import fcntl
 import os
 
@@ -27,8 +28,15 @@ def input_file(data: bytes) -> int:
         os.close(fd)
 
 
-def output_pipe() -> tuple[int, int]:
-    """A pipe that any user may open for writing by its descriptor: the reader's end, the program's end."""
+def output_pipe(room: int = 0) -> tuple[int, int]:
+    """A pipe that any user may open for writing by its descriptor: the reader's end, the program's end.
+
+    `room`: bytes that it takes at once, as far as the kernel grants them. Node writes no more than that before
+    `process.exit()`; into a file it would write everything.
+    """
     near, far = os.pipe()
     os.fchmod(far, 0o622)
+    if room:
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(far, fcntl.F_SETPIPE_SZ, room)
     return near, far
