@@ -1,4 +1,5 @@
-"""Small programs for the differential test: hand-written ones in programs/*.txt, and tables of ways to read and to end."""
+# ruff: noqa: E501
+"""Small programs for the differential test: hand-written ones in programs/*.txt, tables of ways to read and to end."""
 
 import sys
 from dataclasses import dataclass
@@ -55,7 +56,24 @@ _SHOW = "\nv = ascii(v)\nprint(len(v), v[:300], v[-50:], hash(len(v)))"
 _SHOW_JAVASCRIPT = "\nconst s = JSON.stringify(v); console.log(s.length, s.slice(0, 300), s.slice(-50));"
 
 WAYS = ("exit({})", "quit({})", "import sys; sys.exit({})", "raise SystemExit({})")
-CODES = ("", "None", "0", "1", "2", "255", "256", "-1", "True", "False", "'text'", "''", "(1, 2)", "3.5", "2**31", "2**70")
+CODES = (
+    "",
+    "None",
+    "0",
+    "1",
+    "2",
+    "255",
+    "256",
+    "-1",
+    "True",
+    "False",
+    "'text'",
+    "''",
+    "(1, 2)",
+    "3.5",
+    "2**31",
+    "2**70",
+)
 STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__", "stdin.buffer", "stdout.buffer", "stdin.buffer.raw",
            "stdout.buffer.raw", "stderr.buffer")  # fmt: skip
 ASPECTS = ("mode", "name", "encoding", "errors", "newlines", "line_buffering", "write_through", "closed", "fileno()", "isatty()",
@@ -97,7 +115,9 @@ def _reading() -> list[Program]:
 def _ending() -> list[Program]:
     before = "import atexit\natexit.register(print, 'handler')\nprint('before')\n"
     return [
-        Program(f"end-{way.format(code)}", "python", before + way.format(code)) for way in WAYS for code in CODES
+        Program(f"end-{way.format(code)}", "python", before + way.format(code))
+        for way in WAYS
+        for code in CODES
     ]
 
 
@@ -107,14 +127,20 @@ def _aspects() -> list[Program]:
         for aspect in ASPECTS
     )
     return [
-        Program(f"stream-{stream}", "python", "import sys\n" + lines.replace("{0}", stream)) for stream in STREAMS
+        Program(f"stream-{stream}", "python", "import sys\n" + lines.replace("{0}", stream))
+        for stream in STREAMS
     ]
 
 
 def _modules() -> list[Program]:
-    names = sorted(name for name in sys.stdlib_module_names - UNSAFE_MODULES if not name.startswith("_pyrepl"))
+    names = sorted(
+        name for name in sys.stdlib_module_names - UNSAFE_MODULES if not name.startswith("_pyrepl")
+    )
     code = "import importlib\nfor name in {}:\n    try: importlib.import_module(name)\n    except BaseException as e: print(name, type(e).__name__, e)\n"
-    return [Program(f"modules-{names[n]}", "python", code.format(names[n : n + 20])) for n in range(0, len(names), 20)]
+    return [
+        Program(f"modules-{names[n]}", "python", code.format(names[n : n + 20]))
+        for n in range(0, len(names), 20)
+    ]
 
 
 @cache

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Right programs that were judged wrong, and rows of the same kinds: exits, handlers, /dev/stdin, stacks, streams."""
 
 import json
@@ -17,7 +18,13 @@ from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
 
 CASES = Path(os.environ.get("STROP_CASES", "../shared/cases"))
-FOLDERS = ("program-exit", "program-at-exit", "program-dev-stdin", "program-stack", "program-stream-attributes")
+FOLDERS = (
+    "program-exit",
+    "program-at-exit",
+    "program-dev-stdin",
+    "program-stack",
+    "program-stream-attributes",
+)
 MEMORY = 256 << 20
 
 
@@ -121,7 +128,7 @@ HUNGRY = {
     "by the limit": "import resource\nhard = resource.getrlimit(resource.RLIMIT_AS)[1]\n"
     "resource.setrlimit(resource.RLIMIT_AS, (hard, hard))\na = bytearray(b'x') * (400 << 20)\nprint(1)",
     "without": "a = bytearray(b'x') * (400 << 20)\nprint(1)",
-    "too much": "import threading\nthreading.stack_size(2**29)\na = [bytearray(b'x') * (400 << 20) for _ in range(9)]\nprint(1)",
+    "too much": "import threading\nthreading.stack_size(2**29)\na = [b'x' * (400 << 20) for _ in range(9)]\nprint(1)",
 }
 
 
@@ -140,7 +147,8 @@ def test_other_limits_stay(name: str, usual: VerifierPool) -> None:
 import resource
 which = resource.RLIMIT_{name}
 soft, hard = resource.getrlimit(which)
-for pair in ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), (hard + 1 if hard > 0 else 1, hard + 1 if hard > 0 else 1)):
+more = hard + 1 if hard > 0 else 1
+for pair in ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), (more, more)):
     try: resource.setrlimit(which, pair); print("set", pair)
     except (OSError, ValueError): pass
 print(resource.getrlimit(which) == (soft, hard))

@@ -52,7 +52,13 @@ class Plain:
         (folder / "input").write_bytes(program.stdin.encode("utf-8", "surrogateescape"))
         with open(folder / "input", "rb") as stdin:
             done = subprocess.run(
-                command, cwd=folder, env=ENVIRONMENT, stdin=stdin, capture_output=True, check=False, timeout=60
+                command,
+                cwd=folder,
+                env=ENVIRONMENT,
+                stdin=stdin,
+                capture_output=True,
+                check=False,
+                timeout=60,
             )
         self.status, self.stdout = done.returncode, done.stdout
         shutil.rmtree(folder)

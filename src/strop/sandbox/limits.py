@@ -5,7 +5,6 @@ import resource
 from dataclasses import dataclass
 from functools import lru_cache
 
-
 STACKS = 2**30
 """Bytes of addresses for stacks of threads."""
 
@@ -58,9 +57,7 @@ def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool 
 
 
 @lru_cache(64)
-def plan(
-    limits: Limits, *, writes_files: bool, stacks: int = 0
-) -> tuple[tuple[int, tuple[int, int]], ...]:
+def plan(limits: Limits, *, writes_files: bool, stacks: int = 0) -> tuple[tuple[int, tuple[int, int]], ...]:
     """(resource, (soft, hard)) of each limit, none above what this process has; made ahead by one that forks.
 
     `stacks`: bytes of addresses by which the process may raise its own soft limit.

@@ -3,8 +3,8 @@
 Threat model: the process is hostile native code. Denied calls return EPERM (clone3 returns ENOSYS, so that the C
 library falls back to clone, whose flags a filter can read); a call of a foreign architecture kills the process.
 Filters only ever narrow, and stack: `base` suits every jailed process, `leaf` is added by one that runs a candidate and
-denies new processes, signals to others and changes of its own limits (but stack and addresses, up to the hard limit). `fcntl` and `ioctl` are filtered by their
-command, because some make the kernel signal a process of the caller's choice.
+denies new processes, signals to others and changes of its own limits, but for those of stack and addresses. `fcntl` and
+`ioctl` are filtered by their command, because some make the kernel signal a process of the caller's choice.
 """
 
 import errno

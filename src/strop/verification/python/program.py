@@ -8,6 +8,7 @@ what it cannot see, which would cost more than most programs.
 import atexit
 import builtins
 import contextlib
+import ctypes
 import gc
 import os
 import signal
@@ -23,8 +24,10 @@ Tell = Callable[[str, BaseException | None], None]
 _INTERRUPTED = -1
 """In place of a status: ends by SIGINT."""
 _FLUSH_FAILED = 120
-_FORGOTTEN = ("path", "argv", "ps1", "ps2", "last_type", "last_value", "last_traceback", "meta_path", "path_hooks")
+_FORGOTTEN = ("path", "argv", "last_type", "last_value", "last_traceback", "meta_path", "path_hooks")
 _STREAMS = ("stdin", "stdout", "stderr")
+_flush_c = ctypes.PyDLL(None).fflush
+"""Of C's own streams, all of them with None: a program can write to them by `ctypes`."""
 
 
 class _Loader(SourceFileLoader):
@@ -70,8 +73,8 @@ def _main_module(path: str, code: str) -> types.ModuleType:
     sys.modules["__main__"] = module
     loader = _Loader("__main__", path)
     loader.text = code
-    names = {"__loader__": loader, "__annotations__": {}, "__builtins__": builtins, "__file__": path, "__cached__": None}
-    module.__dict__.update(names)
+    names: dict[str, Any] = {"__loader__": loader, "__annotations__": {}, "__builtins__": builtins}
+    module.__dict__.update(names, __file__=path, __cached__=None)
     return module
 
 
@@ -130,7 +133,7 @@ def _finish() -> bool:
     for name in _FORGOTTEN:
         setattr(sys, name, None)
     for name in _STREAMS:
-        setattr(sys, name, getattr(sys, f"__{name}__"))
+        setattr(sys, name, getattr(sys, f"__{name}__", None))
     builtins._ = None  # type: ignore[attr-defined]
     module = sys.modules.pop("__main__", None)
     left = weakref.ref(module) if isinstance(module, types.ModuleType) else lambda: None
@@ -140,7 +143,9 @@ def _finish() -> bool:
         _clear(alive.__dict__)
         del alive
         gc.collect()
-    return _flush() and flushed
+    flushed = _flush() and flushed
+    _flush_c(None)
+    return flushed
 
 
 def _clear(names: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ def prepare() -> None:
     """In the zygote, before the first fork: what every candidate needs alike, by descriptor number."""
     aside = [os.dup(fd) for fd in range(3)]
     near, far = os.pipe()
-    with open(os.__file__, "rb") as file:  # streams remember whether they can be moved in: input can, output cannot
+    with open(os.__file__, "rb") as file:  # streams remember that input can be moved in, and output cannot
         for fd, like in enumerate((file.fileno(), far, far)):
             os.dup2(like, fd)
     sys.stdin = sys.__stdin__ = _stream(0, "r", "<stdin>", "surrogateescape")  # type: ignore[misc]
@@ -44,7 +44,7 @@ def prepare() -> None:
 
 def _stream(fd: int, mode: str, name: str, errors: str) -> io.TextIOWrapper:
     """As CPython's `create_stdio`."""
-    binary: Any = open(fd, f"{mode}b", closefd=False)
+    binary: Any = open(fd, f"{mode}b", closefd=False)  # noqa: SIM115
     binary.raw.name = name
     stream = io.TextIOWrapper(binary, "utf-8", errors, newline="\n", line_buffering=fd == 2)
     stream.mode = mode  # type: ignore[misc]
@@ -84,13 +84,14 @@ def _get_limit() -> int:
 def _set_limit(limit: int, /) -> None:
     """Set the maximum depth of the Python interpreter stack to n."""
     number = limit.__index__() if hasattr(limit, "__index__") else limit
-    _Depth.set(min(number + _Depth.below, _MOST_DEPTH) if type(number) is int and 0 < number <= _MOST_DEPTH else limit)
+    right = type(number) is int and 0 < number <= _MOST_DEPTH
+    _Depth.set(min(number + _Depth.below, _MOST_DEPTH) if right else limit)
     _Depth.limit = number
 
 
 def _with_room(stack_size: Callable[..., int]) -> Callable[..., int]:
     def with_room(size: int = 0, /) -> int:
-        """As `threading.stack_size`; stacks that are only reserved do not count as memory."""
+        """Return the thread stack size used when creating new threads."""  # and what is only reserved is no memory
         before = stack_size(size)
         if size:
             hard = resource.getrlimit(resource.RLIMIT_AS)[1]
