@@ -28,6 +28,12 @@ SECONDS = {"python": 35, "javascript": 20, "c": 10}
 NEEDS = {"python": "", "javascript": "node", "c": "gcc"}
 DIFFERENT = {
     "python own-text": "the program is in no file",
+    "python thread-pool-of-multiprocessing": "its locks are files in /dev/shm",
+    "python pool-of-dummy": "the same",
+    "python stack-depth": "frames of the verifier lie below the program's",
+    "python frame-above": "the same",
+    "python del-on-other-module": "modules of the library are not taken down",
+    "python del-on-builtins": "the same",
     "javascript perf": "process.memoryUsage() reads /proc/self/stat, and of /proc only descriptors are open",
 }
 """Programs that find something else, by name, and why; docs/formats.md says it to users."""

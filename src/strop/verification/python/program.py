@@ -50,9 +50,10 @@ def run(code: str, tell: Tell) -> NoReturn:
         os._exit(1)
     tell("built", None)
     sys.path.insert(0, os.path.dirname(path))
+    library = set(sys.modules)
     status, fault = _run(compiled, _main_module(path, code).__dict__)
     try:
-        flushed = _finish()
+        flushed = _finish(library)
     except BaseException:
         flushed = False
     if not flushed and status == 0:
@@ -119,8 +120,11 @@ def _report(error: BaseException) -> int:
     return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
 
 
-def _finish() -> bool:
-    """Waits for threads, runs what was left for the end, drops the program's objects; False if output was lost."""
+def _finish(library: set[str]) -> bool:
+    """Waits for threads, runs what was left for the end, drops the program's objects; False if output was lost.
+
+    `library`: names of modules that may stay.
+    """
     if "threading" in sys.modules:
         try:
             sys.modules["threading"]._shutdown()
@@ -136,6 +140,8 @@ def _finish() -> bool:
         setattr(sys, name, getattr(sys, f"__{name}__", None))
     builtins._ = None  # type: ignore[attr-defined]
     module = sys.modules.pop("__main__", None)
+    for name in sys.modules.keys() - library:
+        del sys.modules[name]
     left = weakref.ref(module) if isinstance(module, types.ModuleType) else lambda: None
     del module
     gc.collect()
