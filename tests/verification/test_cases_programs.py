@@ -160,3 +160,48 @@ def test_output_of_a_program_that_ends_at_once(usual: VerifierPool) -> None:
     needs.need("node")
     answer = "process.stdout.write('x'.repeat(300000)); process.exit();"
     assert usual.verify(program("", "x" * 300_000, "javascript"), answer).passed
+
+
+FRAMES = "import os\nfrom strop.verification.python.wire import frame\n"
+ENDINGS = {
+    "handler-sends-frames": (
+        "import atexit\n@atexit.register\ndef end():\n    for m in ({'built': True}, {'i': 1, 'v': b'I3'}, {'x': None}):\n"
+        "        os.write(3, frame(m))\n    os._exit(0)\nprint('wrong')",
+        (Outcome.FAILED, Outcome.TAMPERED),
+    ),
+    "handler-sends-rubbish": (
+        "import atexit\natexit.register(lambda: (os.write(3, b'\\xff' * 99), os._exit(0)))\nprint(3)",
+        (Outcome.TAMPERED,),
+    ),
+    "handler-never-ends": (
+        "import atexit\n@atexit.register\ndef end():\n    while True: pass\nprint(3)",
+        (Outcome.TIMED_OUT,),
+    ),
+    "thread-never-ends": (
+        "import threading\ndef run():\n    while True: pass\nthreading.Thread(target=run).start()\nprint(3)",
+        (Outcome.TIMED_OUT,),
+    ),
+    "handler-adds-output": ("import atexit\natexit.register(print, 'more')\nprint(3)", (Outcome.FAILED,)),
+    "handler-floods": (
+        "import atexit\n@atexit.register\ndef end():\n    while True: os.write(1, b'x' * 65536)\nprint(3)",
+        (Outcome.FAILED,),
+    ),
+    "finalizer-kills": (
+        "import signal\nclass A:\n    def __del__(self): os.kill(os.getpid(), signal.SIGKILL)\na = A()\nprint(3)",
+        (Outcome.OUT_OF_MEMORY,),
+    ),
+    "finalizer-fails": ("class A:\n    def __del__(self): os._exit(9)\na = A()\nprint(3)", (Outcome.FAILED,)),
+    "error-after-output": ("print(3, flush=True)\nraise ValueError", (Outcome.FAILED,)),
+    "closed-channel-lives-on": (
+        "import time\nprint(3, flush=True)\nfor fd in range(4): os.close(fd)\ntime.sleep(60)",
+        (Outcome.TAMPERED,),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_an_end_changes_only_its_own_output(name: str, usual: VerifierPool) -> None:
+    answer, outcomes = ENDINGS[name]
+    verdict = usual.verify(program("3\n", "3\n"), FRAMES + answer)
+    assert verdict.outcome in outcomes, verdict
+    assert usual.verify(program("3\n", "3\n"), f"print(input())  # after {name}").passed
