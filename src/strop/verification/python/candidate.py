@@ -38,7 +38,7 @@ def run(kind: str) -> NoReturn:
     gc.enable()
     surroundings.begin(4 if kind == "program" else 2)
     if kind == "program":
-        program.run(job["code"], lambda stage, error: _send({stage: error is None or _describe(error)}))
+        program.run(job["code"], _describe, _send)
     with contextlib.suppress(Closed):
         if kind == "module":
             serve(job, lambda: read_blocking(CHANNEL, reader), _send, _describe)

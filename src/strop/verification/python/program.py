@@ -19,12 +19,21 @@ from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
 from typing import Any, NoReturn
 
-Tell = Callable[[str, BaseException | None], None]
-"""Sends a stage ("built", "build", or "x" for an uncaught exception) and what went wrong in it."""
+Describe = Callable[[BaseException], list[str]]
+Send = Callable[[dict[str, Any]], None]
 _INTERRUPTED = -1
 """In place of a status: ends by SIGINT."""
 _FLUSH_FAILED = 120
-_FORGOTTEN = ("path", "argv", "last_type", "last_value", "last_traceback", "meta_path", "path_hooks")
+_FORGOTTEN = (
+    "path",
+    "argv",
+    "last_type",
+    "last_value",
+    "last_traceback",
+    "last_exc",
+    "meta_path",
+    "path_hooks",
+)
 _STREAMS = ("stdin", "stdout", "stderr")
 _flush_c = ctypes.PyDLL(None).fflush
 """Of C's own streams, all of them with None: a program can write to them by `ctypes`."""
@@ -40,18 +49,21 @@ class _Loader(SourceFileLoader):
         return self.text.encode() if path == self.path else super().get_data(path)
 
 
-def run(code: str, tell: Tell) -> NoReturn:
-    """Runs the program and exits as it does: with 0, its own status, 1 after an uncaught exception, or by a signal."""
+def run(code: str, describe: Describe, send: Send) -> NoReturn:
+    """Runs the program and exits as it does: with 0, its own status, 1 after an uncaught exception, or by a signal.
+
+    Sends {"built"} or {"build": why}, and {"x": description} if it ends badly by an exception.
+    """
     path = os.path.abspath(sys.argv[0])
     try:
         compiled = compile(code, path, "exec", dont_inherit=True)
     except BaseException as error:
-        tell("build", error)
+        send({"build": describe(error)})
         os._exit(1)
-    tell("built", None)
+    send({"built": True})
     sys.path.insert(0, os.path.dirname(path))
     library = set(sys.modules)
-    status, fault = _run(compiled, _main_module(path, code).__dict__)
+    status, fault = _run(compiled, _main_module(path, code).__dict__, describe)
     try:
         flushed = _finish(library)
     except BaseException:
@@ -60,7 +72,7 @@ def run(code: str, tell: Tell) -> NoReturn:
         status = _FLUSH_FAILED
     if fault is not None and status:
         with contextlib.suppress(BaseException):
-            tell("x", fault)
+            send({"x": fault})
     if status == _INTERRUPTED:
         with contextlib.suppress(BaseException):
             signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -79,18 +91,17 @@ def _main_module(path: str, code: str) -> types.ModuleType:
     return module
 
 
-def _run(compiled: types.CodeType, names: dict[str, Any]) -> tuple[int, BaseException | None]:
-    """The status, and the exception that nobody caught."""
+def _run(compiled: types.CodeType, names: dict[str, Any], describe: Describe) -> tuple[int, list[str] | None]:
+    """The status, and what the exception was that nobody caught; no reference to it is left."""
     try:
         exec(compiled, names)
     except SystemExit as stop:
         return _status(stop), None
     except BaseException as error:
         error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
-        fault = error
-    else:
-        return 0, None
-    return _report(fault), fault.with_traceback(None)
+        status = _report(error)
+        return status, describe(error) if status else None
+    return 0, None
 
 
 def _status(stop: SystemExit) -> int:
@@ -107,6 +118,7 @@ def _status(stop: SystemExit) -> int:
 def _report(error: BaseException) -> int:
     """Shows an uncaught exception by `sys.excepthook`; the status."""
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    sys.last_exc = error
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except SystemExit as stop:
