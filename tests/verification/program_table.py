@@ -132,6 +132,34 @@ def _aspects() -> list[Program]:
     ]
 
 
+SOURCES = {
+    "bom": "\ufeffprint('x')\n",
+    "crlf": "def f():\r\n    return '''a\r\nb'''\r\nprint(ascii(f()))\r\n",
+    "old-mac": "x = 1\rprint(x)\r",
+    "tabs": "if True:\n\tprint('tab')\n",
+    "mixed-tabs": "if True:\n        print(1)\n\tprint(2)\n",
+    "form-feed": "\x0cprint(1)\n",
+    "no-line-end": "print(1)",
+    "continued": "x = 1 + \\\n  2\nprint(x)",
+    "cookie": "# -*- coding: latin-1 -*-\nprint('abc')\n",
+    "cookie-utf-8": "# coding: utf-8\nprint('\u00e9')\n",
+    "null": "print(1)\0\n",
+    "only-comment": "# nothing\n",
+    "shebang": "#!/usr/bin/env python3\nprint('shebang')\n",
+    "no-break-space": "print(1)\u00a0\n",
+    "line-separator": "print('a\u2028b')\n",
+    "unicode-names": "\u212b = 1\nprint(\u00c5)\n",
+    "deep": "x = " + "(" * 90 + "1" + ")" * 90 + "\nprint(x)\n",
+    "too-deep": "x = " + "(" * 300 + "1" + ")" * 300 + "\n",
+    "long": "x = [" + "1, " * 20_000 + "]\nprint(len(x))\n",
+    "escape-warning": "print('\\d')\n",
+}
+
+
+def _sources() -> list[Program]:
+    return [Program(f"source-{name}", "python", code) for name, code in SOURCES.items()]
+
+
 def _modules() -> list[Program]:
     names = sorted(
         name for name in sys.stdlib_module_names - UNSAFE_MODULES if not name.startswith("_pyrepl")
@@ -147,4 +175,4 @@ def _modules() -> list[Program]:
 def programs() -> tuple[Program, ...]:
     """All of them, with names that are unique in a language."""
     written = [program for language in ("python", "javascript", "c") for program in _written(language)]
-    return (*written, *_reading(), *_ending(), *_aspects(), *_modules())
+    return (*written, *_reading(), *_ending(), *_aspects(), *_modules(), *_sources())

@@ -44,7 +44,7 @@ class Plain:
 
     def __init__(self, program: Program, folder: Path) -> None:
         folder.mkdir()
-        (folder / FILES[program.language]).write_text(program.code)
+        (folder / FILES[program.language]).write_bytes(program.code.encode())
         command = {
             "python": [getattr(sys, "_base_executable", sys.executable), "answer.py"],
             "javascript": ["node", "answer.js"],

@@ -56,7 +56,7 @@ def run(code: str, describe: Describe, send: Send) -> NoReturn:
     """
     path = os.path.abspath(sys.argv[0])
     try:
-        compiled = compile(code, path, "exec", dont_inherit=True)
+        compiled = compile(code.removeprefix("\ufeff"), path, "exec", dont_inherit=True)
     except BaseException as error:
         send({"build": describe(error)})
         os._exit(1)
@@ -118,7 +118,7 @@ def _status(stop: SystemExit) -> int:
 def _report(error: BaseException) -> int:
     """Shows an uncaught exception by `sys.excepthook`; the status."""
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
-    sys.last_exc = error
+    sys.last_exc = error  # type: ignore[attr-defined]
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except SystemExit as stop:
