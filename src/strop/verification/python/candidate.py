@@ -36,8 +36,8 @@ def run(kind: str) -> NoReturn:
     reader = FrameReader()
     job = read_blocking(CHANNEL, reader)
     gc.enable()
-    surroundings.begin(4 if kind == "program" else 2)
     if kind == "program":
+        surroundings.begin(4)
         program.run(job["code"], _describe, _send)
     with contextlib.suppress(Closed):
         if kind == "module":
