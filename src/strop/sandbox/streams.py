@@ -21,7 +21,7 @@ def input_file(data: bytes) -> int:
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
         try:
             return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:  # no /proc: the program could write, were it not sealed
+        except OSError:  # no /proc: the program could write, were it not sealed
             os.lseek(fd, 0, os.SEEK_SET)
             return os.dup(fd)
     finally:
