@@ -91,10 +91,9 @@ def f(x): return [found, fds, dict(os.environ), os.getpid() > 1]
 
 def test_what_a_candidate_can_reach(verifier: VerifierPool) -> None:
     source = PEEK.replace("SOURCE", repr(str(Path(__file__))))
-    task = Task(
-        statement="s",
-        check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=[[], [0, 1, 2, 3], {}, True])]),
-    )
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/"}
+    case = Case(args=[1], expected=[[], [0, 1, 2, 3], environment, True])
+    task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[case]))
     verdict = verifier.verify(task, source)
     assert verdict.passed, verdict
     assert not os.path.exists("/tmp/strop-escape")

@@ -21,7 +21,11 @@ from strop.sandbox.jails import LAUNCHER_BYTES, Jail, choose
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.report import require_jail
+from strop.sandbox.streams import input_file, output_pipe
 from strop.sandbox.work import CommandResult, Profile, Work
+
+_ROOM = 1 << 20
+"""Bytes of a program's output that wait to be read; the most that an ordinary user may ask for."""
 
 
 def open_box(*, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[str] = ()) -> "Box":
@@ -167,14 +171,10 @@ class Box:
     ) -> CommandResult:
         began = time.monotonic()
         with ExitStack() as stack:
-            (in_read, in_write), (out_read, out_write), (err_read, err_write) = (os.pipe() for _ in range(3))
+            in_read = stdin.detach() if isinstance(stdin, socket.socket) else input_file(stdin)
+            (out_read, out_write), (err_read, err_write) = output_pipe(_ROOM), output_pipe()
             for fd in (out_read, err_read):
                 stack.callback(os.close, fd)
-            near_input = os.fdopen(in_write, "wb", buffering=0)
-            stack.callback(near_input.close)
-            if isinstance(stdin, socket.socket):
-                os.close(in_read)
-                in_read, stdin = stdin.detach(), b""
             kills = 0
             if supervisor.cgroup is not None:
                 supervisor.cgroup.limit(limits.tree_bytes, limits.processes + 8)
@@ -189,11 +189,8 @@ class Box:
             pump.read(supervisor.control.fileno(), messages.append)
             pump.read(out_read, out)
             pump.read(err_read, err)
-            pump.write(in_write, stdin)
             flood = False
             while not messages:
-                if not near_input.closed and not pump.writing(in_write):
-                    near_input.close()  # before the wait: a program may read to the end of its input first
                 if not pump.step():
                     raise supervisor.died("it did not answer")
                 if not flood and (out.flood or err.flood):

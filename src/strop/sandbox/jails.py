@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from strop.core.errors import SandboxError, UserError
+from strop.sandbox.namespaces import STREAMS
 from strop.sandbox.report import JailReport, probe
 from strop.sandbox.spawn import helper
 from strop.sandbox.users import FIRST_SLOT, KILL_SECONDS, SLOTS, gone, left_over, processes_of
@@ -177,6 +178,8 @@ def _bubblewrap(read: Iterable[str], work: str, processes: bool) -> list[str]:
     command += ["--unshare-pid", "--as-pid-1", "--proc", "/proc"] if processes else []
     for path in sorted(set(read)):
         command += ["--dev-bind-try" if path.startswith("/dev/") else "--ro-bind-try", path, path]
+    for name, descriptor in STREAMS.items():
+        command += ["--symlink", f"/proc/self/fd{descriptor}", f"/dev/{name}"]
     command += ["--size", str(LAUNCHER_BYTES), "--tmpfs", work] if work else []
     return [*command, "--remount-ro", "/", "--chdir", "/", "--"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from strop.sandbox import kernel, seccomp
 from strop.sandbox.calls import Filter, make
 from strop.sandbox.kernel import Call
-from strop.sandbox.limits import Limits, plan
+from strop.sandbox.limits import STACKS, Limits, plan
 
 _MOST_FDS = 1 << 16
 
@@ -30,7 +30,7 @@ class Leaf:
             (kernel.lean_prctl, (kernel.PR_SET_PDEATHSIG, signal.SIGKILL.value, 0, 0, 0)),
             *((os.dup2, (source, target)) for target, source in descriptors.items()),
             (os.closerange, (len(descriptors), _MOST_FDS)),
-            *((resource.setrlimit, pair) for pair in plan(limits, writes_files=False)),
+            *((resource.setrlimit, pair) for pair in plan(limits, writes_files=False, stacks=STACKS)),
         ]
         self._filter = Filter(*seccomp.leaf_for_any()) if seccomp.supported() else None
 

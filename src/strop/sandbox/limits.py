@@ -5,6 +5,9 @@ import resource
 from dataclasses import dataclass
 from functools import lru_cache
 
+STACKS = 2**30
+"""Bytes of addresses for stacks of threads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -15,7 +18,8 @@ class Limits:
     wall_seconds: float = 12.0
     """Wall seconds of the whole answer; several times the CPU limit, so that a busy machine changes no verdict."""
     memory_bytes: int = 512 * 2**20
-    """Address space of each process, in bytes."""
+    """Address space of each process, in bytes. A Python answer that asks for larger stacks of threads may reserve
+    `STACKS` more addresses, but no more than this may be resident."""
     output_bytes: int = 64 * 2**10
     """Bytes of output kept; a function that prints 16 times as much is stopped. A program's whole output is bounded by
     16 times this."""
@@ -53,13 +57,16 @@ def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool 
 
 
 @lru_cache(64)
-def plan(limits: Limits, *, writes_files: bool) -> tuple[tuple[int, tuple[int, int]], ...]:
-    """(resource, (soft, hard)) of each limit, none above what this process has; made ahead by one that forks."""
+def plan(limits: Limits, *, writes_files: bool, stacks: int = 0) -> tuple[tuple[int, tuple[int, int]], ...]:
+    """(resource, (soft, hard)) of each limit, none above what this process has; made ahead by one that forks.
+
+    `stacks`: bytes of addresses by which the process may raise its own soft limit.
+    """
     cpu = int(limits.cpu_seconds) + 2
     size = limits.file_bytes if writes_files else 0
     return (
         _lowered(resource.RLIMIT_CPU, cpu, cpu + 1),
-        _lowered(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
+        _lowered(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + stacks),
         _lowered(resource.RLIMIT_NOFILE, limits.open_files, limits.open_files),
         _lowered(resource.RLIMIT_FSIZE, size, size),
         _lowered(resource.RLIMIT_CORE, 1, 1),

@@ -9,12 +9,14 @@ import os
 import stat
 from collections.abc import Iterable
 
-from strop.sandbox import kernel
+from strop.sandbox import kernel, landlock
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 _REC_PRIVATE, _BIND_REC, _RDONLY, _NOSUID, _NODEV, _REMOUNT_BIND = 0x44000, 0x5000, 0x1, 0x2, 0x4, 0x1020
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random")
+STREAMS = {"stdin": "/0", "stdout": "/1", "stderr": "/2", "fd": ""}
+"""Names in /dev of a process's own descriptors, by what follows /proc/self/fd."""
 ROOT_BYTES = 1 << 20
 """Size of the root file system, which holds mount points only."""
 
@@ -39,7 +41,7 @@ def enclose(read: Iterable[str], *, work: str, work_options: str, processes: boo
     """Moves into a new root that holds `read` (not to be written; absent paths are left out) and the devices above.
 
     work       an absolute path for a writable tmpfs with `work_options`; empty = nothing can be written
-    processes  also mounts /proc, where the kernel lets us, of the process namespace that this is pid 1 of
+    processes  this is pid 1 of a process namespace, and /proc shows that; see `_show_processes`
     """
     kernel.mount("none", "/", "", _REC_PRIVATE, "")
     sources = [(path, fd) for path in _outermost(read) if (fd := _open(path)) >= 0]
@@ -53,14 +55,35 @@ def enclose(read: Iterable[str], *, work: str, work_options: str, processes: boo
     if work:
         os.makedirs(new + work)
         kernel.mount("strop", new + work, "tmpfs", _NOSUID | _NODEV, work_options)
-    if processes:
-        os.mkdir(new + "/proc")
-        try:
-            kernel.mount("proc", new + "/proc", "proc", _NOSUID | _NODEV, "")
-        except OSError:
-            os.rmdir(new + "/proc")  # masked paths of a container; programs do without
+    _show_processes(new + "/proc", own=processes)
+    for name, descriptor in STREAMS.items():
+        os.symlink(f"/proc/self/fd{descriptor}", f"{new}/dev/{name}")
     kernel.pivot_root(new)
     kernel.mount("none", "/", "", _REMOUNT_BIND | _RDONLY | _NOSUID | _NODEV, "")
+
+
+def _show_processes(target: str, *, own: bool) -> None:
+    """Mounts /proc, through which a program opens /dev/stdin: of the process namespace that this is pid 1 of (`own`),
+    else so that a process sees only itself. There is none where the kernel refuses that, as with the masked paths of a
+    container.
+
+    As an ordinary user only the host's /proc is to be had, so it is taken where Landlock keeps everything in it closed
+    but a process's own descriptors. What stays open is which process ids exist.
+    """
+    os.mkdir(target)
+    # "subset" comes first: kernels before 5.8 know neither, and would apply "hidepid" to the whole machine
+    options = "" if own else "subset=pid,hidepid=2"
+    try:
+        kernel.mount("proc", target, "proc", _NOSUID | _NODEV, options)
+        return
+    except OSError:
+        host = _open("/proc") if landlock.abi() and not own else -1
+    try:
+        if host >= 0:
+            return _bind(host, target, _RDONLY | _NOSUID | _NODEV)
+    except OSError:
+        os.close(host)
+    os.rmdir(target)
 
 
 def _outermost(paths: Iterable[str]) -> list[str]:

@@ -62,10 +62,6 @@ class Pump:
         self._push(fd)
         self._register(fd)
 
-    def writing(self, fd: int) -> bool:
-        """Whether there is more to write."""
-        return fd in self._writers
-
     def step(self, at_most: float = math.inf) -> bool:
         """Waits up to `at_most` seconds for something to happen, and handles it. False when the time is up; then
         `expired` says which.

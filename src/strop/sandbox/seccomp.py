@@ -3,11 +3,12 @@
 Threat model: the process is hostile native code. Denied calls return EPERM (clone3 returns ENOSYS, so that the C
 library falls back to clone, whose flags a filter can read); a call of a foreign architecture kills the process.
 Filters only ever narrow, and stack: `base` suits every jailed process, `leaf` is added by one that runs a candidate and
-denies new processes, signals to others and changes of its own limits. `fcntl` and `ioctl` are filtered by their
-command, because some make the kernel signal a process of the caller's choice.
+denies new processes, signals to others and changes of its own limits, but for those of stack and addresses. `fcntl` and
+`ioctl` are filtered by their command, because some make the kernel signal a process of the caller's choice.
 """
 
 import errno
+import resource
 import struct
 from functools import cache
 
@@ -225,19 +226,25 @@ def _leaf(machine: str, allow_exec: bool) -> bytes:
     body = _clone(calls, [(_JSET, 1, 0, _CLONE_THREAD), _deny(), _allow()])
     for name in ("kill", "tgkill"):
         body += _block(calls[name], [(_LD, 0, 0, _arg(0)), (_JEQ, 1, 0, _ANY_PID), _deny(), _allow()])
-    only_reading = [
-        (_LD, 0, 0, _arg(2)),
-        (_JEQ, 0, 3, 0),
-        (_LD, 0, 0, _arg(2) + 4),
-        (_JEQ, 0, 1, 0),
-        _allow(),
-        _deny(),
-    ]
-    body += _block(calls["prlimit64"], only_reading)
+    body += _block(calls["prlimit64"], _LIMITS)
     names = _LEAF + ([] if allow_exec else _EXEC)
     return _program(body, [calls[n] for n in names if n in calls])
 
 
+_LIMITS = [
+    # Reading any limit; and changing the caller's own of stack and addresses, which the hard limits still bound.
+    (_LD, 0, 0, 32),
+    (_JEQ, 0, 2, 0),
+    (_LD, 0, 0, 36),
+    (_JEQ, 6, 0, 0),
+    (_LD, 0, 0, 16),
+    (_JEQ, 0, 3, 0),  # pid 0: the caller
+    (_LD, 0, 0, 24),
+    (_JEQ, 2, 0, resource.RLIMIT_STACK),
+    (_JEQ, 1, 0, resource.RLIMIT_AS),
+    (_RET, 0, 0, _ERRNO | errno.EPERM),
+    (_RET, 0, 0, _ALLOW),
+]
 _PAIRS = [
     (_LD, 0, 0, 24),  # the type: one of a pair of datagram sockets could send to any socket that has a path
     (_AND, 0, 0, 0xF),

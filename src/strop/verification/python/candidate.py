@@ -12,13 +12,13 @@ sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodab
 import builtins
 import contextlib
 import gc
-import io
 import os
 import socket
 import sys
 import types
 from typing import Any, NoReturn
 
+from strop.verification.python import program, surroundings
 from strop.verification.python.codec import Unencodable, encode
 from strop.verification.python.decoder import decode
 from strop.verification.python.suite.handles import serve
@@ -37,7 +37,8 @@ def run(kind: str) -> NoReturn:
     job = read_blocking(CHANNEL, reader)
     gc.enable()
     if kind == "program":
-        _run_program(job["code"])
+        surroundings.begin(4)
+        program.run(job["code"], _describe, _send)
     with contextlib.suppress(Closed):
         if kind == "module":
             serve(job, lambda: read_blocking(CHANNEL, reader), _send, _describe)
@@ -148,49 +149,3 @@ def rehearse() -> None:
     os.dup2(aside, CHANNEL)
     os.close(aside)
     del sys.modules["solution"]
-
-
-def prepare() -> None:
-    """In the zygote, before the first fork: what every candidate needs alike, by descriptor number."""
-    sys.stdin = _text(0, "r")
-    sys.stdout = _text(1, "w")
-    sys.stderr = _text(2, "w")
-    os.environ.clear()
-    sys.argv = ["answer.py"]
-
-
-def _text(fd: int, mode: str) -> io.TextIOWrapper:
-    raw = io.FileIO(fd, mode, closefd=False)
-    binary = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
-    errors = "surrogateescape" if mode == "r" else "backslashreplace"
-    return io.TextIOWrapper(binary, encoding="utf-8", errors=errors, line_buffering=fd == 2)
-
-
-def _run_program(code: str) -> NoReturn:
-    """Runs the answer as __main__ and exits with its status: 0, its own, or 1 after an uncaught exception."""
-    try:
-        compiled = compile(code, "<answer>", "exec", dont_inherit=True)
-    except BaseException as error:
-        _send({"build": _describe(error)})
-        os._exit(1)
-    _send({"built": True})
-    module = types.ModuleType("__main__")
-    sys.modules["__main__"] = module
-    status = 0
-    try:
-        exec(compiled, module.__dict__)
-        if "threading" in sys.modules:
-            sys.modules["threading"]._shutdown()
-    except SystemExit as stop:
-        status = 0 if stop.code is None else stop.code & 0xFF if isinstance(stop.code, int) else 1
-    except BaseException as error:
-        status = 1
-        try:
-            _send({"x": _describe(error)})
-            sys.__excepthook__(type(error), error, error.__traceback__)
-        except BaseException:
-            pass
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(BaseException):
-            stream.flush()
-    os._exit(status)

@@ -14,6 +14,7 @@ from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
+from strop.sandbox.streams import input_file, output_pipe
 from strop.verification.python.wire import NOT_BEGUN
 
 
@@ -26,7 +27,6 @@ class Child:
     output: int
     """Read end of its standard output (and error, for functions)."""
     errors: int = -1
-    stdin: int = -1
 
     def close(self) -> None:
         """Closes every descriptor that is still open."""
@@ -35,13 +35,6 @@ class Child:
             if fd >= 0:
                 os.close(fd)
         self.output = self.errors = -1
-        self.close_stdin()
-
-    def close_stdin(self) -> None:
-        """Ends its standard input."""
-        if self.stdin >= 0:
-            os.close(self.stdin)
-            self.stdin = -1
 
 
 @dataclass(frozen=True)
@@ -69,28 +62,27 @@ def fork(
     limits: Limits,
     kind: Literal["function", "program", "module"],
     meanwhile: Callable[[Child], None] = lambda child: None,
+    stdin: bytes = b"",
 ) -> Child:
     """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out.
 
-    `meanwhile` is called before the zygote answers, with a child whose `pid` is 0, to send its job early.
+    `meanwhile` is called before the zygote answers, with a child whose `pid` is 0, to send its job early. `stdin`: of a
+    program.
     """
     with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
         channel, far = socket.socketpair()
         clean.callback(far.close)
         ours_on_error.callback(channel.close)
-        stdin = errors = -1
-        output, far_output = os.pipe()
-        theirs = [far_output]
-        if kind == "program":
-            (far_input, stdin), (errors, far_errors) = os.pipe(), os.pipe()
-            theirs = [far_input, far_output, far_errors]
+        streams, theirs = [-1, -1], [input_file(stdin)] if kind == "program" else []
         for fd in theirs:
             clean.callback(os.close, fd)
-        for fd in (stdin, output, errors):
-            if fd >= 0:
-                ours_on_error.callback(os.close, fd)
+        for place in range(2 if kind == "program" else 1):
+            streams[place], far_end = output_pipe()
+            ours_on_error.callback(os.close, streams[place])
+            clean.callback(os.close, far_end)
+            theirs.append(far_end)
         request = {"op": "fork", "kind": kind, "limits": _as_dict(limits)}
-        child = Child(0, channel, output, errors, stdin)
+        child = Child(0, channel, *streams)
         zygote.send(request, [far.fileno(), *theirs])
         try:
             meanwhile(child)
@@ -151,6 +143,12 @@ class Findings:
         """Makes a result something else than passed after all."""
         changed = {"outcome": outcome, "message": message}
         self.results[number] = self.results[number].model_copy(update=changed)
+
+    def check_memory(self, limits: Limits) -> None:
+        """Fails an answer that got itself more addresses, as for stacks, and used more memory than it may."""
+        if self.peak > limits.memory_bytes and self.results:
+            text = f"used more than {limits.memory_bytes >> 20} MiB"
+            self.fail(len(self.results) - 1, text, Outcome.OUT_OF_MEMORY)
 
     def account(self, end: End, *captures: Capture) -> None:
         """Adds what a candidate used and printed."""

@@ -90,8 +90,11 @@ def _run_case(
     limits = pump.limits
     output, errors, words = Capture(16 * limits.output_bytes), Capture(limits.output_bytes), Words()
     job = frame({"code": answer, "entry": ""})
-    with closing(fork(zygote, limits, "program", lambda new: pump.write(new.channel.fileno(), job))) as child:
-        gone = _converse(child, case.stdin, pump, output, errors, words)
+    stdin = case.stdin.encode("utf-8", errors="surrogateescape")
+    with closing(
+        fork(zygote, limits, "program", lambda new: pump.write(new.channel.fileno(), job), stdin)
+    ) as child:
+        gone = _converse(child, pump, output, errors, words)
         end = reap(zygote, kill=not gone)
         pump.drain(child.output)
         pump.drain(child.errors)
@@ -106,28 +109,23 @@ def _run_case(
         findings.build_error = words.error[1]
     flooded = output.seen > output.limit
     too_much = (Outcome.FAILED, f"printed more than {output.limit} bytes") if flooded else None
-    if not gone or end.status < 0 or end.killed:
-        if words.error and words.error[0] is Outcome.TAMPERED:
-            return words.error
-        return too_much or cause_of_death(end, pump, (errors,))
-    if words.error:
+    if words.error and words.error[0] is Outcome.TAMPERED:
         return words.error
+    if not gone or end.status < 0 or end.killed:
+        return too_much or cause_of_death(end, pump, (errors,))
     if end.status != 0:
-        return Outcome.FAILED, f"exited with status {end.status}"
+        return words.error or (Outcome.FAILED, f"exited with status {end.status}")
     return too_much or judge(len(findings.results), case, output.text)
 
 
-def _converse(child: Child, stdin: str, pump: Pump, output: Capture, errors: Capture, words: Words) -> bool:
-    """Feeds and reads the program until it hangs up on every side (True) or its budget or an output cap ends it."""
+def _converse(child: Child, pump: Pump, output: Capture, errors: Capture, words: Words) -> bool:
+    """Reads the program until it hangs up on every side (True) or its budget or an output cap ends it."""
     pump.watch(child.pid, fresh=True)
     pump.read(child.output, output)
     pump.read(child.errors, errors)
     channel = child.channel.fileno()
     pump.read(channel, words.feed)
-    pump.write(child.stdin, stdin.encode("utf-8", errors="surrogateescape"))
     while not (words.ended and output.ended and errors.ended):
-        if child.stdin >= 0 and not pump.writing(child.stdin):
-            child.close_stdin()
         if words.error and words.error[0] is Outcome.TAMPERED:
             return False
         if output.seen > output.limit or errors.flood or not pump.step():

@@ -72,6 +72,7 @@ class PythonToolchain:
             self._start(task.check)  # before the clock: it is not the answer's time
             began = time.monotonic()
             findings = self._findings(task.check, answer)
+            findings.check_memory(self.settings.limits)
             if findings.passed and (findings.changed or findings.objects):
                 self._look_again(task, answer, findings)
             verdicts.append(findings.verdict(time.monotonic() - began))

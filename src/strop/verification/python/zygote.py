@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from strop.sandbox.leaf import Leaf
 from strop.sandbox.limits import Limits
-from strop.verification.python import candidate, wire
+from strop.verification.python import candidate, surroundings, wire
 from strop.verification.python.fork_server import Become, serve, start
 
 
@@ -17,7 +17,7 @@ def main() -> NoReturn:
     """Serves forks until the parent hangs up."""
     control, settings, hello = start()
     try:
-        candidate.prepare()
+        surroundings.prepare()
         candidate.rehearse()
         serve(control, hello, partial(_candidate, settings.unsafe))
     finally:

@@ -1,0 +1,104 @@
+"""What an answer finds around it: the streams, names and limits that plain Python would give it.
+
+The zygote has it ready before the first fork. It was started without `site`, on streams that are not those of a
+program, and an answer runs some calls deep in it; here that is made up for.
+"""
+
+import _thread
+import io
+import os
+import resource
+import site
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_MOST_DEPTH = 2**31 - 1
+_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/"}
+
+
+def prepare() -> None:
+    """In the zygote, before the first fork: what every candidate needs alike, by descriptor number."""
+    aside = [os.dup(fd) for fd in range(3)]
+    near, far = os.pipe()
+    with open(os.__file__, "rb") as file:  # streams remember that input can be moved in, and output cannot
+        for fd, like in enumerate((file.fileno(), far, far)):
+            os.dup2(like, fd)
+    sys.stdin = sys.__stdin__ = _stream(0, "r", "<stdin>", "surrogateescape")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _stream(1, "w", "<stdout>", "surrogateescape")  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _stream(2, "w", "<stderr>", "backslashreplace")  # type: ignore[misc]
+    for fd, old in enumerate(aside):
+        os.dup2(old, fd)
+        os.close(old)
+    os.close(near)
+    os.close(far)
+    os.environ.clear()
+    os.environ.update(_ENVIRONMENT)
+    sys.argv = ["answer.py"]
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+    _Depth.install()
+    _thread.stack_size = _with_room(_thread.stack_size)
+
+
+def _stream(fd: int, mode: str, name: str, errors: str) -> io.TextIOWrapper:
+    """As CPython's `create_stdio`."""
+    binary: Any = open(fd, f"{mode}b", closefd=False)  # noqa: SIM115
+    binary.raw.name = name
+    stream = io.TextIOWrapper(binary, "utf-8", errors, newline="\n", line_buffering=fd == 2)
+    stream.mode = mode  # type: ignore[misc]
+    return stream
+
+
+def begin(calls: int) -> None:
+    """In the candidate: a program will run so many calls below the caller."""
+    _Depth.begin(calls)
+
+
+class _Depth:
+    """The limit of recursion, counted from where the answer begins."""
+
+    get, set = sys.getrecursionlimit, sys.setrecursionlimit
+    limit, below = 1000, 8
+    """`below` is that of a function; setting it in each candidate would cost a tenth of a millisecond."""
+
+    @classmethod
+    def install(cls) -> None:
+        cls.limit = cls.get()
+        cls.set(cls.limit + cls.below)
+        sys.getrecursionlimit, sys.setrecursionlimit = _get_limit, _set_limit
+
+    @classmethod
+    def begin(cls, calls: int) -> None:
+        frame: Any = sys._getframe(2)
+        cls.below = calls
+        while (frame := frame.f_back) is not None:
+            cls.below += 1
+        cls.set(cls.limit + cls.below)
+
+
+def _get_limit() -> int:
+    """Return the current value of the recursion limit."""
+    return _Depth.limit
+
+
+def _set_limit(limit: int, /) -> None:
+    """Set the maximum depth of the Python interpreter stack to n."""
+    number = limit.__index__() if hasattr(limit, "__index__") else limit
+    right = type(number) is int and 0 < number <= _MOST_DEPTH
+    _Depth.set(min(number + _Depth.below, _MOST_DEPTH) if right else limit)
+    _Depth.limit = number
+
+
+def _with_room(stack_size: Callable[..., int]) -> Callable[..., int]:
+    def with_room(size: int = 0, /) -> int:
+        """Return the thread stack size used when creating new threads."""  # and what is only reserved is no memory
+        before = stack_size(size)
+        if size:
+            hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+            resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        return before
+
+    with_room.__name__ = with_room.__qualname__ = "stack_size"
+    return with_room
