@@ -30,7 +30,7 @@ from strop.core.task import Task
 from strop.tasks.adapters import Adapter, exercise_files
 from strop.tasks.adapters.exercise_files import chosen, inline, manifest
 from strop.tasks.adapters.fields import has
-from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
+from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop.tasks.rows import Row
 
 _PYTHON_EXAMPLES = (".meta/example.py", ".meta/exemplar.py")
