@@ -108,6 +108,9 @@ class AssertsCheck(CheckBase):
         found = sum(line.replace('"', "'") in plain for line in lines)
         return RevealedTests(found, len(lines), bool(told))
 
+    def strength(self) -> str:
+        return "values asserted"
+
     def readable(self) -> str:
         return self.code
 

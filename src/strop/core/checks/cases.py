@@ -92,6 +92,9 @@ class CasesCheck(CheckBase):
     def readable(self) -> str:
         return "\n".join(case.model_dump_json() for case in self.cases)
 
+    def strength(self) -> str:
+        return "values judged by the task's checker" if self.checker else "values compared"
+
     def is_lenient(self) -> bool:
         return bool(self.checker or self.any_order)
 

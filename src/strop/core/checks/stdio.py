@@ -66,6 +66,12 @@ class StdioCheck(CheckBase):
     def size(self) -> int:
         return sum(len(case.stdin) + len(case.stdout) for case in self.cases)
 
+    def largest_output(self) -> int:
+        return max((len(case.stdout.encode(errors="replace")) for case in self.cases), default=0)
+
+    def strength(self) -> str:
+        return "output judged by the task's checker" if self.checker else "output compared"
+
     def readable(self) -> str:
         return "\n".join(case.model_dump_json() for case in self.cases)
 
