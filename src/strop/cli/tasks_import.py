@@ -105,7 +105,7 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
         log.close()
     if to == "strop":
         for line in log.table.lines():
-            echo(line)
+            say(line)
     echo(f"{count} tasks, {log.count} rows left out: {written.output}")
     if written.strict and log.count:
         raise Exit(1)

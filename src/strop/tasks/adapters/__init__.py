@@ -62,6 +62,7 @@ _MODULES = {
     "quixbugs": ("quixbugs",),
     "swe": ("swe-bench", "swe-smith"),
     "task_lines": ("strop", "trl"),
+    "translated": ("humaneval-x", "mbxp"),
     "verl": ("verl",),
     "vulnerability": ("primevul", "sven", "vulnerability"),
 }
