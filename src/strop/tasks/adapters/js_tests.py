@@ -124,9 +124,9 @@ def _closing(text: str, at: int) -> int:
 
 def _halves(inner: str) -> tuple[str, Any]:
     """(call, value) of `CALL === VALUE`, or of the JSON texts of both."""
-    match = re.fullmatch(r"JSON\.stringify\((.*)\)\s*={2,3}\s*JSON\.stringify\((.*?),?\s*\)", inner, re.S)
+    match = re.fullmatch(r"JSON\.stringify\((.*)\)\s*===\s*JSON\.stringify\((.*?),?\s*\)", inner, re.S)
     if match is None:
-        match = re.fullmatch(r"(.*\))\s*={2,3}\s*(.*?),?", inner, re.S)
+        match = re.fullmatch(r"(.*\))\s*===\s*(.*?),?", inner, re.S)
     if match is None or not re.match(r"[A-Za-z_]\w*\(", match[1].strip()):
         raise ValueError("no comparison of a call with a value")
     call = match[1].strip().rstrip(",")
@@ -159,6 +159,13 @@ def literal(text: str) -> Any:
     return value
 
 
+def key_order(key: str) -> tuple[int, int, str]:
+    """Sorts keys as JavaScript orders those of an object that got them sorted: integers come first, by their value."""
+    if re.fullmatch(r"0|[1-9]\d{0,9}", key) and int(key) < 2**32 - 1:
+        return 0, int(key), ""
+    return 1, 0, key
+
+
 def _json(value: Any) -> str:
     """As JSON.stringify writes it, keys sorted. Raises ValueError for numbers that the languages write differently."""
     if isinstance(value, float):
@@ -172,7 +179,8 @@ def _json(value: Any) -> str:
     if isinstance(value, list):
         return f"[{','.join(map(_json, value))}]"
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(str(key), ensure_ascii=False)}:{_json(value[key])}" for key in sorted(value, key=str)) + "}"
+        pairs = sorted(((str(key), item) for key, item in value.items()), key=lambda pair: key_order(pair[0]))
+        return "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_json(item)}" for key, item in pairs) + "}"
     if not isinstance(value, str | int | None):
         raise ValueError("no value of JSON")
     return json.dumps(value, ensure_ascii=False)
