@@ -1,6 +1,6 @@
 """Tables of text, CSV and TSV, as RFC 4180 has them: a row for each record below the line of column names.
 
-All cells are text. An empty one is a missing value, and one that holds a list or an object, in JSON or as Python prints
+All cells are text. An empty one is null, and one that holds a list or an object, in JSON or as Python prints
 it, is that value.
 """
 
@@ -64,7 +64,7 @@ def _names(cells: list[str], where: str) -> list[str]:
 def _row(
     names: list[str], cells: list[str], where: str, report: Report
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    row = {name: _value(cell) for name, cell in zip(names, cells, strict=False) if cell}
+    row = dict.fromkeys(names) | {name: _value(cell) for name, cell in zip(names, cells, strict=False)}
     try:
         check_value(row, where)
     except UserError as error:
@@ -74,7 +74,9 @@ def _row(
 
 
 def _value(cell: str) -> Any:
-    """A list or an object that the cell holds, else its text."""
+    """A list or an object that the cell holds, None for an empty one, else its text."""
+    if not cell:
+        return None
     text = cell.strip()
     if text[:1] + text[-1:] not in ("[]", "{}"):
         return cell

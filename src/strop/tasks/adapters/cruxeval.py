@@ -7,7 +7,8 @@ arguments as Python writes them), output (the value likewise), id.
    value, for the input the list of arguments, of which any will do for which `f` returns the output.
 2. `f` runs with the tests, never the answer. But nothing stops an answer from computing what it is to predict, with a copy of
    the function; an import says so. The original takes a literal only.
-3. A row is written once, from either task. Splits keep both on one side (`metadata.pair`).
+3. Arguments that are no literals (a function, a range) do not cross from an answer: such rows make the first task only.
+4. A row is written once, from either task. Splits keep both on one side (`metadata.pair`).
 """
 
 import ast
@@ -43,6 +44,8 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         "output": (f"{code}\n\nassert answer() == {wanted}\nassert answer() == f({given})\n", wanted),
         "input": (f"{code}\n\nassert f(*answer()) == {wanted}\n", arguments),
     }
+    if not _is_literal(arguments):
+        del tests["input"]
     for direction, (check, value) in tests.items():
         asked = _ASKED[direction].replace("{input}", given).replace("{output}", wanted)
         task = Task(
@@ -57,6 +60,14 @@ def _read(row: Row, where: str) -> Iterator[Task]:
             metadata={"pair": name, "warning": _WARNING},
         )
         yield with_original(task, row, ())
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (*UNPARSABLE, TypeError):
+        return False
+    return True
 
 
 def _positional(code: str, given: str) -> str:

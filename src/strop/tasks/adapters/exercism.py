@@ -117,11 +117,11 @@ _NOT_OURS = {"std", "core", "alloc", "crate", "self", "super"}
 
 
 def _judging(slug: str, tests: dict[str, str], where: str) -> str:
-    """The test file named after the exercise, with or without marks between its words, else the only one."""
+    """The test file named after the exercise, with or without marks between its words. Raises UserError."""
     files = [name for name in tests if name.startswith("tests/") and name.endswith(".rs") and name.count("/") == 1]
     plain = slug.replace("_", "")
     named = [name for name in files if name[6:-3].replace("-", "").replace("_", "") == plain]
-    found = [f"tests/{slug}.rs"] if f"tests/{slug}.rs" in tests else named or (files if len(files) == 1 else [])
+    found = [f"tests/{slug}.rs"] if f"tests/{slug}.rs" in tests else named
     if not found:
         raise UserError(f"{where}: no test file tests/{slug}.rs, only {', '.join(tests) or 'none'}")
     return found[0]
