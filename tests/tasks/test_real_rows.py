@@ -113,14 +113,25 @@ LIVE = {
 @pytest.mark.jail
 def test_answers_that_livecodebench_passes(tmp_path: Path, verifier: OpenVerifier) -> None:
     calls = json.dumps([{"input": "[3, 1]", "output": "[1, 3]", "testtype": "functional"}])
-    (task,) = load_tasks(f"livecodebench:{written(tmp_path / 'f.jsonl', {**LIVE, 'public_test_cases': calls})}")
-    bodies = ("heapify(x); return [heappop(x), heappop(x)]", "return sorted(x, key=cmp_to_key(lambda a, b: a - b))")
-    for body in (*bodies, "return list(accumulate([min(x), 2]))", "return self.f(x[1:] + x[:1]) if x[0] > x[1] else x"):
+    (task,) = load_tasks(
+        f"livecodebench:{written(tmp_path / 'f.jsonl', {**LIVE, 'public_test_cases': calls})}"
+    )
+    bodies = (
+        "heapify(x); return [heappop(x), heappop(x)]",
+        "return sorted(x, key=cmp_to_key(lambda a, b: a - b))",
+    )
+    for body in (
+        *bodies,
+        "return list(accumulate([min(x), 2]))",
+        "return self.f(x[1:] + x[:1]) if x[0] > x[1] else x",
+    ):
         answer = f"class Solution:\n    def f(self, x: List[int]) -> Optional[List[int]]:\n        {body}"
         assert outcome(verifier, task, answer) == "passed", body
         assert outcome(verifier, task, f"from __future__ import annotations\n{answer}") == "passed", body
     runs = json.dumps([{"input": "3\n", "output": "1.50\n2 3\n", "testtype": "stdin"}])
-    (task,) = load_tasks(f"livecodebench:{written(tmp_path / 's.jsonl', {**LIVE, 'public_test_cases': runs})}")
+    (task,) = load_tasks(
+        f"livecodebench:{written(tmp_path / 's.jsonl', {**LIVE, 'public_test_cases': runs})}"
+    )
     for printed, wanted in ((" 1.5\n2   3.0 ", "passed"), ("1.5 2 3", "failed"), ("1.51\n2 3", "failed")):
         assert outcome(verifier, task, f"print({printed!r})") == wanted, printed
 
@@ -159,7 +170,9 @@ UNITTEST = "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self)
 PYTEST = "def test_a():\n    assert f(1) == 2\n"
 
 
-@pytest.mark.parametrize("text", [UNITTEST, PYTEST, f"from task import f\n\n{PYTEST}", f"from solution import *\n\n{PYTEST}"])
+@pytest.mark.parametrize(
+    "text", [UNITTEST, PYTEST, f"from task import f\n\n{PYTEST}", f"from solution import *\n\n{PYTEST}"]
+)
 @pytest.mark.jail
 def test_suites_in_a_column_run(tmp_path: Path, verifier: OpenVerifier, text: str) -> None:
     row = {"q": "?", "a": "def f(n):\n    return n + 1\n", "t": text}
@@ -172,16 +185,38 @@ def test_suites_in_a_column_run(tmp_path: Path, verifier: OpenVerifier, text: st
 
 
 @pytest.mark.parametrize(
-    "tests", ["print(f(1))", ["print(f(1))"], ["assert f(1) == 2", "print(f(2))"], ["f(1) == 2"], "f(1) ==", "x = f(1)"]
+    "tests",
+    [
+        "print(f(1))",
+        ["print(f(1))"],
+        ["assert f(1) == 2", "print(f(2))"],
+        ["f(1) == 2"],
+        "f(1) ==",
+        "x = f(1)",
+    ],
 )
 def test_tests_that_assert_nothing_are_refused(tmp_path: Path, tests: Any) -> None:
     row = {"q": "?", "a": "def f(n):\n    return n + 1\n", "t": tests}
     with pytest.raises(UserError, match=r"r.jsonl:1: .*(assert nothing|asserts nothing|no Python)"):
-        load_tasks(written(tmp_path / "r.jsonl", row), columns={"statement": "q", "reference": "a", "tests": "t"})
+        load_tasks(
+            written(tmp_path / "r.jsonl", row), columns={"statement": "q", "reference": "a", "tests": "t"}
+        )
 
 
 def test_levels_are_words_too(tmp_path: Path) -> None:
-    known = {"easy": 2, "Medium": 3, "HARD": 4, "VERY_HARD": 5, " 3 ": 3, 4: 4, 2.0: 2, "": 0, None: 0, "unsaid": None, 7: None}
+    known = {
+        "easy": 2,
+        "Medium": 3,
+        "HARD": 4,
+        "VERY_HARD": 5,
+        " 3 ": 3,
+        4: 4,
+        2.0: 2,
+        "": 0,
+        None: 0,
+        "unsaid": None,
+        7: None,
+    }
     assert {word: level_of(word) for word in known} == known
     row = {"q": "?", "t": [{"input": "1", "output": "1"}], "d": "Hard"}
     columns = {"statement": "q", "tests": "t", "level": "d"}
@@ -190,7 +225,11 @@ def test_levels_are_words_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_files_in_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
-    row = {"id": "ä", "statement": "Größe\u2028?", "check": {"kind": "stdio", "cases": [{"stdin": "1", "stdout": "ж"}]}}
+    row = {
+        "id": "ä",
+        "statement": "Größe\u2028?",
+        "check": {"kind": "stdio", "cases": [{"stdin": "1", "stdout": "ж"}]},
+    }
     (tmp_path / "t.jsonl").write_bytes(f"{json.dumps(row, ensure_ascii=False)}\n".encode(encoding) * 1)
     (task,) = load_tasks(str(tmp_path / "t.jsonl"))
     assert task.id == "ä" and task.statement == row["statement"]
@@ -206,8 +245,18 @@ def test_a_torn_file_in_utf_16_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
 def test_tables_of_text_are_read(tmp_path: Path, ending: str) -> None:
     rows = [
-        {"q": "Add,\n\n\"one\".", "a": "def f(n):\n    return n + 1\n", "t": "['assert f(1) == 2']", "d": "easy"},
-        {"q": "Add.", "a": "def f(n):\n    return n + 1\n", "t": '["assert f(1) == 2", "assert f(2) == 3"]', "d": ""},
+        {
+            "q": 'Add,\n\n"one".',
+            "a": "def f(n):\n    return n + 1\n",
+            "t": "['assert f(1) == 2']",
+            "d": "easy",
+        },
+        {
+            "q": "Add.",
+            "a": "def f(n):\n    return n + 1\n",
+            "t": '["assert f(1) == 2", "assert f(2) == 3"]',
+            "d": "",
+        },
     ]
     with (tmp_path / f"t.{ending}").open("w", newline="") as file:
         table = csv.DictWriter(file, list("qatd"), delimiter="\t" if ending == "tsv" else ",")
@@ -230,7 +279,8 @@ def test_damage_to_a_table_is_said(tmp_path: Path) -> None:
 def test_a_crate_has_the_name_of_its_manifest_or_of_its_tests(tmp_path: Path) -> None:
     row = {
         "id": "exercism/rust/two-sums", "slug": "two-sums", "instructions": "Add.", "dependencies": ["rand"],
-        "solution_stub": {"src/lib.rs": ""}, "tests": {"tests/two_sums.rs": "use twosums::*;\nuse rand::Rng;\n#[test]\nfn a() {}\n"},
+        "solution_stub": {"src/lib.rs": ""},
+        "tests": {"tests/two_sums.rs": "use twosums::*;\nuse rand::Rng;\n#[test]\nfn a() {}\n"},
         "example": {".meta/example.rs": "// done"},
     }  # fmt: skip
     manifest = '[package]\nname = "two-sums-of"\n[dependencies]\nrand = "*"\n'
@@ -241,16 +291,22 @@ def test_a_crate_has_the_name_of_its_manifest_or_of_its_tests(tmp_path: Path) ->
 
 
 def test_an_import_says_in_a_table_what_came_in_and_how_strong_its_checks_are(tmp_path: Path) -> None:
-    large = Task(id="large", statement="?", check=StdioCheck(cases=[StdioCase(stdin="", stdout="x" * (1 << 20) + "yy")]))
-    cpp = next(
-        row for row in map(json.loads, sample("humaneval-x")) if row["task_id"].startswith("CPP")
+    large = Task(
+        id="large",
+        statement="?",
+        check=StdioCheck(cases=[StdioCase(stdin="", stdout="x" * (1 << 20) + "yy")]),
     )
+    cpp = next(row for row in map(json.loads, sample("humaneval-x")) if row["task_id"].startswith("CPP"))
     (tmp_path / "a.jsonl").write_text(large.model_dump_json() + "\n{}\n{}\n")
-    said = CliRunner().invoke(app, ["import", str(tmp_path / "a.jsonl"), "-o", str(tmp_path / "o.jsonl")]).stderr
+    said = (
+        CliRunner().invoke(app, ["import", str(tmp_path / "a.jsonl"), "-o", str(tmp_path / "o.jsonl")]).stderr
+    )
     assert "expected output of more than 1 MiB" in said and "2 left out: " in said
-    said = CliRunner().invoke(
-        app, ["import", written(tmp_path / "c.jsonl", cpp), "-o", str(tmp_path / "o.jsonl")]
-    ).stderr
+    said = (
+        CliRunner()
+        .invoke(app, ["import", written(tmp_path / "c.jsonl", cpp), "-o", str(tmp_path / "o.jsonl")])
+        .stderr
+    )
     assert "exit status only" in said
 
 
@@ -296,7 +352,11 @@ def test_what_the_new_formats_leave_out_is_said(tmp_path: Path) -> None:
         ("codeforces", {"input_mode": "file"}, "reads a file"),
         ("codeforces", {"official_tests": []}, "no tests but its examples"),
         ("code-contests", {"input_file": "in.txt"}, "reads or writes a file"),
-        ("leetcode", {"test": "def check(candidate):\n    assert is_same_tree(candidate(1), 2)\n"}, "do not cross"),
+        (
+            "leetcode",
+            {"test": "def check(candidate):\n    assert is_same_tree(candidate(1), 2)\n"},
+            "do not cross",
+        ),
         ("debugbench", {"language": "cpp"}, "cpp has no tests"),
         ("kodcode", {"test": "from solution import double\n"}, "no tests"),
         ("r2e-gym", {"expected_output_json": "{}"}, "no tests"),

@@ -1,4 +1,4 @@
-"""The shared data sets come in without a converter, and references pass on a draw of each, but for rows known by name."""
+"""The shared data sets come in without a converter; references pass on a draw of each, but for rows known by name."""
 
 import shutil
 
@@ -28,16 +28,20 @@ REFUSED = {
     # The solution uses `compare`, which the set's own test happens to define.
     "mbpp-javascript.jsonl": {"MBJSP/243"},
 }
+LEFT_OUT = {"mbpp.jsonl": 1}
+"""Rows that make no task: the prompt of MBPP/64 is no Python."""
 WRONG = {
     f"MBJSP/{number}"
-    for number in """
-    26 29 37 54 65 91 94 104 106 110 129 140 156 174 193 196 197 205 213 222 230 249 258 261 264 273 281 324
-    326 333 363 368 376 378 381 394 424 428 429 445 452 470 473 490 492 494 512 514 544 552 553 560 573 585
-    611 613 621 630 637 651 665 679 694 695 697 698 710 713 715 720 726 740 744 749 750 776 780 785 792 795
-    806 808 811 825 842 844 858 875 878 888 921 936 951 954 969 972
-    """.split()
-}
-"""Rows of mbpp-javascript whose solution fails in plain node too: most name their arguments otherwise than the header."""
+    for number in (
+        26, 29, 37, 54, 65, 91, 94, 104, 106, 110, 129, 140, 156, 174, 193, 196, 197, 205, 213, 222, 230,
+        249, 258, 261, 264, 273, 281, 324, 326, 333, 363, 368, 376, 378, 381, 394, 424, 428, 429, 445, 452,
+        470, 473, 490, 492, 494, 512, 514, 544, 552, 553, 560, 573, 585, 611, 613, 621, 630, 637, 651, 665,
+        679, 694, 695, 697, 698, 710, 713, 715, 720, 726, 740, 744, 749, 750, 776, 780, 785, 792, 795, 806,
+        808, 811, 825, 842, 844, 858, 875, 878, 888, 921, 936, 951, 954, 969, 972,
+    )
+}  # fmt: skip
+"""Rows of mbpp-javascript whose solution fails in plain node too: most name their arguments otherwise than
+their header does."""
 
 
 @pytest.mark.jail
@@ -50,7 +54,7 @@ def test_references_pass(name: str, verifier: OpenVerifier) -> None:
             pytest.skip(f"{program} is not installed")
     said: list[str] = []
     tasks = list(sources.iter_tasks(str(file), on_bad=said.append, on_guess=said.append))
-    assert said == [line for line in said if f"format '{fmt}'" in line] and len(said) == 1
+    assert f"format '{fmt}'" in said[0] and len(said) == 1 + LEFT_OUT.get(name, 0)
     failed = [t.id for t in scale.some([t for t in tasks if sound(t)], DRAWN) if not passes(verifier, t)]
     assert set(failed) <= REFUSED.get(name, set()), failed
 

@@ -1,4 +1,4 @@
-"""What an import says at its end, in one table: what came in and how strong its checks are, what was left out and why."""
+"""What an import says at its end: what came in and how strong its checks are, what was left out and why."""
 
 import re
 from collections import Counter
@@ -39,7 +39,10 @@ class ImportTable:
         self.tests[kind] += check.different_tests()
         most = 16 * Limits().output_bytes
         if check.effective().largest_output() > most:
-            self._note(task, f"have an expected output of more than {most >> 20} MiB, which no program may print: none can pass")
+            self._note(
+                task,
+                f"have an expected output of more than {most >> 20} MiB, which no program may print: none can pass",
+            )
         if not task.reference.strip() and not check.rewards_alone and check.answer != "label":
             self._note(task, "have no reference: nobody has shown that they can be solved")
         if "unverifiable" in task.metadata:

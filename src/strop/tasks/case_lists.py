@@ -25,9 +25,7 @@ def says_kind(cases: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def check_of(
-    cases: Any, where: str, entry_point: str = "", starter: str = ""
-) -> tuple[IoCheck, WrittenForm]:
+def check_of(cases: Any, where: str, entry_point: str = "", starter: str = "") -> tuple[IoCheck, WrittenForm]:
     """The check of a list of test cases, all of one type and function; `entry_point` where none is named.
 
     Raises UserError.
@@ -39,8 +37,8 @@ def check_of(
     if len(kinds) > 1 or not kinds <= {*_PROGRAM, *_FUNCTION} or len(names) != 1:
         listed = ", ".join(sorted(kinds))[:80]
         raise UserError(
-            f"{where}: test cases must be of one type, stdin_stdout or function_call (or stdin, functional), and of one "
-            f"function, not {listed}"
+            f"{where}: test cases must be of one type, stdin_stdout or function_call (or stdin, functional), and of "
+            f"one function, not {listed}"
         )
     tests: dict[str, Any] = {
         "inputs": [case.get("input") for case in cases],
@@ -49,7 +47,9 @@ def check_of(
     if kinds <= {*_FUNCTION}:
         name = names.pop() or entry_point
         if not name:
-            raise UserError(f"{where}: the tests are calls ({kinds.pop()}) and name no function: add func_name")
+            raise UserError(
+                f"{where}: the tests are calls ({kinds.pop()}) and name no function: add func_name"
+            )
         tests["fn_name"] = name
     return io_tests.read_tests(tests, starter, where)
 

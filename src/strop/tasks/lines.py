@@ -102,7 +102,7 @@ def _in_utf8(blocks: Iterator[bytes], damage: _Damage) -> Iterator[bytes]:
             yield decoder.decode(block).encode()
         yield decoder.decode(b"", final=not damage.text).encode()
     except UnicodeError as error:
-        damage.text = f"it is not sound {name.upper()}: {error.reason if isinstance(error, UnicodeDecodeError) else error}"
+        damage.text = f"it is not sound {name.upper()}: {getattr(error, 'reason', error)}"
 
 
 def _gzip_blocks(file: gzip.GzipFile, damage: _Damage) -> Iterator[bytes]:

@@ -38,7 +38,14 @@ def joined(code: Any) -> str:
 
 
 def check_of(
-    tests: Any, setup: str, entry_point: str, where: str, *, language: str = "python", reference: str = "", starter: str = ""
+    tests: Any,
+    setup: str,
+    entry_point: str,
+    where: str,
+    *,
+    language: str = "python",
+    reference: str = "",
+    starter: str = "",
 ) -> Check:
     """The check that a column of tests makes. Raises UserError, one line, for tests that cannot be played as meant."""
     check = _of_values(tests, entry_point, where, starter)
@@ -72,7 +79,8 @@ def _of_values(tests: Any, entry_point: str, where: str, starter: str) -> Check 
         ]
         return CasesCheck(entry_point=known(entry_point, where), cases=cases)
     plain = [
-        {**t, "input": t.get("stdin", t.get("input")), "output": t.get("stdout", t.get("output"))} for t in tests
+        {**t, "input": t.get("stdin", t.get("input")), "output": t.get("stdout", t.get("output"))}
+        for t in tests
     ]
     if case_lists.says_kind(plain):
         return case_lists.check_of(plain, where, entry_point, starter)[0]
@@ -130,7 +138,9 @@ def _is_docstring(body: Sequence[ast.stmt]) -> bool:
 def _calls_checker(body: Sequence[ast.stmt]) -> bool:
     """Whether it is a call of something like `check(f)` or `test_f()`, which asserts elsewhere."""
     calls = [s.value.func for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
-    names = [f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else "" for f in calls]
+    names = [
+        f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else "" for f in calls
+    ]
     return any(name.startswith(("check", "test", "assert", "run", "main")) for name in names)
 
 
@@ -142,7 +152,8 @@ def is_suite(tree: ast.Module) -> bool:
         return True
     functions = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name.startswith("test")]
     return any(f.name not in called and not _required(f) for f in functions) or any(
-        node.name.startswith("Test") and any(isinstance(n, ast.FunctionDef) for n in node.body) for node in classes
+        node.name.startswith("Test") and any(isinstance(n, ast.FunctionDef) for n in node.body)
+        for node in classes
     )
 
 
@@ -163,7 +174,9 @@ def suite(code: str, tree: ast.Module, entry_point: str, where: str, reference: 
         bound = {name for statement in tree.body for name in pysource.bound_names(statement)}
         wanted = sorted((pysource.used_names(tree) & names) - bound)
         if not wanted:
-            raise UserError(f"{where}: the tests are a suite and use no name of the answer: map 'reference' or 'entry_point'")
+            raise UserError(
+                f"{where}: the tests are a suite and use no name of the answer: map 'reference' or 'entry_point'"
+            )
         code = pysource.below(f"from {path} import {', '.join(wanted)}\n", code)
     files = {SUITE: code.rstrip("\n") + "\n"}
     try:
@@ -184,7 +197,10 @@ def _home(node: ast.stmt | ast.AST) -> str:
 def _module(tree: ast.Module, names: set[str]) -> str:
     """The module that the suite imports the answer from: one that nobody has, perhaps with the answer's names in it."""
     homes = [
-        (_home(node), {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set[str]())
+        (
+            _home(node),
+            {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set[str](),
+        )
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom | ast.Import)
     ]
@@ -194,4 +210,10 @@ def _module(tree: ast.Module, names: set[str]) -> str:
 
 
 def _usual(home: str) -> bool:
-    return home in sys.stdlib_module_names or home in ("pytest", "hypothesis", "numpy", "pandas", "parameterized")
+    return home in sys.stdlib_module_names or home in (
+        "pytest",
+        "hypothesis",
+        "numpy",
+        "pandas",
+        "parameterized",
+    )

@@ -43,8 +43,9 @@ def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
         return read(Path(rest).expanduser(), report)
     path = Path(place).expanduser()
     if not path.is_dir() and not _is_known(path):
+        endings = ", ".join((*jsonl.SUFFIXES, *tables.SUFFIXES))
         raise UserError(
-            f"cannot tell what {place!r} holds: name a file that ends in {', '.join((*jsonl.SUFFIXES, *tables.SUFFIXES))} (perhaps "
+            f"cannot tell what {place!r} holds: name a file that ends in {endings} (perhaps "
             "with .gz or .zst) or .parquet, a folder of such files, or hub:ID"
         )
     return chain.from_iterable(_read_file(Path(file).expanduser(), report) for file in parts(place))

@@ -19,8 +19,8 @@ COLUMNS = (
     "id", "statement", "signature", "reference", "tests", "setup", "entry_point", "prompt", "topic", "level", "language"
 )  # fmt: skip
 """What a column mapping may name. `tests` holds assert statements, or a list of them; or cases with `args` and
-`expected`; or `stdin` and `stdout` (also called `input` and `output`); or a suite of unittest or pytest. `setup` is test code that
-comes first. `level` is 0 to 5 or a word (see `strop.tasks.levels`)."""
+`expected`; or `stdin` and `stdout` (also called `input` and `output`); or a suite of unittest or pytest. `setup` is
+test code that comes first. `level` is 0 to 5 or a word (see `strop.tasks.levels`)."""
 
 
 def suggestion(word: str, known: list[str] | tuple[str, ...]) -> str:

@@ -32,7 +32,9 @@ def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str
     UserError for a file that cannot be opened or whose first line names a column twice or not at all.
     """
     csv.field_size_limit(MAX_ROW)
-    found = csv.reader(_texts(path, report), delimiter="\t" if _bare(path).endswith(".tsv") else ",", strict=True)
+    found = csv.reader(
+        _texts(path, report), delimiter="\t" if _bare(path).endswith(".tsv") else ",", strict=True
+    )
     names: list[str] = []
     while True:
         where = f"{path}:{found.line_num + 1}"

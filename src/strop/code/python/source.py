@@ -61,7 +61,9 @@ def below(preamble: str, code: str) -> str:
     at = 0
     if "__future__" in code:
         with contextlib.suppress(*UNPARSABLE):
-            future = [n for n in tree_of(code).body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+            future = [
+                n for n in tree_of(code).body if isinstance(n, ast.ImportFrom) and n.module == "__future__"
+            ]
             at = max((node.end_lineno or 0 for node in future), default=0)
     lines = code.split("\n")
     return "\n".join([*lines[:at], preamble.rstrip(), *lines[at:]])

@@ -38,7 +38,9 @@ class CommandCheck(CheckBase):
         return sum(step.stage == "test" for step in self.steps)
 
     def largest_output(self) -> int:
-        return max((len(step.stdout.encode(errors="replace")) for step in self.steps if step.stdout), default=0)
+        return max(
+            (len(step.stdout.encode(errors="replace")) for step in self.steps if step.stdout), default=0
+        )
 
     def strength(self) -> str:
         """A step without an expected output proves an exit status, which the answer's own code can choose."""

@@ -1,9 +1,10 @@
 """CodeContests and open-r1's Codeforces: contest problems, programs that read and print.
 
 CodeContests (CC BY 4.0): data set deepmind/code_contests; Li et al. 2022, arXiv:2203.07814. Rows: name, description,
-public_tests, private_tests, generated_tests (`{"input": [...], "output": [...]}` each), source, difficulty, solutions and
-incorrect_solutions (`{"language": [...], "solution": [...]}`), cf_contest_id, cf_index, cf_points, cf_rating, cf_tags,
-is_description_translated, untranslated_description, time_limit, memory_limit_bytes, input_file, output_file.
+public_tests, private_tests, generated_tests (`{"input": [...], "output": [...]}` each), source, difficulty,
+solutions and incorrect_solutions (`{"language": [...], "solution": [...]}`), cf_contest_id, cf_index, cf_points,
+cf_rating, cf_tags, is_description_translated, untranslated_description, time_limit, memory_limit_bytes, input_file,
+output_file.
 
 1. The public tests are shown and come first (`metadata.base_tests`). The reference is the first solution in Python 3
    (language 3), up to four further ones are `metadata.references`; the other solutions are not kept.
@@ -11,7 +12,8 @@ is_description_translated, untranslated_description, time_limit, memory_limit_by
 
 Codeforces (CC BY 4.0): data set open-r1/codeforces. Rows: id, contest_id, contest_start, index, title, description,
 input_format, output_format, interaction_format, note, examples, rating, tags, official_tests,
-official_tests_complete, input_mode (`stdio` or `file`), generated_checker, executable, time_limit, memory_limit and more.
+official_tests_complete, input_mode (`stdio` or `file`), generated_checker, executable, time_limit, memory_limit and
+more.
 
 3. `official_tests` judge; those among the examples are shown. The set has no solutions.
 4. Left out, each with its line: problems that need a checker (`generated_checker`), which is a program of its own that
@@ -54,7 +56,9 @@ def _read_contests(row: Row, where: str) -> Iterator[Task]:
         raise UserError(f"{where}: the task has no tests: {', '.join(_TESTS)} are empty")
     solved = mapping(row, "solutions", where, default={})
     codes = zip(solved.get("language") or (), solved.get("solution") or (), strict=False)
-    answers = [code for language, code in codes if language == _PYTHON3 and isinstance(code, str)][:_REFERENCES]
+    answers = [code for language, code in codes if language == _PYTHON3 and isinstance(code, str)][
+        :_REFERENCES
+    ]
     shown = len(tests["public_tests"])
     task = Task(
         id=f"code-contests/{name}",
@@ -79,7 +83,9 @@ def _write_contests(task: Task) -> dict[str, Any]:
     kept, check = original(task), _runs(task, "code-contests")
     counts = kept.pop("counts", {})
     shown = sum(case.shown for case in check.cases)
-    private = int(counts.get("private_tests", 0)) if sum(counts.values()) == len(check.cases) else len(check.cases)
+    private = (
+        int(counts.get("private_tests", 0)) if sum(counts.values()) == len(check.cases) else len(check.cases)
+    )
     parts = (check.cases[:shown], check.cases[shown : shown + private], check.cases[shown + private :])
     answers = [task.reference, *task.metadata.get("references", [])] if task.reference else []
     return {
@@ -120,7 +126,9 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
     if text(row, "input_mode", where, default="stdio") == "file":
         raise UserError(f"{where}: the program reads a file (input_mode): left out")
     if text(row, "generated_checker", where, default="").strip():
-        raise UserError(f"{where}: it needs a checker of its own (generated_checker), which is not run here: left out")
+        raise UserError(
+            f"{where}: it needs a checker of its own (generated_checker), which is not run here: left out"
+        )
     examples = _texts_of(row, "examples", where)
     tests = list(dict.fromkeys([*examples, *_texts_of(row, "official_tests", where)]))
     if len(tests) <= len(set(examples)):
@@ -130,7 +138,11 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
         if told := text(row, field, where, default="").strip():
             parts.append(f"{heading}\n{told}")
     start = row.get("contest_start")
-    day = datetime.fromtimestamp(start, UTC).date().isoformat() if isinstance(start, int) and 0 < start < 1 << 33 else ""
+    day = (
+        datetime.fromtimestamp(start, UTC).date().isoformat()
+        if isinstance(start, int) and 0 < start < 1 << 33
+        else ""
+    )
     yield with_original(
         Task(
             id=f"codeforces/{name}",
@@ -155,14 +167,18 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
 def _texts_of(row: Row, name: str, where: str) -> list[tuple[str, str]]:
     found = items(row, name, where, default=[])
     for test in found:
-        if not isinstance(test, Mapping) or not all(isinstance(test.get(k), str) for k in ("input", "output")):
+        if not isinstance(test, Mapping) or not all(
+            isinstance(test.get(k), str) for k in ("input", "output")
+        ):
             raise UserError(f"{where}: field {name!r} must hold tests with input and output, both text")
     return [(test["input"], test["output"]) for test in found]
 
 
 def _write_codeforces(task: Task) -> dict[str, Any]:
     kept, check = original(task), _runs(task, "codeforces")
-    examples = kept.get("examples") or [{"input": c.stdin, "output": c.stdout} for c in check.cases if c.shown]
+    examples = kept.get("examples") or [
+        {"input": c.stdin, "output": c.stdout} for c in check.cases if c.shown
+    ]
     return {
         "title": task.metadata.get("title", ""),
         "description": task.statement,

@@ -1,12 +1,12 @@
 """CRUXEval (MIT): what a function returns for an input, and an input for which it returns a value.
 
-Reference: github.com/facebookresearch/cruxeval; Gu et al. 2024, arXiv:2401.03065. Rows: code (a function `f`), input (the
-arguments as Python writes them), output (the value likewise), id.
+Reference: github.com/facebookresearch/cruxeval; Gu et al. 2024, arXiv:2401.03065. Rows: code (a function `f`), input
+(the arguments as Python writes them), output (the value likewise), id.
 
 1. A row makes two tasks, `ID/output` and `ID/input`. An answer is a function `answer()`: for the output it returns the
    value, for the input the list of arguments, of which any will do for which `f` returns the output.
-2. `f` runs with the tests, never the answer. But nothing stops an answer from computing what it is to predict, with a copy of
-   the function; an import says so. The original takes a literal only.
+2. `f` runs with the tests, never the answer. But nothing stops an answer from computing what it is to predict, with a
+   copy of the function; an import says so. The original takes a literal only.
 3. Arguments that are no literals (a function, a range) do not cross from an answer: such rows make the first task only.
 4. A row is written once, from either task. Splits keep both on one side (`metadata.pair`).
 """
@@ -26,8 +26,8 @@ from strop.tasks.rows import Row
 _FIELDS = ("id", "code", "input", "output")
 _WARNING = "can be solved by running the given function inside the answer, not only by predicting"
 _ASKED = {
-    "output": "Which value does f({input}) return? Do not run the code. Write a function answer() that returns this value, "
-    "written as a literal.",
+    "output": "Which value does f({input}) return? Do not run the code. Write a function answer() that returns this "
+    "value, written as a literal.",
     "input": "For which arguments does f return {output}? Do not run the code. Write a function answer() that returns "
     "the list of the arguments, written as literals; any that lead to this value will do.",
 }
@@ -39,7 +39,9 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         arguments = _positional(code, given)
         tree_of(wanted)
     except UNPARSABLE as error:
-        raise UserError(f"{where}: no function f with an input and an output: {' '.join(str(error).split())[:100]}") from error
+        raise UserError(
+            f"{where}: no function f with an input and an output: {' '.join(str(error).split())[:100]}"
+        ) from error
     tests = {
         "output": (f"{code}\n\nassert answer() == {wanted}\nassert answer() == f({given})\n", wanted),
         "input": (f"{code}\n\nassert f(*answer()) == {wanted}\n", arguments),

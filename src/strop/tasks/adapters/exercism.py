@@ -31,9 +31,9 @@ from strop.core.task import Task
 from strop.tasks.adapters import Adapter, exercise_files
 from strop.tasks.adapters.exercise_files import chosen, inline, manifest
 from strop.tasks.adapters.fields import has
-from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop.tasks.bounded import parse_toml
 from strop.tasks.rows import Row
+from strop.tasks.suite_tests import UnreadableTests, test_ids
 
 _PYTHON_EXAMPLES = (".meta/example.py", ".meta/exemplar.py")
 
@@ -118,7 +118,9 @@ _NOT_OURS = {"std", "core", "alloc", "crate", "self", "super"}
 
 def _judging(slug: str, tests: dict[str, str], where: str) -> str:
     """The test file named after the exercise, with or without marks between its words. Raises UserError."""
-    files = [name for name in tests if name.startswith("tests/") and name.endswith(".rs") and name.count("/") == 1]
+    files = [
+        name for name in tests if name.startswith("tests/") and name.endswith(".rs") and name.count("/") == 1
+    ]
     plain = slug.replace("_", "")
     named = [name for name in files if name[6:-3].replace("-", "").replace("_", "") == plain]
     found = [f"tests/{slug}.rs"] if f"tests/{slug}.rs" in tests else named
@@ -160,7 +162,10 @@ def _write_rust(task: Task) -> dict[str, Any]:
     if check is None or not check.crate:
         raise UserError(f"task {task.id!r} has no integration tests: the format exercism-rust cannot hold it")
     known = {name: code for name, code in kept.get("tests", {}).items() if name.startswith("tests/")}
-    path = next((name for name, code in known.items() if _IGNORE.sub("", code) == check.tests), f"tests/{check.crate}.rs")
+    path = next(
+        (name for name, code in known.items() if _IGNORE.sub("", code) == check.tests),
+        f"tests/{check.crate}.rs",
+    )
     before = known.get(path, "")
     tests = {} if before and _IGNORE.sub("", before) == check.tests else {path: check.tests}
     stub = {_RUST_STUB: task.signature} if task.signature else {}

@@ -55,7 +55,9 @@ def task_of(row: dict[str, str]) -> Task:
         statement=ast.get_docstring(node) or "",
         signature=pysource.signature_of(prompt, entry_point),
         reference=reference,
-        check=AssertsCheck(entry_point=entry_point, code=code, helpers=called_helpers(reference, entry_point, code)),
+        check=AssertsCheck(
+            entry_point=entry_point, code=code, helpers=called_helpers(reference, entry_point, code)
+        ),
         source=f"humaneval/{row['task_id']}",
         prompt=prompt,
     )

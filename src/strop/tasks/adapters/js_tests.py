@@ -1,8 +1,8 @@
 """Tests of JavaScript functions, taken apart without being run: calls that go into the answer's process, and values.
 
-`console.assert(CALL === VALUE)` (HumanEval-X) and `var x0 = CALL; var v0 = VALUE;` (MBXP) become calls whose results node
-prints as JSON, one a line; they are compared outside. Where one test of a task has another form (a loop, a difference that
-is allowed) all of them run in the answer's process, whose exit status is all that is known.
+`console.assert(CALL === VALUE)` (HumanEval-X) and `var x0 = CALL; var v0 = VALUE;` (MBXP) become calls whose results
+node prints as JSON, one a line; they are compared outside. Where one test of a task has another form (a loop, a
+difference that is allowed) all of them run in the answer's process, whose exit status is all that is known.
 """
 
 import ast
@@ -67,7 +67,9 @@ def check_of(test: str) -> CommandCheck:
     except ValueError:
         files = {"run.js": _WHOLE, "tests.js": test}
         if "lodash" in test:
-            files["tests.js"] = _EQUAL + re.sub(r"^.*require\(['\"]lodash['\"]\).*$", "const _ = {isEqual: same};", test, flags=re.M)
+            files["tests.js"] = _EQUAL + re.sub(
+                r"^.*require\(['\"]lodash['\"]\).*$", "const _ = {isEqual: same};", test, flags=re.M
+            )
         step = CommandStep(stage="test", argv=[*NODE, "run.js"])
         return CommandCheck(path="answer.js", files=files, steps=[build, step])
     step = CommandStep(stage="test", argv=[*NODE, "run.js"], stdout=printed)
@@ -79,7 +81,9 @@ def _blocks(test: str) -> Iterator[tuple[str, Any]]:
     """(call with its arguments, value) of MBXP's blocks. Raises ValueError for another form."""
     found = list(
         re.finditer(
-            r"((?:^var arg\d+ = .*;\n)*)^var x(\d+) = (.*);\n^var v\2 = (.*);\n^if\(!compare\(x\2, v\2\)\)\{", test, re.M
+            r"((?:^var arg\d+ = .*;\n)*)^var x(\d+) = (.*);\n^var v\2 = (.*);\n^if\(!compare\(x\2, v\2\)\)\{",
+            test,
+            re.M,
         )
     )
     if len(found) != len(re.findall(r"^var x\d+ =", test, re.M)):
@@ -148,7 +152,9 @@ def literal(text: str) -> Any:
         pass
     words = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
     parts = re.split(r"('(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")", text)
-    parts[::2] = [re.sub(r"\b(true|false|null|undefined)\b", lambda m: words[m[0]], part) for part in parts[::2]]
+    parts[::2] = [
+        re.sub(r"\b(true|false|null|undefined)\b", lambda m: words[m[0]], part) for part in parts[::2]
+    ]
     parts[1::2] = [part.replace("\\$", "$") for part in parts[1::2]]
     try:
         value = ast.literal_eval("".join(parts))
@@ -180,7 +186,11 @@ def _json(value: Any) -> str:
         return f"[{','.join(map(_json, value))}]"
     if isinstance(value, dict):
         pairs = sorted(((str(key), item) for key, item in value.items()), key=lambda pair: key_order(pair[0]))
-        return "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_json(item)}" for key, item in pairs) + "}"
+        return (
+            "{"
+            + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_json(item)}" for key, item in pairs)
+            + "}"
+        )
     if not isinstance(value, str | int | None):
         raise ValueError("no value of JSON")
     return json.dumps(value, ensure_ascii=False)

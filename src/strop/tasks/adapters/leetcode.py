@@ -1,18 +1,18 @@
 """LeetCodeDataset and DebugBench: problems of LeetCode, as methods of a class `Solution`.
 
 LeetCodeDataset (Apache-2.0): data set newfacade/LeetCodeDataset; Xia et al. 2025, arXiv:2504.14655. Rows: task_id,
-question_id, difficulty, tags, problem_description, starter_code, estimated_date, prompt (the site's imports, and helpers
-for lists and trees), completion, entry_point (`Solution().NAME`), test (a function `check(candidate)`), input_output, query,
-response.
+question_id, difficulty, tags, problem_description, starter_code, estimated_date, prompt (the site's imports, and
+helpers for lists and trees), completion, entry_point (`Solution().NAME`), test (a function `check(candidate)`),
+input_output, query, response.
 
-1. Each assert of `check` is one test. The imports of `prompt` stand above every answer, as in the original harness, which
-   runs all three as one program.
+1. Each assert of `check` is one test. The imports of `prompt` stand above every answer, as in the original harness,
+   which runs all three as one program.
 2. Tests that build linked lists or trees hand objects of their own to the answer, which do not cross; such rows are
    left out, each with its line.
 
 DebugBench (Apache-2.0): data set Rtian/DebugBench; Tian et al. 2024, arXiv:2401.04621. Rows: slug, category, subtype,
-language (cpp, java, python3), level, release_time, question, examples (texts), constraints, solution, solution_explanation,
-bug_explanation, buggy_code.
+language (cpp, java, python3), level, release_time, question, examples (texts), constraints, solution,
+solution_explanation, bug_explanation, buggy_code.
 
 3. The set has no tests: its authors sent answers to the site. What its examples show are the tests here, all of them
    shown; an audit says so (`leak-tests`). Rows whose examples are not calls with JSON values, and other languages
@@ -52,10 +52,12 @@ def _read_leetcode(row: Row, where: str) -> Iterator[Task]:
         code = _asserts(text(row, "test", where), named[1])
         imports = _imports(text(row, "prompt", where, default=""))
     except UNPARSABLE as error:
-        raise UserError(f"{where}: the tests are no check(candidate) in Python: {' '.join(str(error).split())[:100]}") from error
+        raise UserError(
+            f"{where}: the tests are no check(candidate) in Python: {' '.join(str(error).split())[:100]}"
+        ) from error
     if held := sorted(name for name in _OBJECTS if re.search(rf"\b{name}\b", code)):
         raise UserError(
-            f"{where}: its tests hand over objects of their own ({held[0]}), which do not cross into the answer: left out"
+            f"{where}: its tests hand over objects of their own ({held[0]}), which do not cross: left out"
         )
     day, level = str(row.get("estimated_date") or "")[:10], text(row, "difficulty", where, default="")
     task = Task(
@@ -74,7 +76,9 @@ def _read_leetcode(row: Row, where: str) -> Iterator[Task]:
 
 def _asserts(test: str, name: str) -> str:
     """The body of `check(candidate)` as top-level code that calls the function by its name. Raises ValueError."""
-    found = [node for node in tree_of(test).body if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    found = [
+        node for node in tree_of(test).body if isinstance(node, ast.FunctionDef) and node.name == "check"
+    ]
     if not found or not any(isinstance(node, ast.Assert) for node in found[0].body):
         raise ValueError("no asserts in a function check")
     given = {argument.arg for argument in found[0].args.args}
@@ -93,7 +97,9 @@ def _imports(prompt: str) -> str:
 def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
     if "starter_code" not in kept and "buggy_code" not in kept:
-        raise UserError(f"task {task.id!r} comes from another set: its tests in this set's form are not known")
+        raise UserError(
+            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
+        )
     return kept
 
 
@@ -113,12 +119,16 @@ _ARGUMENT = re.compile(r"(?:^|,\s*)([A-Za-z_]\w*)\s*=\s*")
 def _read_debugbench(row: Row, where: str) -> Iterator[Task]:
     slug, language = text(row, "slug", where), text(row, "language", where).lower()
     if language not in ("python3", "python"):
-        raise UserError(f"{where}: {language} has no tests that can be run: the set's examples are read for Python")
+        raise UserError(
+            f"{where}: {language} has no tests that can be run: the set's examples are read for Python"
+        )
     solution, broken = text(row, "solution", where), text(row, "buggy_code", where)
     examples = [str(one) for one in items(row, "examples", where, default=[])]
     try:
         entry = _method(solution)
-        cases = [_case(example, f"{where}: example {number}") for number, example in enumerate(examples, start=1)]
+        cases = [
+            _case(example, f"{where}: example {number}") for number, example in enumerate(examples, start=1)
+        ]
     except UNPARSABLE as error:
         raise UserError(f"{where}: no test can be read: {' '.join(str(error).split())[:100]}") from error
     if not cases:
@@ -126,7 +136,11 @@ def _read_debugbench(row: Row, where: str) -> Iterator[Task]:
     level, subtype = text(row, "level", where, default=""), text(row, "subtype", where, default="")
     told = [text(row, "question", where), *examples, text(row, "constraints", where, default="")]
     start = row.get("release_time")
-    day = datetime.fromtimestamp(start, UTC).date().isoformat() if isinstance(start, int) and 0 < start < 1 << 33 else ""
+    day = (
+        datetime.fromtimestamp(start, UTC).date().isoformat()
+        if isinstance(start, int) and 0 < start < 1 << 33
+        else ""
+    )
     task = Task(
         id=f"debugbench/{slug}/{text(row, 'category', where, default='')}/{subtype}".replace(" ", "-"),
         family="repair",
@@ -144,7 +158,9 @@ def _read_debugbench(row: Row, where: str) -> Iterator[Task]:
 def _method(code: str) -> str:
     """The method of the class `Solution` that the site calls: the last public one. Raises ValueError."""
     classes = [n for n in tree_of(code).body if isinstance(n, ast.ClassDef) and n.name == "Solution"]
-    methods = [n.name for node in classes for n in node.body if isinstance(n, ast.FunctionDef) and n.name[0] != "_"]
+    methods = [
+        n.name for node in classes for n in node.body if isinstance(n, ast.FunctionDef) and n.name[0] != "_"
+    ]
     if len(methods) != 1:
         raise ValueError(f"class Solution has {len(methods)} methods, wanted one")
     return methods[0]
@@ -159,7 +175,9 @@ def _case(example: str, where: str) -> Case:
     ends = [*(name.start() for name in names[1:]), len(match[1])]
     values = [match[1][name.end() : end].strip() for name, end in zip(names, ends, strict=True)]
     return Case(
-        args=[parse_json(value, where) for value in values], expected=parse_json(match[2].strip(), where), shown=True
+        args=[parse_json(value, where) for value in values],
+        expected=parse_json(match[2].strip(), where),
+        shown=True,
     )
 
 

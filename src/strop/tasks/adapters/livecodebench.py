@@ -39,9 +39,9 @@ FIELDS = (
     "difficulty", "public_test_cases", "private_test_cases", "metadata",
 )  # fmt: skip
 _IMPORTED = (
-    "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json "
-    "builtins typing"
-).split()
+    "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics", "itertools",
+    "functools", "operator", "io", "sys", "json", "builtins", "typing",
+)  # fmt: skip
 """Modules whose names the harness imports, in its order: of two of a name the later counts."""
 _BY_NAME = sorted({*_IMPORTED, "time"} - {"builtins", "typing"})
 PREAMBLE = "".join(

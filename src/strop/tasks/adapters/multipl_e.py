@@ -229,7 +229,9 @@ def _json(value: Any) -> str:
     if isinstance(value, list):
         return f"[{','.join(map(_json, value))}]"
     if isinstance(value, dict):
-        return "{" + ",".join(f"{_json(key)}:{_json(value[key])}" for key in sorted(value, key=key_order)) + "}"
+        return (
+            "{" + ",".join(f"{_json(key)}:{_json(value[key])}" for key in sorted(value, key=key_order)) + "}"
+        )
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,9 +1,9 @@
-"""R2E-Gym: commits of repositories as issues, each with an image. Tasks are carried, not played: their verdict is *error*.
+"""R2E-Gym: commits of repositories as issues, each with an image. Carried, not played: a verdict is *error*.
 
-Reference: data sets R2E-Gym/R2E-Gym-Subset and its kin (Apache-2.0); Jain et al. 2025, arXiv:2504.07164. Rows: repo_name,
-docker_image, commit_hash, parsed_commit_content (JSON text), execution_result_content (JSON text), modified_files,
-modified_entity_summaries, relevant_files, num_non_test_files, num_non_test_func_methods, num_non_test_lines, prompt,
-problem_statement, expected_output_json (JSON text: test id to status).
+Reference: data sets R2E-Gym/R2E-Gym-Subset and its kin (Apache-2.0); Jain et al. 2025, arXiv:2504.07164. Rows:
+repo_name, docker_image, commit_hash, parsed_commit_content (JSON text), execution_result_content (JSON text),
+modified_files, modified_entity_summaries, relevant_files, num_non_test_files, num_non_test_func_methods,
+num_non_test_lines, prompt, problem_statement, expected_output_json (JSON text: test id to status).
 
 1. The tests are those of `expected_output_json` that must be reported as PASSED. Which of them fail before is not said,
    so all are in `failing`.
@@ -52,6 +52,8 @@ R2E_GYM = Adapter(
     name="r2e-gym",
     about="R2E-Gym: commits of repositories as issues, as records",
     read=_read,
-    fits=lambda row: has(row, repo_name=str, docker_image=str, commit_hash=str) and "expected_output_json" in row,
+    fits=lambda row: (
+        has(row, repo_name=str, docker_image=str, commit_hash=str) and "expected_output_json" in row
+    ),
     write=_write,
 )

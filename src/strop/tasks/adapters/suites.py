@@ -38,7 +38,9 @@ def _suite(test: str, entry: str, reference: str, where: str) -> Any:
 def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
     if "test" not in kept:
-        raise UserError(f"task {task.id!r} comes from another set: its tests in this set's form are not known")
+        raise UserError(
+            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
+        )
     return kept
 
 

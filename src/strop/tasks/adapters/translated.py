@@ -38,7 +38,9 @@ def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> 
     """The check, and why there is none that can be played. Raises one of UNPARSABLE."""
     if language == "python":
         code = test_code(prompt, entry, re.sub(rf"^check\({entry}\)\s*$", "", test, flags=re.M))
-        return AssertsCheck(entry_point=entry, code=code, helpers=called_helpers(prompt + solution, entry, code)), ""
+        return AssertsCheck(
+            entry_point=entry, code=code, helpers=called_helpers(prompt + solution, entry, code)
+        ), ""
     if language == "javascript":
         return js_tests.check_of(test), ""
     if language == "c++":
@@ -48,7 +50,9 @@ def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> 
             CommandStep(stage="build", argv=[*build, *libraries]),
             CommandStep(stage="test", argv=["./tests"]),
         ]
-        return CommandCheck(path="answer.hpp", files={"tests.cpp": f'#include "answer.hpp"\n{test}'}, steps=steps), ""
+        return CommandCheck(
+            path="answer.hpp", files={"tests.cpp": f'#include "answer.hpp"\n{test}'}, steps=steps
+        ), ""
     if language == "rust":
         return RustCheck(tests=closed(test), crates=_crates(prompt + solution, test)), ""
     reason = f"{language} has no toolchain here that keeps expected values from the answer"
@@ -81,7 +85,9 @@ def _prose(prompt: str, language: str, entry: str) -> str:
     return "\n".join(re.sub(r"^\s*(?:\*\s?)+", "", line).strip() for line in lines).strip() or prompt
 
 
-def _task(row: Row, where: str, language: str, name: str, solution: str, entry: str, source: str) -> Iterator[Task]:
+def _task(
+    row: Row, where: str, language: str, name: str, solution: str, entry: str, source: str
+) -> Iterator[Task]:
     prompt, test = text(row, "prompt", where), text(row, "test", where)
     if not test.strip():
         raise UserError(f"{where}: the task has no tests: field 'test' is empty")
@@ -93,7 +99,9 @@ def _task(row: Row, where: str, language: str, name: str, solution: str, entry: 
         check, reason = _check(language, prompt, solution, test, entry)
         statement = _prose(prompt, language, entry)
     except UNPARSABLE as error:
-        raise UserError(f"{where}: prompt or test is no {language}: {' '.join(str(error).split())[:100]}") from error
+        raise UserError(
+            f"{where}: prompt or test is no {language}: {' '.join(str(error).split())[:100]}"
+        ) from error
     lines = [line for line in prompt.splitlines() if line.strip()]
     if language == "javascript" and solution.strip():
         whole = prompt + solution
@@ -115,7 +123,9 @@ def _task(row: Row, where: str, language: str, name: str, solution: str, entry: 
 def _write(task: Task) -> dict[str, Any]:
     kept = original(task)
     if "task_id" not in kept:
-        raise UserError(f"task {task.id!r} comes from another set: its tests in this set's form are not known")
+        raise UserError(
+            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
+        )
     return kept
 
 

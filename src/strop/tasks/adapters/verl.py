@@ -2,8 +2,9 @@
 
 Reference: verl, "Prepare Data for Post-Training"; the code sets of code-r1 and of verl's prime_code reward. Rows:
 data_source, prompt [{"role", "content"}], ability, reward_model {"style": "rule", "ground_truth"}, extra_info {"split",
-"index", ...}. ground_truth is JSON text: {"inputs", "outputs"} with or without "fn_name" (see `strop.tasks.io_tests`), a list of
-test cases as in `prime`, {"functional": Python code that asserts and calls the answer}, or a list of such statements.
+"index", ...}. ground_truth is JSON text: {"inputs", "outputs"} with or without "fn_name" (see `strop.tasks.io_tests`),
+a list of test cases in either form of `strop.tasks.case_lists`, {"functional": Python code that asserts and calls the
+answer}, or a list of such statements.
 
 1. The statement is what the user says; a system message is kept for writing.
 2. The id is extra_info.index where that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset in place of the data
