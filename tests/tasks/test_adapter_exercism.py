@@ -15,8 +15,8 @@ from strop.core.checks import PytestCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import ADAPTERS
-from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
 from strop.tasks.prompts import render, solution
+from strop.tasks.suite_tests import UnreadableTests, test_ids
 
 TRACKS = ("rust", "python")
 

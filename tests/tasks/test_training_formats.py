@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import ADAPTERS, io_tests, solutions, verl
-from strop.tasks.adapters.io_tests import WrittenForm
+from strop.tasks import io_tests
+from strop.tasks.adapters import ADAPTERS, solutions, verl
+from strop.tasks.io_tests import WrittenForm
 
 JSON = st.recursive(
     st.none()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Exit, Option, echo
 
 from strop.cli.options import Source, TaskFilters, columns_of, grouped, say
+from strop.cli.tasks_table import ImportTable
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,15 +32,17 @@ class WrittenFile:
 
 
 class Log:
-    """Lines on stderr about rows that are left out: the first `SHOWN`, or all."""
+    """Lines on stderr about rows that are left out: the first `SHOWN`, or all; `table` counts them by their cause."""
 
     def __init__(self, verbose: bool) -> None:
         self.count = 0
         self.verbose = verbose
+        self.table = ImportTable()
 
     def __call__(self, line: str) -> None:
         """Takes one line."""
         self.count += 1
+        self.table.left_out(line)
         if self.verbose or self.count <= SHOWN:
             tell(line)
 
@@ -93,12 +96,16 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
 
     adapter = adapter_named(to)
     log = Log(written.verbose)
-    tasks = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
-    wanted = chosen(_distinct(tasks, log), filters)
+    found = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
+    wanted = chosen(_distinct(found, log), filters)
     try:
-        count = write_format(adapter, _counted(_at_least_one(wanted, source, log)), written.output, log)
+        tasks = _counted(_at_least_one(wanted, source, log), log.table)
+        count = write_format(adapter, tasks, written.output, log)
     finally:
         log.close()
+    if to == "strop":
+        for line in log.table.lines():
+            say(line)
     echo(f"{count} tasks, {log.count} rows left out: {written.output}")
     if written.strict and log.count:
         raise Exit(1)
@@ -138,9 +145,10 @@ def _at_least_one(tasks: "Iterator[Task]", source: str, log: Log) -> "Iterator[T
         raise UserError(f"no task came through from {source!r}: {why}")
 
 
-def _counted(tasks: "Iterable[Task]") -> "Iterator[Task]":
+def _counted(tasks: "Iterable[Task]", table: ImportTable) -> "Iterator[Task]":
     """The tasks, with a line on stderr every ten thousand."""
     for number, task in enumerate(tasks, start=1):
+        table.came_in(task)
         yield task
         if number % _EVERY == 0:
             print(f"{number} tasks", file=sys.stderr)

@@ -31,6 +31,9 @@ class Metadata(TypedDict, total=False):
     thought: str
     """What is said before an edit, where a thought is asked for."""
 
+    warning: str
+    """What a pass does not show, in the words that follow "N of them" when tasks are imported."""
+
     # Single formats.
     title: str
     text: str

@@ -1,8 +1,10 @@
 """Lines of a file that may be compressed, damaged, or made to fill the memory.
 
-`.gz` and `.zst` are recognised by the name. Everything before a damaged place is still read.
+`.gz` and `.zst` are recognised by the name. Everything before a damaged place is still read. A file in UTF-16, as
+Windows' tools write it, is recognised by its first bytes and read as UTF-8.
 """
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Callable, Iterator
@@ -25,8 +27,12 @@ def fail(message: str) -> None:
     raise UserError(message)
 
 
-def read_lines(path: Path, report: Report = fail, limit: int = MAX_ROW) -> Iterator[tuple[int, bytes]]:
+def read_lines(
+    path: Path, report: Report = fail, limit: int = MAX_ROW, *, blank: bool = False
+) -> Iterator[tuple[int, bytes]]:
     """(number from 1, line without its end) of every line that is not blank. A byte order mark is dropped.
+
+    blank   blank lines too
 
     A line of more than `limit` bytes is reported and skipped, never held. Damage is reported after the lines before it;
     a torn line is left out. Raises UserError for a file that cannot be opened.
@@ -39,12 +45,12 @@ def read_lines(path: Path, report: Report = fail, limit: int = MAX_ROW) -> Itera
             blocks = _gzip_blocks(gzip.GzipFile(fileobj=file), damage)
         else:
             blocks = _zstd_blocks(file.read, damage) if path.suffix == ".zst" else _blocks(file.read, damage)
-        for number, line in _split(blocks, limit, damage):
+        for number, line in _split(_in_utf8(blocks, damage), limit, damage):
             if line is None:
                 report(f"{path}:{number}: a line of more than {size(limit)}: left out")
                 continue
             line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if not line.isspace() and line:
+            if blank or (not line.isspace() and line):
                 yield number, line
     if damage.text:
         report(f"cannot read {path} to its end: {damage.text}")
@@ -72,6 +78,31 @@ def _blocks(read: Callable[[int], bytes], damage: _Damage) -> Iterator[bytes]:
             yield block
     except OSError as error:
         damage.text = error.strerror or str(error)
+
+
+_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"),
+    (b"{\x00", "utf-16-le"), (b"[\x00", "utf-16-le"), (b"\x00{", "utf-16-be"), (b"\x00[", "utf-16-be"),
+)  # fmt: skip
+"""First bytes of files in other encodings: byte order marks, and brackets of JSON without one."""
+
+
+def _in_utf8(blocks: Iterator[bytes], damage: _Damage) -> Iterator[bytes]:
+    """The blocks, in UTF-8 where the first one shows another of Unicode's encodings."""
+    first = next(blocks, b"")
+    name = next((name for mark, name in _MARKS if first.startswith(mark)), "")
+    if not name:
+        yield first
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(name)()
+    try:
+        yield decoder.decode(first).encode()
+        for block in blocks:
+            yield decoder.decode(block).encode()
+        yield decoder.decode(b"", final=not damage.text).encode()
+    except UnicodeError as error:
+        damage.text = f"it is not sound {name.upper()}: {getattr(error, 'reason', error)}"
 
 
 def _gzip_blocks(file: gzip.GzipFile, damage: _Damage) -> Iterator[bytes]:

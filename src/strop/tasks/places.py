@@ -7,12 +7,12 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.optional import require
-from strop.tasks import jsonl, parquet
+from strop.tasks import jsonl, parquet, tables
 from strop.tasks.bounded import plain_row
 from strop.tasks.lines import Report
 from strop.tasks.rows import Row
 
-KINDS = ("jsonl", "parquet", "hub")
+KINDS = ("jsonl", "csv", "parquet", "hub")
 """A place may be written KIND:REST, where its name does not show the kind."""
 
 
@@ -26,8 +26,9 @@ def is_place(place: str) -> bool:
 def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
     """(where, row) of each row of a place; of a folder, of its files in the order of their names.
 
-    place   a path that ends in .jsonl, .ndjson or .json (each alone or with .gz or .zst) or .parquet; a folder of such
-            files; "jsonl:PATH" or "parquet:PATH" whatever the name is; "hub:ID[:CONFIG][@SPLIT]"
+    place   a path that ends in .jsonl, .ndjson, .json, .csv or .tsv (each alone or with .gz or .zst) or .parquet; a
+            folder of such files; "jsonl:PATH", "csv:PATH" or "parquet:PATH" whatever the name is;
+            "hub:ID[:CONFIG][@SPLIT]"
     report  takes one line about each row that is left out; without it the first one raises UserError
 
     Raises UserError for a place that is not there, and for a folder without such files.
@@ -38,13 +39,14 @@ def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
             raise UserError(f"{place!r} names no data set: write {kind}:{'ID' if kind == 'hub' else 'PATH'}")
         if kind == "hub":
             return _read_hub(rest, report)
-        read = parquet.read_rows if kind == "parquet" else jsonl.read_rows
+        read = {"csv": tables.read_rows, "parquet": parquet.read_rows}.get(kind, jsonl.read_rows)
         return read(Path(rest).expanduser(), report)
     path = Path(place).expanduser()
     if not path.is_dir() and not _is_known(path):
+        endings = ", ".join((*jsonl.SUFFIXES, *tables.SUFFIXES))
         raise UserError(
-            f"cannot tell what {place!r} holds: name a file that ends in {', '.join(jsonl.SUFFIXES)} (perhaps with .gz "
-            "or .zst) or .parquet, a folder of such files, or hub:ID"
+            f"cannot tell what {place!r} holds: name a file that ends in {endings} (perhaps "
+            "with .gz or .zst) or .parquet, a folder of such files, or hub:ID"
         )
     return chain.from_iterable(_read_file(Path(file).expanduser(), report) for file in parts(place))
 
@@ -55,7 +57,9 @@ def has_files(folder: Path) -> bool:
 
 
 def _read_file(path: Path, report: Report) -> Iterator[tuple[str, Row]]:
-    return parquet.read_rows(path, report) if path.suffix == ".parquet" else jsonl.read_rows(path, report)
+    if path.suffix == ".parquet":
+        return parquet.read_rows(path, report)
+    return tables.read_rows(path, report) if tables.is_table(path) else jsonl.read_rows(path, report)
 
 
 def parts(place: str) -> list[str]:
@@ -66,7 +70,7 @@ def parts(place: str) -> list[str]:
     files = _files(path)
     if not files:
         raise UserError(
-            f"the folder {path} holds no file that ends in .jsonl, .ndjson (perhaps with .gz or .zst) or .parquet"
+            f"the folder {path} holds no file that ends in .jsonl, .ndjson, .csv (perhaps with .gz or .zst) or .parquet"
         )
     return [str(file) for file in files]
 
@@ -81,7 +85,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _is_known(path: Path) -> bool:
-    return path.suffix == ".parquet" or jsonl.is_jsonl(path)
+    return path.suffix == ".parquet" or jsonl.is_jsonl(path) or tables.is_table(path)
 
 
 def _read_hub(name: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,7 +1,6 @@
 """Turns one row of a data set into a task: Strop's own task lines, and other rows by a column mapping."""
 
 import ast
-import json
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from strop.code.python import source as pysource
-from strop.core.checks import AssertsCheck, Case, CasesCheck, Check, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.tasks import mapped_tests
+from strop.tasks.levels import level_of
 
 Row = Mapping[str, Any]
 
@@ -19,7 +19,8 @@ COLUMNS = (
     "id", "statement", "signature", "reference", "tests", "setup", "entry_point", "prompt", "topic", "level", "language"
 )  # fmt: skip
 """What a column mapping may name. `tests` holds assert statements, or a list of them; or cases with `args` and
-`expected`; or `stdin` and `stdout` (also called `input` and `output`). `setup` is test code that comes first."""
+`expected`; or `stdin` and `stdout` (also called `input` and `output`); or a suite of unittest or pytest. `setup` is
+test code that comes first. `level` is 0 to 5 or a word (see `strop.tasks.levels`)."""
 
 
 def suggestion(word: str, known: list[str] | tuple[str, ...]) -> str:
@@ -51,13 +52,11 @@ def mapped_task(row: Row, columns: Mapping[str, str], where: str) -> Task:
     """The task of a foreign row: `columns` says which of its columns holds which part (see `COLUMNS`)."""
     given: dict[str, Any] = {}
     for name, column in columns.items():
-        if column not in row:
-            raise UserError(f"{where}: no column {column!r} for {name!r}{suggestion(column, list(row))}")
-        given[name] = row[column]
+        given[name] = _cell(row, name, column, where)
     prompt, reference = str(given.get("prompt") or ""), str(given.get("reference") or "")
     signature = str(given.get("signature") or "")
-    tests = _decoded(given.get("tests"))
-    setup = _joined(given.get("setup"))
+    tests = mapped_tests.decoded(given.get("tests"))
+    setup = mapped_tests.joined(given.get("setup"))
     if not tests:
         raise UserError(f"{where}: the task has no tests: column {columns.get('tests')!r} is empty")
     entry_point = str(given.get("entry_point") or "") or _entry_point(signature, reference, prompt, tests)
@@ -65,17 +64,20 @@ def mapped_task(row: Row, columns: Mapping[str, str], where: str) -> Task:
         reference = prompt + reference
     if entry_point and not signature:
         signature = _signature(prompt, entry_point) or _signature(reference, entry_point)
-    level = given.get("level")
+    language = str(given.get("language") or "python").lower()
+    level, starter = level_of(given.get("level")), str(given.get("signature") or "")
     fields = {
         "id": str(given.get("id") or ""),
         "statement": str(given.get("statement") or prompt),
         "signature": signature,
         "reference": reference,
-        "check": _check(tests, setup, entry_point, where),
+        "check": mapped_tests.check_of(
+            tests, setup, entry_point, where, language=language, reference=reference, starter=starter
+        ),
         "prompt": prompt or None,
         "topic": str(given.get("topic") or ""),
-        "level": level if isinstance(level, int) else 0,
-        "language": str(given.get("language") or "python").lower(),
+        "level": given["level"] if level is None and not isinstance(given["level"], str) else level or 0,
+        "language": language,
         "source": where,
     }
     return _validated(fields, where)
@@ -108,50 +110,15 @@ def _validated(fields: dict[str, Any], where: str) -> Task:
     return task
 
 
-def _decoded(tests: Any) -> Any:
-    """Tests that were stored as JSON text, as lists or mappings; anything else unchanged."""
-    if isinstance(tests, str) and tests.lstrip()[:1] in ("[", "{"):
-        try:
-            return json.loads(tests)
-        except ValueError:
-            return tests
-    return tests
-
-
-def _joined(code: Any) -> str:
-    return "\n".join(map(str, code)) if isinstance(code, list) else str(code or "")
-
-
-def _check(tests: Any, setup: str, entry_point: str, where: str) -> Check:
-    if isinstance(tests, Mapping):  # {"inputs": [...], "outputs": [...]}
-        pairs = zip(tests.get("inputs") or [], tests.get("outputs") or [], strict=False)
-        tests = [{"stdin": i, "stdout": o} for i, o in pairs]
-    if isinstance(tests, list) and tests and all(isinstance(t, Mapping) for t in tests):
-        if all("expected" in t for t in tests):
-            cases = [
-                Case(args=t.get("args", []), kwargs=t.get("kwargs", {}), expected=t["expected"])
-                for t in tests
-            ]
-            return CasesCheck(entry_point=_known(entry_point, where), cases=cases)
-        stdio = [(t.get("stdin", t.get("input")), t.get("stdout", t.get("output"))) for t in tests]
-        if all(isinstance(i, str) and isinstance(o, str) for i, o in stdio):
-            return StdioCheck(cases=[StdioCase(stdin=i, stdout=o) for i, o in stdio])
-    if isinstance(tests, str) or (isinstance(tests, list) and all(isinstance(t, str) for t in tests)):
-        code = "\n".join(filter(None, [setup, _joined(tests)]))
-        name = _known(entry_point, where)
-        if "def check(" in code and "\ncheck(" not in code:
-            code += f"\ncheck({name})\n"
-        return AssertsCheck(entry_point=name, code=code)
-    raise UserError(
-        f"{where}: tests of an unknown form: wanted assert statements, or cases with args and expected, "
-        "or cases with stdin and stdout"
-    )
-
-
-def _known(entry_point: str, where: str) -> str:
-    if not entry_point:
-        raise UserError(f"{where}: cannot tell which function the tests call: map a column to 'entry_point'")
-    return entry_point
+def _cell(row: Row, name: str, column: str, where: str) -> Any:
+    """A column's value; of `A+B`, where no column is called that, the texts of both below each other."""
+    if column in row:
+        return row[column]
+    several = [part.strip() for part in column.split("+")]
+    for part in several:
+        if part not in row:
+            raise UserError(f"{where}: no column {part!r} for {name!r}{suggestion(part, list(row))}")
+    return "\n".join(str(row[part]) for part in several if row[part])
 
 
 def _defined(source: str) -> list[str]:
@@ -163,7 +130,7 @@ def _entry_point(signature: str, reference: str, prompt: str, tests: Any) -> str
     header = _defined(signature.rstrip() + " ..." if signature else "")
     if header:
         return header[-1]
-    text = _joined(tests) if isinstance(tests, str | list) else ""
+    text = mapped_tests.joined(tests) if isinstance(tests, str | list) else ""
     names = _defined(prompt + reference) or _defined(reference) or _defined(prompt)
     mentioned = [n for n in names if n in text]
     return (mentioned or names or [""])[-1]

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import contextlib
 import re
 import symtable
 import warnings
@@ -53,6 +54,21 @@ def tree_of(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
+
+
+def below(preamble: str, code: str) -> str:
+    """The code with another in front of it, but behind its docstring and imports of `__future__`, if it has any."""
+    if not preamble:
+        return code
+    at = 0
+    if "__future__" in code:
+        with contextlib.suppress(*UNPARSABLE):
+            future = [
+                n for n in tree_of(code).body if isinstance(n, ast.ImportFrom) and n.module == "__future__"
+            ]
+            at = max((node.end_lineno or 0 for node in future), default=0)
+    lines = code.split("\n")
+    return "\n".join([*lines[:at], preamble.rstrip(), *lines[at:]])
 
 
 def parse(text: str) -> ast.Module:

@@ -18,7 +18,7 @@ UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 class AssertsCheck(CheckBase):
     """Trusted Python test code that calls `entry_point`; every top-level statement with an assert is one test."""
 
-    optional: ClassVar[tuple[str, ...]] = ("helpers",)
+    optional: ClassVar[tuple[str, ...]] = ("helpers", "preamble", "shown")
     answer = "function"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
     kind: Literal["asserts"] = "asserts"
@@ -26,6 +26,10 @@ class AssertsCheck(CheckBase):
     code: str
     helpers: list[str] = Field(default_factory=list)
     """Further functions of the answer that the test code may call; it sees no other names of the answer."""
+    preamble: str = ""
+    """Python code that is put above every answer, as the original grader does."""
+    shown: list[int] = Field(default_factory=list)
+    """Numbers, from 0, of the top-level assert statements that the prompt shows; the others only judge."""
 
     def test_count(self) -> int:
         return 1 if self.code.strip() else 0
@@ -46,7 +50,11 @@ class AssertsCheck(CheckBase):
         if any(isinstance(inner, ast.Assert) for node in others for inner in ast.walk(node)):
             return []
         asserts = [node for node in body if isinstance(node, ast.Assert)]
-        return [SingleTest(ast.dump(node), len(ast.unparse(node))) for node in asserts]
+        shown = set(self.shown)
+        return [
+            SingleTest(ast.dump(node), len(ast.unparse(node)), number in shown)
+            for number, node in enumerate(asserts)
+        ]
 
     def with_tests(self, numbers: Sequence[int]) -> Self:
         """Layout and comments of the rest are normalised."""
@@ -55,7 +63,18 @@ class AssertsCheck(CheckBase):
         places = [at for at, node in enumerate(body) if isinstance(node, ast.Assert)]
         left_out = {places[number] for number in gone}
         kept = [node for at, node in enumerate(body) if at not in left_out]
-        return self.model_copy(update={"code": ast.unparse(ast.Module(kept, [])) + "\n"})
+        places = [number for number in range(len(places)) if number not in gone]
+        shown = [at for at, number in enumerate(places) if number in self.shown]
+        return self.model_copy(update={"code": ast.unparse(ast.Module(kept, [])) + "\n", "shown": shown})
+
+    def examples(self, noted: Sequence[str]) -> str:
+        """The shown asserts, as the tests have them."""
+        lines = self.code.splitlines()
+        return "\n".join(
+            "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            for number, node in enumerate(_top_level(self.code))
+            if number in self.shown
+        )
 
     def functions(self) -> tuple[str, ...]:
         return (self.entry_point, *self.helpers)
@@ -83,9 +102,14 @@ class AssertsCheck(CheckBase):
         return self.code
 
     def revealed(self, text: str) -> RevealedTests:
-        lines = {squeeze(ast.unparse(node)) for node in self._asserts()}
+        told = {ast.dump(node) for at, node in enumerate(_top_level(self.code)) if at in self.shown}
+        lines = {squeeze(ast.unparse(node)) for node in self._asserts() if ast.dump(node) not in told}
         plain = squeeze(text).replace('"', "'")
-        return RevealedTests(sum(line.replace('"', "'") in plain for line in lines), len(lines), False)
+        found = sum(line.replace('"', "'") in plain for line in lines)
+        return RevealedTests(found, len(lines), bool(told))
+
+    def strength(self) -> str:
+        return "values asserted"
 
     def readable(self) -> str:
         return self.code
@@ -118,6 +142,11 @@ def _tree(code: str) -> ast.Module:
         return ast.parse(code)
     except UNREADABLE:
         return ast.Module([], [])
+
+
+def _top_level(code: str) -> list[ast.Assert]:
+    """The assert statements of the code's top level."""
+    return [node for node in _tree(code).body if isinstance(node, ast.Assert)]
 
 
 def _weight(node: ast.AST) -> int:

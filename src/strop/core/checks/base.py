@@ -159,6 +159,14 @@ class CheckBase(Record):
         """Characters of its data, for kinds whose data may be large."""
         return 0
 
+    def largest_output(self) -> int:
+        """Bytes of the longest output that a program is to print in one run."""
+        return 0
+
+    def strength(self) -> str:
+        """What a pass is evidence of, in a few words for a table."""
+        return ""
+
     def effective(self) -> "CheckBase":
         """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""
         return self

@@ -33,7 +33,7 @@ class Case(Record):
 class CasesCheck(CheckBase):
     """Call `entry_point` on each case; `expected` is compared with what it returns, outside the candidate's process."""
 
-    optional: ClassVar[tuple[str, ...]] = ("any_order", "checker")
+    optional: ClassVar[tuple[str, ...]] = ("any_order", "checker", "preamble")
     answer = "function"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
     kind: Literal["cases"] = "cases"
@@ -45,6 +45,8 @@ class CasesCheck(CheckBase):
     """Whether the items of a returned list or tuple may be in any order; outermost level only."""
     checker: str = ""
     """Trusted Python code with a function `check(args, kwargs, expected, result) -> bool`; empty = equality."""
+    preamble: str = ""
+    """Python code that is put above every answer, as the original grader does."""
 
     def test_count(self) -> int:
         return len(self.cases)
@@ -89,6 +91,9 @@ class CasesCheck(CheckBase):
 
     def readable(self) -> str:
         return "\n".join(case.model_dump_json() for case in self.cases)
+
+    def strength(self) -> str:
+        return "values judged by the task's checker" if self.checker else "values compared"
 
     def is_lenient(self) -> bool:
         return bool(self.checker or self.any_order)

@@ -37,6 +37,19 @@ class CommandCheck(CheckBase):
     def test_count(self) -> int:
         return sum(step.stage == "test" for step in self.steps)
 
+    def largest_output(self) -> int:
+        return max(
+            (len(step.stdout.encode(errors="replace")) for step in self.steps if step.stdout), default=0
+        )
+
+    def strength(self) -> str:
+        """A step without an expected output proves an exit status, which the answer's own code can choose."""
+        tests = [step for step in self.steps if step.stage == "test"]
+        told = sum(bool(step.stdout) for step in tests)
+        if told == len(tests):
+            return "output compared"
+        return "exit status only" if not told else "output compared, in part exit status only"
+
     def pairs(self) -> Iterator[tuple[str, str]]:
         for step in self.steps:
             if step.stdout is not None:

@@ -41,3 +41,6 @@ class EditCheck(CheckBase):
 
     def effective(self) -> "Check":
         return self if self.judge is None else self.judge
+
+    def strength(self) -> str:
+        return self.judge.strength() if self.judge else "files compared"

@@ -25,3 +25,6 @@ class LabelCheck(CheckBase):
 
     def labels(self) -> Sequence[str]:
         return self.choices
+
+    def strength(self) -> str:
+        return "label compared"

@@ -16,3 +16,6 @@ class NoneCheck(CheckBase):
 
     def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
         return set()
+
+    def strength(self) -> str:
+        return "nothing: rewards alone"

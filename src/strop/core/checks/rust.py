@@ -33,6 +33,9 @@ class RustCheck(CheckBase):
     def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
         return {"build", "lint", "test"}
 
+    def strength(self) -> str:
+        return "unit tests" if self.tests.strip() else "the answer's own tests"
+
     def test_count(self) -> int:
         return max(1, self.tests.count(_TEST))
 

@@ -22,7 +22,7 @@ class StdioCase(Record):
 class StdioCheck(CheckBase):
     """Run the answer as a program on each case; its output is compared line by line, trailing space ignored."""
 
-    optional: ClassVar[tuple[str, ...]] = ("tolerance", "checker")
+    optional: ClassVar[tuple[str, ...]] = ("tolerance", "checker", "preamble")
     answer = "program"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python", ANY: "command"}
     kind: Literal["stdio"] = "stdio"
@@ -31,6 +31,8 @@ class StdioCheck(CheckBase):
     """Largest absolute or relative difference allowed between words that are numbers; 0 = same text."""
     checker: str = ""
     """Trusted Python code with a function `check(stdin, expected, output) -> bool`; empty = comparison."""
+    preamble: str = ""
+    """Python code that is put above every answer, as the original grader does."""
 
     def test_count(self) -> int:
         return len(self.cases)
@@ -63,6 +65,12 @@ class StdioCheck(CheckBase):
 
     def size(self) -> int:
         return sum(len(case.stdin) + len(case.stdout) for case in self.cases)
+
+    def largest_output(self) -> int:
+        return max((len(case.stdout.encode(errors="replace")) for case in self.cases), default=0)
+
+    def strength(self) -> str:
+        return "output judged by the task's checker" if self.checker else "output compared"
 
     def readable(self) -> str:
         return "\n".join(case.model_dump_json() for case in self.cases)

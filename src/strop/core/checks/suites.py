@@ -22,6 +22,9 @@ class PytestCheck(CheckBase):
     tests: list[str]
     """Every test id that must be reported as passed, as `pytest --collect-only -q` prints them."""
 
+    def strength(self) -> str:
+        return "suite of tests"
+
     def test_count(self) -> int:
         return len(self.tests)
 
@@ -56,6 +59,9 @@ class ProjectCheck(CheckBase):
     passing: list[str] = Field(default_factory=list)
     """Tests that pass before and must pass after."""
 
+    def strength(self) -> str:
+        return "the project's own tests"
+
     def test_count(self) -> int:
         return len(self.failing) + len(self.passing)
 
@@ -84,6 +90,9 @@ class WorkspaceCheck(CheckBase):
     """Tests that fail before and must pass after (FAIL_TO_PASS)."""
     passing: list[str] = Field(default_factory=list)
     """Tests that pass before and after (PASS_TO_PASS)."""
+
+    def strength(self) -> str:
+        return "carried, not played yet"
 
     def test_count(self) -> int:
         return len(self.failing) + len(self.passing) or int(bool(self.argv))

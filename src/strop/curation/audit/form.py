@@ -16,6 +16,7 @@ from strop.core.checks.base import SingleTest
 from strop.core.task import Task
 from strop.core.text import squeeze
 from strop.curation.audit.record import AuditSettings, Finding, fatal, warning
+from strop.sandbox.limits import Limits
 
 FEWEST_ASSERTS = 3
 """Fewest assertions of test code, each of which may test more than one thing."""
@@ -36,6 +37,11 @@ def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
     check = task.check.effective()
     if task.check.rewards_alone:
         return
+    most = 16 * Limits().output_bytes
+    if check.largest_output() > most:
+        yield fatal(
+            "unverifiable", f"an expected output is larger than what a program may print ({most} bytes)"
+        )
     if not task.reference.strip() and check.answer != "label":
         yield fatal("no-reference", "no reference: nobody has shown that it can be solved")
     if (found := check.assertions()) is not None:

@@ -26,7 +26,8 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import Adapter, io_tests, solutions
+from strop.tasks import io_tests
+from strop.tasks.adapters import Adapter, solutions
 from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
 from strop.tasks.rows import Row
 

@@ -3,7 +3,8 @@
 MBPP (CC BY 4.0), full and sanitised: github.com/google-research/google-research/tree/master/mbpp; Austin et al. 2021,
 arXiv:2108.07732. Rows: task_id, code, test_list, and text, test_setup_code, challenge_test_list (full) or prompt,
 source_file, test_imports (sanitised). The challenge tests come last; `metadata.base_tests` counts the others. The
-statement is the text with the first test, as in the paper's prompt: without it the function's name is unknown.
+first test is shown, as in the paper's prompt: without it the function's name is unknown. It is no part of the
+statement, but for tests that become a suite, of which none can be marked.
 
 AceCode-87K (MIT): huggingface.co/datasets/TIGER-Lab/AceCode-87K; Zeng et al. 2025, arXiv:2502.01718. Rows: id, source,
 question, test_cases (asserts), inferences ({model_name, completion_id, completion, pass_rate} each), context_messages.
@@ -39,10 +40,14 @@ def _read_mbpp(row: Row, where: str) -> Iterator[Task]:
     more = texts(row, "challenge_test_list", where, default=[])
     setup = [text(row, "test_setup_code", where, default=""), *texts(row, "test_imports", where, default=[])]
     check = check_of([*base, *more], "\n".join(filter(None, setup)), code, where)
-    entry = check.function
+    entry, statement = check.function, asked
+    if isinstance(check, AssertsCheck) and check.single_tests():
+        check = check.model_copy(update={"shown": list(range(max(1, count([*base, *more][:1]))))})
+    else:
+        statement = f"{asked}\nYour code should pass this test:\n{base[0] if base else more[0]}"
     task = Task(
         id=f"mbpp/{number}",
-        statement=f"{asked}\nYour code should pass this test:\n{base[0] if base else more[0]}",
+        statement=statement,
         signature=solutions.signature("", code, entry) if entry else "",
         reference=code,
         check=check,

@@ -12,7 +12,8 @@ Python: the stub is in `metadata["stub"]`; an answer is the whole file, and the 
 Rust:
 
 4. Tests after the first are marked `#[ignore]` for learners; the mark is taken off, because all of them judge.
-5. Where an exercise has several test files, the one named after it judges, as it does on the site.
+5. Where an exercise has several test files, the one named after it judges, as it does on the site. The crate's name is
+   the one in Cargo.toml, or else the one that the tests use (`twofer` of two-fer), or else the slug.
 6. `check.crates` has the crates that an exercise's Cargo.toml asks for, in its versions, and in any version those that
    its example solution chose. Answers that use one are judged only with a folder of vendored crates.
 7. `check.files` has what else belongs to the package. A file that the stub declares and the row lacks
@@ -30,8 +31,9 @@ from strop.core.task import Task
 from strop.tasks.adapters import Adapter, exercise_files
 from strop.tasks.adapters.exercise_files import chosen, inline, manifest
 from strop.tasks.adapters.fields import has
-from strop.tasks.adapters.suite_tests import UnreadableTests, test_ids
+from strop.tasks.bounded import parse_toml
 from strop.tasks.rows import Row
+from strop.tasks.suite_tests import UnreadableTests, test_ids
 
 _PYTHON_EXAMPLES = (".meta/example.py", ".meta/exemplar.py")
 
@@ -86,10 +88,9 @@ _RUST_STUB, _RUST_EXAMPLE = "src/lib.rs", ".meta/example.rs"
 
 
 def _read_rust(row: Row, where: str) -> Iterator[Task]:
-    crate, stub, tests, example = exercise_files.parts_of(row, where)
-    judging = f"tests/{crate}.rs"
-    if judging not in tests:
-        raise UserError(f"{where}: no test file {judging}, only {', '.join(tests) or 'none'}")
+    slug, stub, tests, example = exercise_files.parts_of(row, where)
+    judging = _judging(slug, tests, where)
+    crate = _crate(stub, example, tests[judging], where) or slug
     kept = exercise_files.left_over(row, "id", "instructions")
     kept["solution_stub"] = {name: code for name, code in stub.items() if name != _RUST_STUB or not code}
     kept["example"] = {name: code for name, code in example.items() if name != _RUST_EXAMPLE or not code}
@@ -110,6 +111,40 @@ def _read_rust(row: Row, where: str) -> Iterator[Task]:
     )
 
 
+_PACKAGE = ("Cargo.toml", ".meta/Cargo-example.toml")
+_USED = re.compile(r"^[ \t]*use\s+(?:::)?([A-Za-z_]\w*)", re.M)
+_NOT_OURS = {"std", "core", "alloc", "crate", "self", "super"}
+
+
+def _judging(slug: str, tests: dict[str, str], where: str) -> str:
+    """The test file named after the exercise, with or without marks between its words. Raises UserError."""
+    files = [
+        name for name in tests if name.startswith("tests/") and name.endswith(".rs") and name.count("/") == 1
+    ]
+    plain = slug.replace("_", "")
+    named = [name for name in files if name[6:-3].replace("-", "").replace("_", "") == plain]
+    found = [f"tests/{slug}.rs"] if f"tests/{slug}.rs" in tests else named
+    if not found:
+        raise UserError(f"{where}: no test file tests/{slug}.rs, only {', '.join(tests) or 'none'}")
+    return found[0]
+
+
+def _crate(stub: dict[str, str], example: dict[str, str], tests: str, where: str) -> str:
+    """The crate's name as Cargo.toml has it, else as the tests use it and nothing else provides it; "" for neither."""
+    for text in filter(None, (stub.get(_PACKAGE[0], ""), example.get(_PACKAGE[1], ""))):
+        tables = parse_toml(text, f"{where}: Cargo.toml")
+        for table in (tables.get("lib"), tables.get("package")):
+            if isinstance(table, dict) and isinstance(table.get("name"), str) and table["name"].strip():
+                return str(table["name"]).replace("-", "_")
+    others = _NOT_OURS | {
+        name.replace("-", "_")
+        for text in (stub.get(_PACKAGE[0], ""), example.get(_PACKAGE[1], ""))
+        for name in manifest(text, where)
+    }
+    used = [name for name in dict.fromkeys(_USED.findall(tests)) if name not in others]
+    return used[0] if len(used) == 1 else ""
+
+
 def _crates(row: Row, stub: dict[str, str], example: dict[str, str], where: str) -> list[str]:
     """Lines of a manifest, one a crate; a bare name where any version will do."""
     asked = manifest(stub.get("Cargo.toml", ""), where)
@@ -126,8 +161,12 @@ def _write_rust(task: Task) -> dict[str, Any]:
     kept = exercise_files.original(task, "exercism-rust")
     if check is None or not check.crate:
         raise UserError(f"task {task.id!r} has no integration tests: the format exercism-rust cannot hold it")
-    path = f"tests/{check.crate}.rs"
-    before = kept.get("tests", {}).get(path, "")
+    known = {name: code for name, code in kept.get("tests", {}).items() if name.startswith("tests/")}
+    path = next(
+        (name for name, code in known.items() if _IGNORE.sub("", code) == check.tests),
+        f"tests/{check.crate}.rs",
+    )
+    before = known.get(path, "")
     tests = {} if before and _IGNORE.sub("", before) == check.tests else {path: check.tests}
     stub = {_RUST_STUB: task.signature} if task.signature else {}
     row = exercise_files.row_of(task, kept, stub, {**tests, **check.files}, _RUST_EXAMPLE)

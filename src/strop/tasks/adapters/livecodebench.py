@@ -9,10 +9,11 @@ arguments and a JSON value as its output.
 
 1. Public tests come first and are shown; `metadata.base_tests` counts them.
 2. The day of `contest_date` is `metadata.date`, for windows by date.
-3. Outputs are compared as text, without white space at the ends of lines; numbers written differently ("1" and "1.0")
-   differ, where the original harness compares lines that are all numbers as decimals.
-4. A function is looked for by its name, or as a method of the answer's class `Solution`. The signature is the starter
-   code below the imports of `typing` that it needs: nothing is imported for the answer.
+3. As in the original harness (lcb_runner/evaluation/testing_util.py), lines are compared without white space at both
+   ends, and lines that are all numbers as decimals: `CHECKER`.
+4. A function is looked for by its name, or as a method of the answer's class `Solution`.
+5. As there, what the site imports stands above every answer, and calls may be 50,000 deep: `PREAMBLE`. So the signature
+   is the starter code below the imports of `typing` that it shows, which an answer need not repeat.
 """
 
 import base64
@@ -37,6 +38,43 @@ FIELDS = (
     "question_title", "question_content", "question_id", "contest_date", "starter_code",
     "difficulty", "public_test_cases", "private_test_cases", "metadata",
 )  # fmt: skip
+_IMPORTED = (
+    "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics", "itertools",
+    "functools", "operator", "io", "sys", "json", "builtins", "typing",
+)  # fmt: skip
+"""Modules whose names the harness imports, in its order: of two of a name the later counts."""
+_BY_NAME = sorted({*_IMPORTED, "time"} - {"builtins", "typing"})
+PREAMBLE = "".join(
+    [
+        *(f"from {name} import *\n" for name in _IMPORTED),
+        *(f"import {name}\n" for name in _BY_NAME),
+        "sys.setrecursionlimit(50000)\n",
+    ]
+)
+"""Stands above an answer, as in the original harness."""
+CHECKER = """\
+from decimal import Decimal, InvalidOperation
+
+
+def _decimals(line):
+    try:
+        return [Decimal(word) for word in line.split()]
+    except InvalidOperation:
+        return None
+
+
+def _same(given, wanted):
+    if given == wanted:
+        return True
+    numbers = _decimals(given)
+    return numbers is not None and numbers == _decimals(wanted)
+
+
+def check(stdin, expected, output):
+    given, wanted = ([line.strip() for line in text.strip().split("\\n")] for text in (output, expected))
+    return len(given) == len(wanted) and all(map(_same, given, wanted))
+"""
+"""Compares what a program prints, as the original harness does."""
 LEVELS = {"easy": 2, "medium": 3, "hard": 4}
 
 
@@ -105,7 +143,9 @@ def _tests(value: Any, where: str) -> list[dict[str, str]]:
 
 def _stdio(tests: list[tuple[dict[str, str], bool]]) -> StdioCheck:
     return StdioCheck(
-        cases=[StdioCase(stdin=t["input"], stdout=t["output"], shown=shown) for t, shown in tests]
+        cases=[StdioCase(stdin=t["input"], stdout=t["output"], shown=shown) for t, shown in tests],
+        checker=CHECKER,
+        preamble=PREAMBLE,
     )
 
 
@@ -120,7 +160,7 @@ def _functional(tests: list[tuple[dict[str, str], bool]], about: Mapping[str, An
         spot = f"{where}: functional test {number}"
         args = [parse_json(line, spot) for line in test["input"].split("\n") if line.strip()]
         cases.append(Case(args=args, expected=parse_json(test["output"], spot), shown=shown))
-    return CasesCheck(entry_point=name, cases=cases)
+    return CasesCheck(entry_point=name, cases=cases, preamble=PREAMBLE)
 
 
 def _write(task: Task) -> dict[str, Any]:
@@ -147,7 +187,7 @@ def _write(task: Task) -> dict[str, Any]:
 def _written(task: Task) -> list[dict[str, str]]:
     """The tests of a task, shown ones first. Raises UserError where the schema cannot hold them."""
     runs, calls = task.check.maybe(StdioCheck), task.check.maybe(CasesCheck)
-    if runs and task.language == "python" and not runs.checker:
+    if runs and task.language == "python" and runs.checker in ("", CHECKER):
         stdio = sorted(runs.cases, key=lambda case: not case.shown)
         return [{"input": case.stdin, "output": case.stdout, "testtype": "stdin"} for case in stdio]
     if calls is None or calls.checker or any(case.kwargs for case in calls.cases):

@@ -26,6 +26,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, original, text, with_original
+from strop.tasks.adapters.js_tests import key_order
 from strop.tasks.rows import Row
 
 _FIELDS = ("name", "language", "prompt")
@@ -228,7 +229,9 @@ def _json(value: Any) -> str:
     if isinstance(value, list):
         return f"[{','.join(map(_json, value))}]"
     if isinstance(value, dict):
-        return "{" + ",".join(f"{_json(key)}:{_json(value[key])}" for key in sorted(value)) + "}"
+        return (
+            "{" + ",".join(f"{_json(key)}:{_json(value[key])}" for key in sorted(value, key=key_order)) + "}"
+        )
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -17,34 +17,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from strop.core.checks import CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import Adapter, io_tests, solutions
+from strop.tasks import case_lists, io_tests
+from strop.tasks.adapters import Adapter, solutions
 from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
 from strop.tasks.answers import extract_code
 from strop.tasks.rows import Row
 
 FIELDS = ("problem_id", "prompt", "gold_standard_solution", "verification_info")
-_TYPES = ("stdin_stdout", "function_call")
-
-
-def read_cases(cases: Any, where: str) -> tuple[StdioCheck | CasesCheck, io_tests.WrittenForm]:
-    """The check of a list of test cases, all of one type and function. Raises UserError."""
-    if not isinstance(cases, list) or not cases or not all(isinstance(case, Mapping) for case in cases):
-        raise UserError(f"{where}: the task has no tests: test_cases must be a list of objects")
-    kinds = {str(case.get("type") or "stdin_stdout") for case in cases}
-    names = {case.get("fn_name") or "" for case in cases if isinstance(case.get("fn_name") or "", str)}
-    if len(kinds) > 1 or not kinds <= set(_TYPES) or len(names) != 1:
-        listed = ", ".join(sorted(kinds))[:80]
-        raise UserError(f"{where}: test cases must be of one type, {' or '.join(_TYPES)}, not {listed}")
-    tests: dict[str, Any] = {
-        "inputs": [c.get("input") for c in cases],
-        "outputs": [c.get("output") for c in cases],
-    }
-    if kinds == {"function_call"}:
-        tests["fn_name"] = names.pop() or "?"
-    return io_tests.read_tests(tests, "", where)
 
 
 def _read(row: Row, where: str) -> Iterator[Task]:
@@ -54,7 +35,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     info = decoded(row, "verification_info", where)
     if not isinstance(info, Mapping):
         raise UserError(f"{where}: field 'verification_info' must hold an object with test_cases")
-    check, form = read_cases(info.get("test_cases"), f"{where}: verification_info")
+    check, form = case_lists.check_of(info.get("test_cases"), f"{where}: verification_info")
     language = str(info.get("language") or "python").lower()
     gold = text(row, "gold_standard_solution", where, default="")
     code = extract_code(gold, language) if "```" in gold else gold

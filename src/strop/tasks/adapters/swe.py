@@ -14,10 +14,11 @@ SWE-smith: Yang et al., "SWE-smith: Scaling Data for Software Engineering Agents
 SWE-bench/SWE-smith and its kin for other languages. Fields: `instance_id`, `patch`, `FAIL_TO_PASS`, `PASS_TO_PASS`,
 `image_name`, `repo`, `problem_statement`; further ones are kept.
 
-3. `patch` puts the bug in. So `metadata["bug_patch"]` is that diff, and `reference` its reverse.
-4. The start is the image's repository with the bug in it; the set has a branch for each instance, named after it. So
+3. Where the set has stripped the end of a diff's last line, it is put back: git refuses a diff without it.
+4. `patch` puts the bug in. So `metadata["bug_patch"]` is that diff, and `reference` its reverse.
+5. The start is the image's repository with the bug in it; the set has a branch for each instance, named after it. So
    `check.commit` is the instance's name, unless the row has a `base_commit`.
-5. `problem_statement` is empty in parts of the set: such tasks have nothing to ask.
+6. `problem_statement` is empty in parts of the set: such tasks have nothing to ask.
 """
 
 import json
@@ -30,7 +31,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import decoded, has, original, plain, text
-from strop.tasks.adapters.swe_patch import language_of, reverse
+from strop.tasks.adapters.swe_patch import ended, language_of, reverse
 from strop.tasks.rows import Row
 
 _TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}
@@ -98,15 +99,18 @@ _BENCH = ("instance_id", "problem_statement", "patch", "repo", "base_commit", "t
 
 
 def _read_swe_bench(row: Row, where: str) -> Iterator[Task]:
-    patch = text(row, "patch", where, "")
+    patch = ended(text(row, "patch", where, ""))
+    test_patch = ended(text(row, "test_patch", where, ""))
     image = row.get("image_name") or row.get("docker_image") or ""
     absent = [field for field in _BENCH if row.get(field) is None]
     kept = {**_kept_of(row, _BENCH), **{field: None for field in absent if field in row}}
+    mended = {"patch": patch, "test_patch": test_patch}
+    kept |= {field: row[field] for field, whole in mended.items() if row.get(field) not in (None, whole)}
     check = WorkspaceCheck(
         image=image if isinstance(image, str) else "",
         repository=text(row, "repo", where),
         commit=text(row, "base_commit", where),
-        patch=text(row, "test_patch", where, ""),
+        patch=test_patch,
         **_tests_of(row, where),
     )
     yield _task(row, where, patch, check, original=kept)

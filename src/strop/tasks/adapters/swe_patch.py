@@ -12,6 +12,8 @@ _GIT = re.compile(r"diff --git (\S+) (\S+)$")
 _INDEX = re.compile(r"index (\w+)\.\.(\w+)(.*)$", re.DOTALL)
 _FILE = re.compile(r"^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
 _GONE = re.compile(r"^--- (?:a/)?(\S+)", re.MULTILINE)
+MAX_CONTEXT = 3
+"""Lines of context that git writes after a change."""
 LANGUAGES = {
     "py": "python", "pyx": "python", "rs": "rust", "go": "go", "java": "java", "js": "javascript", "jsx": "javascript",
     "ts": "typescript", "tsx": "typescript", "c": "c", "h": "c", "cc": "c++", "cpp": "c++", "hpp": "c++", "rb": "ruby",
@@ -28,11 +30,33 @@ def language_of(patch: str) -> str:
     return found.most_common(1)[0][0] if found else "python"
 
 
+def ended(patch: str) -> str:
+    """The diff with the end of its last line, and the empty lines of context after it, where a set has stripped them.
+
+    git refuses a diff without them, and its reverse would glue two lines together.
+    """
+    if not patch or patch.endswith("\n"):
+        return patch
+    lines = f"{patch}\n".split("\n")[:-1]
+    start = max((at for at, line in enumerate(lines) if line.startswith("@@ -")), default=None)
+    if start is not None and (match := _HUNK.match(lines[start])):
+        old, new = (1 if count is None else int(count[:9]) for count in (match[2], match[4]))
+        body = lines[start + 1 :]
+        old -= sum(line[:1] not in "+\\" or not line for line in body)
+        new -= sum(line[:1] not in "-\\" or not line for line in body)
+        if 0 < old == new <= MAX_CONTEXT:
+            lines += [" "] * old
+        if "\r" in patch and all(line.endswith("\r") for line in body[:-1]) and len(body) > 1:
+            lines[start + len(body)] = lines[start + len(body)].rstrip("\r") + "\r"
+    return "\n".join(lines) + "\n"
+
+
 def reverse(patch: str) -> str:
     """The diff that takes back what `patch` does; twice gives a diff of git back, with removed lines before added ones.
 
     Raises ValueError for what is no unified diff of texts; copies and binary files cannot be reversed.
     """
+    patch = ended(patch)
     lines = patch.splitlines(keepends=True) if "\r" not in patch else re.findall(r"[^\n]*\n|[^\n]+$", patch)
     if not any(line.startswith("@@ -") or line.startswith("rename from ") for line in lines):
         raise ValueError("there is no hunk in it")

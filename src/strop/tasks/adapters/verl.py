@@ -2,8 +2,9 @@
 
 Reference: verl, "Prepare Data for Post-Training"; the code sets of code-r1 and of verl's prime_code reward. Rows:
 data_source, prompt [{"role", "content"}], ability, reward_model {"style": "rule", "ground_truth"}, extra_info {"split",
-"index", ...}. ground_truth is JSON text: {"inputs", "outputs"} with or without "fn_name" (see `io_tests`), a list of
-test cases as in `prime`, {"functional": Python code that asserts and calls the answer}, or a list of such statements.
+"index", ...}. ground_truth is JSON text: {"inputs", "outputs"} with or without "fn_name" (see `strop.tasks.io_tests`),
+a list of test cases in either form of `strop.tasks.case_lists`, {"functional": Python code that asserts and calls the
+answer}, or a list of such statements.
 
 1. The statement is what the user says; a system message is kept for writing.
 2. The id is extra_info.index where that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset in place of the data
@@ -27,8 +28,8 @@ from strop.code.python.source import UNPARSABLE, tree_of
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import prompts
-from strop.tasks.adapters import Adapter, io_tests, prime, solutions
+from strop.tasks import case_lists, io_tests, prompts
+from strop.tasks.adapters import Adapter, solutions
 from strop.tasks.adapters.fields import decoded, items, mapping, original, with_original
 from strop.tasks.rows import Row
 
@@ -84,8 +85,11 @@ def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> 
         check = functional_check("\n".join(truth), str(extra.get("entry_point") or ""), reference, spot)
         return check, {"statements": truth}
     if isinstance(truth, list):
-        named, form = prime.read_cases(truth, spot)
-        return named, {**form.named(), "cases": True}
+        hint = str(extra.get("entry_point") or extra.get("func_name") or "")
+        starter = str(extra.get("starter_code") or "")
+        named, form = case_lists.check_of(truth, spot, _METHOD.sub(r"\1", hint), starter)
+        kept = {"test_cases": truth} if any("testtype" in case for case in truth) else {}
+        return named, {**form.named(), "cases": True, **kept}
     if isinstance(truth, Mapping) and isinstance(truth.get("functional"), str):
         code = truth["functional"]
         hint = str(extra.get("entry_point") or "")
@@ -124,10 +128,13 @@ def _write(task: Task) -> dict[str, Any]:
 def _truth(task: Task, kept: dict[str, Any]) -> Any:
     """The ground truth of a task; takes the words about its form out of `kept`."""
     form = io_tests.take_form(kept)
-    as_cases = kept.pop("cases", False)
+    as_cases, as_read = kept.pop("cases", False), kept.pop("test_cases", None)
+    if as_read is not None and len(as_read) == len(task.check.single_tests()):
+        return as_read
     code = kept.pop("functional", None)
     statements = kept.pop("statements", None)
-    if asserts := task.check.maybe(AssertsCheck):
+    asserts = task.check.maybe(AssertsCheck)
+    if asserts and form.whole is None:
         if statements and "\n".join(statements) == asserts.code:
             return statements
         return {"functional": asserts.code if code is None else code}

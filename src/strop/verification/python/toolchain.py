@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, CasesCheck, Check, PytestCheck, StdioCheck
 from strop.core.errors import VerificationError, WorkerDied
 from strop.core.task import Task
@@ -82,6 +83,8 @@ class PythonToolchain:
         self, check: Check, answer: str, limits: Limits | None = None, *, changes: bool = True
     ) -> Findings:
         limits = limits or self.settings.limits
+        if isinstance(check, CasesCheck | AssertsCheck | StdioCheck):
+            answer = pysource.below(check.preamble, answer)
         if isinstance(check, CasesCheck):
             return run_cases(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, AssertsCheck):

@@ -6,7 +6,9 @@ Without `fn_name` they are stdin and stdout of a program, each a text or a list 
 2. An output is the returned value. Where every output of a task is a list of one item, as in Codewars' problems of APPS
    and TACO, that item is the value; not so where the starter code says that a list is returned. The data sets'
    own harness takes either, test by test, which lets a wrong answer pass.
-3. Keys of objects are texts, as in JSON; the harness of APPS turns numerals into integers.
+3. JSON writes integers as keys of objects as texts. The harness of APPS, which TACO took over, turns them back in the
+   first argument of a call and in what is expected (github hendrycks/apps, eval/testing_util.py: `int(k)` of every key,
+   or of none). A task that has such objects is judged by assert statements, since cases hold JSON values only.
 """
 
 import json
@@ -15,10 +17,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.bounded import parse_json
+
+IoCheck = StdioCheck | CasesCheck | AssertsCheck
 
 _RETURNS_LIST = re.compile(r"->\s*['\"]?(?:typing\.)?(?:list|List|tuple|Tuple|Sequence|Optional\[\s*List)\b")
 
@@ -33,18 +37,23 @@ class WrittenForm:
     """A call's arguments are JSON values in one text, one a line, and so is its output."""
     wrapped: bool = False
     """A call's output is a list with the value as its only item."""
+    whole: Mapping[str, Any] | None = None
+    """The tests themselves, where the task holds them in a form from which they cannot be made."""
 
-    def named(self) -> dict[str, bool]:
+    def named(self) -> dict[str, Any]:
         """What is not as usual, for `metadata.original`."""
-        return {name: True for name in ("lines", "text", "wrapped") if getattr(self, name)}
+        flags = {name: True for name in ("lines", "text", "wrapped") if getattr(self, name)}
+        return flags | ({"whole": dict(self.whole)} if self.whole else {})
 
 
 def take_form(kept: dict[str, Any]) -> WrittenForm:
     """The form, taken out of `metadata.original`."""
-    return WrittenForm(**{name: kept.pop(name, None) is True for name in ("lines", "text", "wrapped")})
+    flags = {name: kept.pop(name, None) is True for name in ("lines", "text", "wrapped")}
+    whole = kept.pop("whole", None)
+    return WrittenForm(**flags, whole=whole if isinstance(whole, dict) else None)
 
 
-def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | CasesCheck, WrittenForm]:
+def read_tests(tests: Any, starter: str, where: str) -> tuple[IoCheck, WrittenForm]:
     """The check of `{"inputs", "outputs"}`, perhaps with `fn_name`. Raises UserError."""
     if not isinstance(tests, Mapping):
         raise UserError(
@@ -67,6 +76,8 @@ def read_tests(tests: Any, starter: str, where: str) -> tuple[StdioCheck | Cases
 
 def write_tests(task: Task, form: WrittenForm) -> dict[str, Any]:
     """`{"inputs", "outputs"}` of a task, with `fn_name` for a function. Raises UserError for other checks."""
+    if form.whole is not None and len(form.whole["inputs"]) == len(task.check.single_tests()):
+        return dict(form.whole)
     runs, check = task.check.maybe(StdioCheck), task.check.maybe(CasesCheck)
     if runs and not runs.checker:
         pairs = [(case.stdin, case.stdout) for case in runs.cases]
@@ -109,7 +120,7 @@ def _program_text(value: Any, where: str, number: int) -> str:
 
 def _calls(
     name: str, inputs: list[Any], outputs: list[Any], starter: str, where: str
-) -> tuple[CasesCheck, WrittenForm]:
+) -> tuple[CasesCheck | AssertsCheck, WrittenForm]:
     text = all(isinstance(given, str) for given in inputs)
     if text and all(isinstance(output, str) for output in outputs):
         values = [parse_json(output, f"{where}: output {n}") for n, output in enumerate(outputs, start=1)]
@@ -118,11 +129,57 @@ def _calls(
         values, form = [output[0] for output in outputs], WrittenForm(wrapped=True)
     else:
         values, form = outputs, WrittenForm()
-    cases = [
-        Case(args=_arguments(given, f"{where}: input {n}"), expected=value)
+    calls = [
+        (_arguments(given, f"{where}: input {n}"), value)
         for n, (given, value) in enumerate(zip(inputs, values, strict=True), start=1)
     ]
+    typed = calls if text else [_typed(args, value) for args, value in calls]
+    if typed != calls:
+        whole = {"inputs": inputs, "outputs": outputs, "fn_name": name}
+        return _asserted(name, typed), WrittenForm(whole=whole)
+    cases = [Case(args=args, expected=value) for args, value in calls]
     return CasesCheck(entry_point=name, cases=cases), form
+
+
+def _typed(args: list[Any], value: Any) -> tuple[list[Any], Any]:
+    """A call and its value with the keys that the harness makes integers; of a list the only item counts too."""
+    alone = isinstance(value, list) and len(value) == 1
+    wanted = [_with_integers(value[0])] if alone else _with_integers(value)
+    return [*map(_with_integers, args[:1]), *args[1:]], wanted
+
+
+def _with_integers(value: Any) -> Any:
+    """An object whose keys are all integers as a dict with those keys; anything else unchanged."""
+    if not isinstance(value, dict):
+        return value
+    try:
+        return {int(key): inner for key, inner in value.items()}
+    except ValueError:
+        return value
+
+
+_LISTS = """\
+def _listed(value):
+    if isinstance(value, (list, tuple)):
+        return [_listed(item) for item in value]
+    return {k: _listed(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+"""
+
+
+def _asserted(name: str, calls: list[tuple[list[Any], Any]]) -> AssertsCheck:
+    """The calls as assert statements. As in cases a tuple is as good as a list."""
+    lists = any(_holds_list(value) for _, value in calls)
+    tests = []
+    for args, value in calls:
+        call = f"{name}({', '.join(map(repr, args))})"
+        tests.append(f"assert {f'_listed({call})' if lists else call} == {value!r}\n")
+    return AssertsCheck(entry_point=name, code=(_LISTS if lists else "") + "".join(tests))
+
+
+def _holds_list(value: Any) -> bool:
+    return isinstance(value, list) or (isinstance(value, dict) and any(map(_holds_list, value.values())))
 
 
 def _arguments(given: Any, where: str) -> list[Any]:

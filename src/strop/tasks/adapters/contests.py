@@ -1,0 +1,198 @@
+"""CodeContests and open-r1's Codeforces: contest problems, programs that read and print.
+
+CodeContests (CC BY 4.0): data set deepmind/code_contests; Li et al. 2022, arXiv:2203.07814. Rows: name, description,
+public_tests, private_tests, generated_tests (`{"input": [...], "output": [...]}` each), source, difficulty,
+solutions and incorrect_solutions (`{"language": [...], "solution": [...]}`), cf_contest_id, cf_index, cf_points,
+cf_rating, cf_tags, is_description_translated, untranslated_description, time_limit, memory_limit_bytes, input_file,
+output_file.
+
+1. The public tests are shown and come first (`metadata.base_tests`). The reference is the first solution in Python 3
+   (language 3), up to four further ones are `metadata.references`; the other solutions are not kept.
+2. Output is compared as text. Many problems take any of several outputs, which the set does not say.
+
+Codeforces (CC BY 4.0): data set open-r1/codeforces. Rows: id, contest_id, contest_start, index, title, description,
+input_format, output_format, interaction_format, note, examples, rating, tags, official_tests,
+official_tests_complete, input_mode (`stdio` or `file`), generated_checker, executable, time_limit, memory_limit and
+more.
+
+3. `official_tests` judge; those among the examples are shown. The set has no solutions.
+4. Left out, each with its line: problems that need a checker (`generated_checker`), which is a program of its own that
+   reads files; interactive ones; those that read a file; those without official tests.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from strop.core.checks import StdioCase, StdioCheck
+from strop.core.errors import UserError
+from strop.core.task import Task
+from strop.tasks.adapters import Adapter
+from strop.tasks.adapters.fields import has, items, mapping, original, text, with_original
+from strop.tasks.rows import Row
+
+_PYTHON3 = 3
+_REFERENCES = 5
+_TESTS = ("public_tests", "private_tests", "generated_tests")
+_CONTESTS = ("name", "description", "solutions", "incorrect_solutions", *_TESTS)
+
+
+def _pairs(row: Row, name: str, where: str) -> list[tuple[str, str]]:
+    """(input, output) of a field that holds both as lists. Raises UserError."""
+    found = mapping(row, name, where, default={})
+    given, wanted = (list(found.get(key) or ()) for key in ("input", "output"))
+    if len(given) != len(wanted) or not all(isinstance(t, str) for t in given + wanted):
+        raise UserError(f"{where}: field {name!r} must hold as many inputs as outputs, all of them text")
+    return list(zip(given, wanted, strict=True))
+
+
+def _read_contests(row: Row, where: str) -> Iterator[Task]:
+    name, statement = text(row, "name", where), text(row, "description", where)
+    for field in ("input_file", "output_file"):
+        if text(row, field, where, default="").strip():
+            raise UserError(f"{where}: the program reads or writes a file ({field}): left out")
+    tests = {field: _pairs(row, field, where) for field in _TESTS}
+    if not any(tests.values()):
+        raise UserError(f"{where}: the task has no tests: {', '.join(_TESTS)} are empty")
+    solved = mapping(row, "solutions", where, default={})
+    codes = zip(solved.get("language") or (), solved.get("solution") or (), strict=False)
+    answers = [code for language, code in codes if language == _PYTHON3 and isinstance(code, str)][
+        :_REFERENCES
+    ]
+    shown = len(tests["public_tests"])
+    task = Task(
+        id=f"code-contests/{name}",
+        family="program",
+        statement=statement,
+        reference=answers[0] if answers else "",
+        check=StdioCheck(
+            cases=[
+                StdioCase(stdin=given, stdout=wanted, shown=field == "public_tests")
+                for field in _TESTS
+                for given, wanted in tests[field]
+            ]
+        ),
+        source=f"code-contests/{name}",
+        metadata={"base_tests": shown, **({"references": answers[1:]} if answers[1:] else {})},
+    )
+    counts = {field: len(pairs) for field, pairs in tests.items()}
+    yield with_original(task, row, _CONTESTS, counts=counts)
+
+
+def _write_contests(task: Task) -> dict[str, Any]:
+    kept, check = original(task), _runs(task, "code-contests")
+    counts = kept.pop("counts", {})
+    shown = sum(case.shown for case in check.cases)
+    private = (
+        int(counts.get("private_tests", 0)) if sum(counts.values()) == len(check.cases) else len(check.cases)
+    )
+    parts = (check.cases[:shown], check.cases[shown : shown + private], check.cases[shown + private :])
+    answers = [task.reference, *task.metadata.get("references", [])] if task.reference else []
+    return {
+        **kept,
+        "name": task.id.removeprefix("code-contests/"),
+        "description": task.statement,
+        **{
+            field: {"input": [c.stdin for c in cases], "output": [c.stdout for c in cases]}
+            for field, cases in zip(_TESTS, parts, strict=True)
+        },
+        "solutions": {"language": [_PYTHON3] * len(answers), "solution": answers},
+    }
+
+
+def _runs(task: Task, name: str) -> StdioCheck:
+    check = task.check.maybe(StdioCheck)
+    if check is None or check.checker or task.language != "python":
+        raise UserError(f"task {task.id!r}: the format {name} holds programs in Python with stdin and stdout")
+    return check
+
+
+CODE_CONTESTS = Adapter(
+    name="code-contests",
+    about="CodeContests (DeepMind): programs, with public, private and generated tests",
+    read=_read_contests,
+    fits=lambda row: has(row, name=str, description=str) and "private_tests" in row and "public_tests" in row,
+    write=_write_contests,
+)
+
+
+_FORCES = ("id", "title", "description", "official_tests", "examples")
+
+
+def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
+    name, statement = text(row, "id", where), text(row, "description", where)
+    if text(row, "interaction_format", where, default="").strip():
+        raise UserError(f"{where}: an interactive problem: left out")
+    if text(row, "input_mode", where, default="stdio") == "file":
+        raise UserError(f"{where}: the program reads a file (input_mode): left out")
+    if text(row, "generated_checker", where, default="").strip():
+        raise UserError(
+            f"{where}: it needs a checker of its own (generated_checker), which is not run here: left out"
+        )
+    examples = _texts_of(row, "examples", where)
+    tests = list(dict.fromkeys([*examples, *_texts_of(row, "official_tests", where)]))
+    if len(tests) <= len(set(examples)):
+        raise UserError(f"{where}: the task has no tests but its examples: official_tests is empty")
+    parts = [statement]
+    for heading, field in (("Input", "input_format"), ("Output", "output_format"), ("Note", "note")):
+        if told := text(row, field, where, default="").strip():
+            parts.append(f"{heading}\n{told}")
+    start = row.get("contest_start")
+    day = (
+        datetime.fromtimestamp(start, UTC).date().isoformat()
+        if isinstance(start, int) and 0 < start < 1 << 33
+        else ""
+    )
+    yield with_original(
+        Task(
+            id=f"codeforces/{name}",
+            family="program",
+            statement="\n\n".join(parts),
+            check=StdioCheck(
+                cases=[StdioCase(stdin=i, stdout=o, shown=(i, o) in examples) for i, o in tests]
+            ),
+            source=f"codeforces/{name}",
+            metadata={
+                "title": text(row, "title", where, default=""),
+                "base_tests": len(set(examples)),
+                **({"date": day} if day else {}),
+            },
+        ),
+        row,
+        ("official_tests", "id"),
+        examples=row.get("examples"),
+    )
+
+
+def _texts_of(row: Row, name: str, where: str) -> list[tuple[str, str]]:
+    found = items(row, name, where, default=[])
+    for test in found:
+        if not isinstance(test, Mapping) or not all(
+            isinstance(test.get(k), str) for k in ("input", "output")
+        ):
+            raise UserError(f"{where}: field {name!r} must hold tests with input and output, both text")
+    return [(test["input"], test["output"]) for test in found]
+
+
+def _write_codeforces(task: Task) -> dict[str, Any]:
+    kept, check = original(task), _runs(task, "codeforces")
+    examples = kept.get("examples") or [
+        {"input": c.stdin, "output": c.stdout} for c in check.cases if c.shown
+    ]
+    return {
+        "title": task.metadata.get("title", ""),
+        "description": task.statement,
+        **kept,
+        "id": task.id.removeprefix("codeforces/"),
+        "examples": examples,
+        "official_tests": [{"input": c.stdin, "output": c.stdout} for c in check.cases],
+    }
+
+
+CODEFORCES = Adapter(
+    name="codeforces",
+    about="Codeforces (open-r1): programs, with official tests",
+    read=_read_codeforces,
+    fits=lambda row: has(row, id=str, description=str) and "official_tests" in row,
+    write=_write_codeforces,
+)

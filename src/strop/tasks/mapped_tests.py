@@ -1,0 +1,219 @@
+"""The tests of a foreign row, whose column was named: which form they have, and the check that they make.
+
+1. `{"inputs", "outputs"}`, perhaps with `fn_name`, and lists of inputs and outputs that say a function: `io_tests`.
+2. `{"args", "expected"}` each: calls. `{"stdin", "stdout"}` or `{"input", "output"}` each: a program.
+3. Python code, one text or a list: assert statements, or a suite of unittest or pytest, which runs as one. Code that
+   asserts nothing is refused: what prints, or returns whether it is content, judges nobody.
+"""
+
+import ast
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from strop.code.python import source as pysource
+from strop.code.python.source import UNPARSABLE, tree_of
+from strop.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck, StdioCase, StdioCheck
+from strop.core.errors import UserError
+from strop.tasks import case_lists, io_tests
+from strop.tasks.suite_tests import UnreadableTests, test_ids
+
+SUITE = "test_answer.py"
+
+
+def decoded(tests: Any) -> Any:
+    """Tests that were stored as JSON text, as lists or mappings; anything else unchanged."""
+    if isinstance(tests, str) and tests.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(tests)
+        except ValueError:
+            return tests
+    return tests
+
+
+def joined(code: Any) -> str:
+    """Code that is one text or a list of them."""
+    return "\n".join(map(str, code)) if isinstance(code, list) else str(code or "")
+
+
+def check_of(
+    tests: Any,
+    setup: str,
+    entry_point: str,
+    where: str,
+    *,
+    language: str = "python",
+    reference: str = "",
+    starter: str = "",
+) -> Check:
+    """The check that a column of tests makes. Raises UserError, one line, for tests that cannot be played as meant."""
+    check = _of_values(tests, entry_point, where, starter)
+    if check is None and _is_code(tests):
+        if language != "python":
+            raise UserError(
+                f"{where}: tests that are code are read in Python only, not in {language}: wanted stdin and stdout"
+            )
+        check = _of_code(tests, setup, entry_point, where, reference)
+    if check is None:
+        raise UserError(
+            f"{where}: tests of an unknown form: wanted assert statements, or cases with args and expected, "
+            "or cases with stdin and stdout"
+        )
+    return check
+
+
+def _is_code(tests: Any) -> bool:
+    return isinstance(tests, str) or (isinstance(tests, list) and all(isinstance(t, str) for t in tests))
+
+
+def _of_values(tests: Any, entry_point: str, where: str, starter: str) -> Check | None:
+    if isinstance(tests, Mapping):
+        name = tests.get("fn_name") or tests.get("func_name")
+        return io_tests.read_tests({**tests, "fn_name": name}, starter, where)[0]
+    if not (isinstance(tests, list) and tests and all(isinstance(t, Mapping) for t in tests)):
+        return None
+    if all("expected" in t for t in tests):
+        cases = [
+            Case(args=t.get("args", []), kwargs=t.get("kwargs", {}), expected=t["expected"]) for t in tests
+        ]
+        return CasesCheck(entry_point=known(entry_point, where), cases=cases)
+    plain = [
+        {**t, "input": t.get("stdin", t.get("input")), "output": t.get("stdout", t.get("output"))}
+        for t in tests
+    ]
+    if case_lists.says_kind(plain):
+        return case_lists.check_of(plain, where, entry_point, starter)[0]
+    pairs = [(t["input"], t["output"]) for t in plain]
+    if all(isinstance(i, str) and isinstance(o, str) for i, o in pairs):
+        return StdioCheck(cases=[StdioCase(stdin=i, stdout=o) for i, o in pairs])
+    return None
+
+
+def known(entry_point: str, where: str) -> str:
+    """The entry point. Raises UserError where it is not known."""
+    if not entry_point:
+        raise UserError(f"{where}: cannot tell which function the tests call: map a column to 'entry_point'")
+    return entry_point
+
+
+def _of_code(tests: Any, setup: str, entry_point: str, where: str, reference: str) -> Check:
+    code = "\n".join(filter(None, [setup, joined(tests)]))
+    try:
+        tree = tree_of(code)
+    except UNPARSABLE as error:
+        raise UserError(f"{where}: the tests are no Python: {' '.join(str(error).split())[:100]}") from error
+    if is_suite(tree):
+        return suite(code, tree, entry_point, where, reference)
+    for number, text in enumerate(tests if isinstance(tests, list) else (), start=1):
+        _refuse_idle(text, f"{where}: test {number}", entry_point)
+    name = known(entry_point, where)
+    if "def check(" in code and "\ncheck(" not in code:
+        code += f"\ncheck({name})\n"
+    if not any(_asserts(node) for node in ast.walk(tree)):
+        raise UserError(f"{where}: the tests assert nothing: {' '.join(joined(tests).split())[:60]!r}")
+    return AssertsCheck(entry_point=name, code=code)
+
+
+def _asserts(node: ast.AST) -> bool:
+    return isinstance(node, ast.Assert)
+
+
+def _refuse_idle(text: str, where: str, entry_point: str) -> None:
+    """Raises UserError for one test of a list that calls the answer and asserts nothing."""
+    try:
+        body = tree_of(text).body
+    except UNPARSABLE:  # a part of several lines; the whole is Python
+        return
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    idle = body and all(isinstance(statement, ast.Expr) for statement in body)
+    if not any(map(_asserts, nodes)) and idle and not _is_docstring(body) and not _calls_checker(body):
+        raise UserError(f"{where} asserts nothing: {' '.join(text.split())[:60]!r}")
+
+
+def _is_docstring(body: Sequence[ast.stmt]) -> bool:
+    return all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in body)
+
+
+def _calls_checker(body: Sequence[ast.stmt]) -> bool:
+    """Whether it is a call of something like `check(f)` or `test_f()`, which asserts elsewhere."""
+    calls = [s.value.func for s in body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    names = [
+        f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else "" for f in calls
+    ]
+    return any(name.startswith(("check", "test", "assert", "run", "main")) for name in names)
+
+
+def is_suite(tree: ast.Module) -> bool:
+    """Whether the code has tests that nothing in it calls: classes of unittest, or functions `test...` for pytest."""
+    called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    if any("TestCase" in ast.unparse(base) for node in classes for base in node.bases):
+        return True
+    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name.startswith("test")]
+    return any(f.name not in called and not _required(f) for f in functions) or any(
+        node.name.startswith("Test") and any(isinstance(n, ast.FunctionDef) for n in node.body)
+        for node in classes
+    )
+
+
+def _required(function: ast.FunctionDef) -> int:
+    return len(function.args.args) - len(function.args.defaults)
+
+
+def suite(code: str, tree: ast.Module, entry_point: str, where: str, reference: str) -> PytestCheck:
+    """The suite of a text of tests, which import the answer or use its names below an import that is added.
+
+    Raises UserError where its tests cannot be read without running it.
+    """
+    names = set(pysource.defined(reference, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    names |= {entry_point} if entry_point else set()
+    path = _module(tree, names) or "solution"
+    imported = any(isinstance(n, ast.ImportFrom | ast.Import) and _home(n) == path for n in ast.walk(tree))
+    if not imported:
+        bound = {name for statement in tree.body for name in pysource.bound_names(statement)}
+        wanted = sorted((pysource.used_names(tree) & names) - bound)
+        if not wanted:
+            raise UserError(
+                f"{where}: the tests are a suite and use no name of the answer: map 'reference' or 'entry_point'"
+            )
+        code = pysource.below(f"from {path} import {', '.join(wanted)}\n", code)
+    files = {SUITE: code.rstrip("\n") + "\n"}
+    try:
+        found = test_ids(files)
+    except UnreadableTests as error:
+        raise UserError(f"{where}: the tests cannot be read from their source: {error}") from error
+    if not found:
+        raise UserError(f"{where}: the task has no tests: the suite holds none that is not skipped")
+    return PytestCheck(path=f"{path}.py", files=files, tests=found)
+
+
+def _home(node: ast.stmt | ast.AST) -> str:
+    if isinstance(node, ast.ImportFrom):
+        return node.module or "" if not node.level else ""
+    return node.names[0].name if isinstance(node, ast.Import) else ""
+
+
+def _module(tree: ast.Module, names: set[str]) -> str:
+    """The module that the suite imports the answer from: one that nobody has, perhaps with the answer's names in it."""
+    homes = [
+        (
+            _home(node),
+            {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set[str](),
+        )
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom | ast.Import)
+    ]
+    foreign = [(home, got) for home, got in homes if home and home.isidentifier() and not _usual(home)]
+    found = [home for home, got in foreign if got & names or home in ("solution", "answer", "main", "code")]
+    return next(iter(found or [home for home, _ in foreign]), "")
+
+
+def _usual(home: str) -> bool:
+    return home in sys.stdlib_module_names or home in (
+        "pytest",
+        "hypothesis",
+        "numpy",
+        "pandas",
+        "parameterized",
+    )

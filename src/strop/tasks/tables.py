@@ -1,0 +1,105 @@
+"""Tables of text, CSV and TSV, as RFC 4180 has them: a row for each record below the line of column names.
+
+All cells are text. An empty one is null, and one that holds a list or an object, in JSON or as Python prints
+it, is that value.
+"""
+
+import ast
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from strop.code.python.source import UNPARSABLE
+from strop.core.errors import UserError
+from strop.tasks.bounded import MAX_ROW, check_value
+from strop.tasks.lines import Report, fail, read_lines
+
+SUFFIXES = (".csv", ".tsv")
+"""Endings of names, each alone or with .gz or .zst."""
+
+
+def is_table(path: Path) -> bool:
+    """Whether the name says that a file holds such a table."""
+    return _bare(path).endswith(SUFFIXES)
+
+
+def read_rows(path: Path, report: Report = fail) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(`file:line`, row) of each record; the line is the one on which the record ends.
+
+    A record with more cells than there are columns is reported and left out; so is what cannot be decoded. Raises
+    UserError for a file that cannot be opened or whose first line names a column twice or not at all.
+    """
+    csv.field_size_limit(MAX_ROW)
+    found = csv.reader(
+        _texts(path, report), delimiter="\t" if _bare(path).endswith(".tsv") else ",", strict=True
+    )
+    names: list[str] = []
+    while True:
+        where = f"{path}:{found.line_num + 1}"
+        try:
+            cells = next(found)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            report(f"{where}: bad CSV: {error}")
+            return
+        if not cells:
+            continue
+        where = f"{path}:{found.line_num}"
+        if not names:
+            names = _names(cells, where)
+        elif len(cells) > len(names):
+            report(f"{where}: {len(cells)} cells, but {len(names)} columns: left out")
+        else:
+            yield from _row(names, cells, where, report)
+
+
+def _names(cells: list[str], where: str) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    if len({*names}) < len(names):
+        raise UserError(f"{where}: the first line must name the columns, each once: {', '.join(names)[:80]}")
+    return names
+
+
+def _row(
+    names: list[str], cells: list[str], where: str, report: Report
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    row = dict.fromkeys(names) | {name: _value(cell) for name, cell in zip(names, cells, strict=False)}
+    try:
+        check_value(row, where)
+    except UserError as error:
+        report(str(error))
+    else:
+        yield where, row
+
+
+def _value(cell: str) -> Any:
+    """A list or an object that the cell holds, None for an empty one, else its text."""
+    if not cell:
+        return None
+    text = cell.strip()
+    if text[:1] + text[-1:] not in ("[]", "{}"):
+        return cell
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        value = ast.literal_eval(text)
+        return json.loads(json.dumps(value)) if isinstance(value, list | dict) else cell
+    except (*UNPARSABLE, TypeError):
+        return cell
+
+
+def _texts(path: Path, report: Report) -> Iterator[str]:
+    for number, line in read_lines(path, report, blank=True):
+        try:
+            yield line.decode() + "\n"
+        except UnicodeDecodeError as error:
+            raise UserError(f"{path}:{number}: not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def _bare(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".zst")
