@@ -38,7 +38,9 @@ MOST_FILE = 60_000
 """Characters of a file, unless another number is asked for: a task holds it twice."""
 BATCH = 32
 """Functions whose tests are found steady together."""
-_EXAMPLES = frozenset({"example", "examples", "demo", "demos", "sample", "samples", "benchmark", "benchmarks"})
+_EXAMPLES = frozenset(
+    {"example", "examples", "demo", "demos", "sample", "samples", "benchmark", "benchmarks"}
+)
 _BESIDE = frozenset({"doc", "docs", "scripts", "script", "tools", "bench", "tasks", "ci", "admin"})
 """Folders at the top of a project."""
 

@@ -59,8 +59,8 @@ _TRAILER = re.compile(
 _TEST = re.compile(r"(?:^|/)(?:tests?|testing|spec|specs|__tests__|testdata)/|(?:^|/)(?:test_[^/]*|conftest\.py)$|"
                    r"[._](?:test|tests|spec)\.\w+$|^(?:test|tests)\.\w+$")  # fmt: skip
 _PACKAGING = re.compile(
-    r"(?:^|/)(?:setup|conf|noxfile|tasks|fabfile|dodo|versioneer|_version|version|__version__|__about__|SConstruct|"
-    r"build|gulpfile|Gruntfile|(?:webpack|rollup|vite|babel|jest|eslint|karma)\.config|\.eslintrc)\.\w+$",
+    r"(?:^|/)(?:setup|versioneer|_?version|__version__|__about__)\.py$|(?:^|/)docs?/(?:.*/)?conf\.py$|"
+    r"^(?:noxfile|fabfile|dodo|tasks|build)\.(?:py|rs)$|(?:^|/)(?:gulpfile|Gruntfile|[\w-]+\.config)\.[cm]?[jt]s$"
 )
 """Files that say how a project is built, tested and named, not what it does."""
 

@@ -34,7 +34,9 @@ class Progress:
         """One more answer is done."""
         self.at(self._done + 1, (self._passed or 0) + passed, self._total)
 
-    def at(self, done: int, passed: int | None, total: int | None, note: str = "", *, now: bool = False) -> None:
+    def at(
+        self, done: int, passed: int | None, total: int | None, note: str = "", *, now: bool = False
+    ) -> None:
         """`done` of `total` are done, `passed` of them well (None: nothing can pass); `note` comes at the end.
 
         now  shown at once, whenever the last line was

@@ -11,9 +11,9 @@ from strop.sandbox.limits import Limits
 from strop.verification.project.process import TestsProcess, warm_up
 from strop.verification.project.runs import (
     EVERYTHING,
+    WALL_EACH,
     ProjectRun,
     RunRequest,
-    WALL_EACH,
     Warmth,
     as_bytes,
     ending,
@@ -77,7 +77,9 @@ class PytestBackend:
     ) -> ProjectRun:
         """See `Backend.run`."""
         warmth, first = self._warmth()
-        bound = (request.seconds or self._seconds) * (20 if request.traced else _TRACED if request.reach else 1)
+        bound = (request.seconds or self._seconds) * (
+            20 if request.traced else _TRACED if request.reach else 1
+        )
         request = replace(request, seconds=bound)
         whole = request.tests is None or bool(request.traced)
         limits = with_room(self._settings.limits, cpu=ROOM_CPU, wall=ROOM_WALL)

@@ -18,8 +18,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Self, TypeVar
 
-from strop.core.ids import rng
 from strop.core.errors import UserError, VerificationError, WorkerDied
+from strop.core.ids import rng
 from strop.core.verdict import Outcome, TestResult
 from strop.verification.project import snapshot
 from strop.verification.project.backend import LANGUAGES, Backend, PytestBackend, open_backend
@@ -156,9 +156,7 @@ class Project:
 
     def none_passes(self) -> UserError:
         """What is said when no test has passed."""
-        return UserError(
-            f"the project has no test that passes here: {self._failure or self._uncollected()}"
-        )
+        return UserError(f"the project has no test that passes here: {self._failure or self._uncollected()}")
 
     def steady(self, tests: Collection[str], tell: Tell = _silent) -> set[str]:
         """Those of these tests that pass in two more runs: in another order, and with another hash seed.

@@ -254,7 +254,11 @@ class Reach:
                 reached.setdefault(code.co_filename[len(self._top) :], set()).add(code.co_firstlineno)
                 total += self._calls[key]
             timed = timed or code.co_filename.endswith("/timeit.py")
-        return {"reached": {path: sorted(lines) for path, lines in reached.items()}, "calls": total, "clock": timed}
+        return {
+            "reached": {path: sorted(lines) for path, lines in reached.items()},
+            "calls": total,
+            "clock": timed,
+        }
 
     def _read(self, clock: Callable[..., Any], /, *arguments: Any) -> Any:
         self.clocks += 1
