@@ -163,7 +163,8 @@ def slow(x):
 def many(tmp_path_factory):
     """A project of more than 800 tests in ten files."""
     folder = tmp_path_factory.mktemp("many") / "many"
-    files = {"pyproject.toml": "[project]\nname = 'many'\nversion = '1'\n", "many/__init__.py": "", "many/sums.py": SUMS,
+    said = "[project]\nname = 'many'\nversion = '1'\n"
+    files = {"pyproject.toml": said, "many/__init__.py": "", "many/sums.py": SUMS,
              "examples/shown.py": "def shown():\n    return 1\n", "many/large.py": "x = 1\n" * 20_000}  # fmt: skip
     say = [sys.executable, "-c", "print(hash('many'))"]
     drawn = subprocess.run(

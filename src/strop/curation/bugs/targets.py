@@ -67,6 +67,10 @@ class Target:
         return f"{self.path}:{self.name}"
 
 
+_Placed = tuple[tuple[str, int], Target]
+"""A function with its file and first line."""
+
+
 @dataclass
 class Targets:
     """The functions of one project that steady tests reach. Used once."""
@@ -139,14 +143,15 @@ class Targets:
 
     def _reached(
         self, files: Mapping[str, str], known: Mapping[str, list[Place]], given: set[tuple[str, int]]
-    ) -> tuple[list[tuple[tuple[str, int], Target]], list[tuple[tuple[str, int], Target]]]:
+    ) -> tuple[list[_Placed], list[_Placed]]:
         """The functions that were not given yet: those with enough tests, and the others."""
         by_place: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for test, reach in self.project.reached.items():
             if not reach.clock and len(test) <= MOST_NAME:
                 for path, line in reach.code:
                     by_place[path][line].append(test)
-        rich, poor = [], []
+        rich: list[_Placed] = []
+        poor: list[_Placed] = []
         for path, text in files.items():
             lines = by_place.get(path)
             for place in known[path] if lines else ():

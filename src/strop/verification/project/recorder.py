@@ -28,7 +28,7 @@ _CLOCKS = (
 )  # fmt: skip
 """Functions of `time` by which a test measures how long something takes, or waits."""
 _MOST_CALLS = 1_000_000
-"""Calls of a test after which it is given up, where calls are recorded: the same on a busy machine as on a quiet one."""
+"""Calls after which a test is given up, where calls are recorded: the same on a busy machine as on a quiet one."""
 _WATCHED = ("_pytest", "pytest", "pluggy", "unittest.case", "unittest.suite", "unittest.loader")
 _PLAIN = (types.FunctionType, types.BuiltinFunctionType, type, classmethod, staticmethod, property)
 
@@ -38,7 +38,7 @@ class Overdue(BaseException):
 
 
 class Recorder:
-    """Sends messages that hold "start", "test", "collect", "collected", "lines", "reached", "probe", "tampered" or "stopped"."""
+    """Sends messages that hold "start", "test", "collect", "collected", "lines", "reached", "probe", ... (`runs`)."""
 
     def __init__(self, send: _Send, guard: "Guard", job: dict[str, Any], top: str) -> None:
         self.send, self.guard = send, guard
