@@ -1,12 +1,21 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from tests import warm
+
 from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
 from strop.curation.bugs import LAYOUT
 from strop.curation.bugs.from_project import Factory, ProjectPlace, split_of
-from strop.curation.bugs.issue import project_issue
-from strop.curation.bugs.targets import targets
+from strop.curation.bugs.issue import project_issue, same_message
+from strop.curation.bugs.targets import Targets, judges
 from strop.curation.engine.tally import Tally
+from strop.tasks import load_tasks
 from strop.verification.project import open_project, pack
+from strop.verification.project.runs import TestReach
 
 PRICES = '''"""Prices."""
 
@@ -55,16 +64,16 @@ def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path, verifier):
     place = ProjectPlace("p", str(archive), str(archive), pack(tmp_path / "p", archive))
     tally = Tally(LAYOUT)
     with open_project(archive, workers=1, test_seconds=2.0) as project:
-        found = targets(project, seed=0, at_once=(1, 1), max_file_chars=None)
-        assert [target.name for target in found] == ["total"]
-        assert found[0].tests == ["tests/test_shop.py::test_tax", "tests/test_shop.py::test_total"]
+        found = Targets(project, 0, (1, 1), tally)
         tasks = list(Factory(project, place, found, verifier, tally).tasks(3))
+        assert tally.originals == 1, "`unused` is reached by no test"
         assert len(tasks) == 3 == tally.tasks
         for task in tasks:
             check = task.check
             assert isinstance(check, EditCheck) and isinstance(check.judge, ProjectCheck)
             assert check.oracle == {"shop.py": PRICES} and check.judge.failing and "unused(x)" in PRICES
-            assert {*check.judge.failing, *check.judge.passing} == set(found[0].tests)
+            judged_by = {*check.judge.failing, *check.judge.passing}
+            assert judged_by == {"tests/test_shop.py::test_tax", "tests/test_shop.py::test_total"}
             assert verifier.verify(task, task.reference).passed
             broken = task.model_copy(update={"check": check.judge.model_copy(update={"files": check.files})})
             verdict = verifier.verify(broken, "unrepaired")
@@ -87,6 +96,136 @@ def test_the_issue_names_the_function_and_a_test_and_no_addresses():
     said = project_issue("f", "a.py", ["t::a", "t::b", "t::c"], "AssertionError: <object at 0x7f44166a28e0>")
     assert "`f` (a.py)" in said and "`t::a` fails" in said and "2 other tests fail too." in said
     assert "0x7f44166a28e0" not in said and "t::b" not in said
+    assert "0x7F44" not in project_issue("f", "a.py", ["t::a"], "<object at 0x7F44166A28E0>")
+
+
+def test_a_message_is_told_as_far_as_two_runs_agree():
+    assert same_message("ValueError: <a at 0x7f44166a28e0>", "ValueError: <a at 0x7F00166A28E0>").endswith(
+        "0x...>"
+    )
+    assert same_message("E: in all\n{1, 2}", "E: in all\n{2, 1}") == "E: in all"
+    assert same_message("KeyError: a", "KeyError: b") == "KeyError"
+    assert same_message("KeyError: a", "TypeError: b") == ""
+
+
+def test_judges_are_few_calls_first_and_many_functions():
+    reached = {
+        name: TestReach(frozenset(), calls, False)
+        for name, calls in {"t::a[1]": 5, "t::a[2]": 6, "t::b": 9, "t::c": 3_000_000, "t::d[x]": 7}.items()
+    }
+    assert judges(set(reached), reached) == ["t::a[1]", "t::d[x]", "t::b", "t::a[2]"]
+
+
+MANY = """import time
+
+import pytest
+
+from many.sums import add, slow, twice, waits
+
+@pytest.mark.parametrize("n", range({count}))
+def test_add(n):
+    assert add(n, {part}) == n + {part}
+
+@pytest.mark.parametrize("n", range({count}))
+def test_twice(n):
+    assert twice(n) == 2 * n
+
+def test_other():
+    assert twice(1) + twice(2) == 6
+
+def test_waits():
+    began = time.perf_counter()
+    waits()
+    assert time.perf_counter() - began < 60
+
+def test_by_lot():
+    assert twice(3) == 6 and hash("many") == {drawn}
+"""
+SUMS = """import time
+
+def add(a, b):
+    return a + b
+
+def twice(x):
+    total = add(x, 0)
+    return total + x
+
+def waits():
+    time.sleep(0.001)
+    return add(1, 2)
+
+def slow(x):
+    return x
+"""
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A project of more than 800 tests in ten files."""
+    folder = tmp_path_factory.mktemp("many") / "many"
+    said = "[project]\nname = 'many'\nversion = '1'\n"
+    files = {"pyproject.toml": said, "many/__init__.py": "", "many/sums.py": SUMS,
+             "examples/shown.py": "def shown():\n    return 1\n", "many/large.py": "x = 1\n" * 20_000}  # fmt: skip
+    say = [sys.executable, "-c", "print(hash('many'))"]
+    drawn = subprocess.run(
+        say, env={"PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    for part in range(10):
+        files[f"tests/test_{part}.py"] = MANY.format(count=40, part=part, drawn=drawn)
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return folder
+
+
+def test_what_tests_reach_is_found_in_parts_and_told(many):
+    told = []
+    with open_project(many, workers=2, test_seconds=2.0) as project:
+        assert project.look(0, told.append) and project.looked < len(project.collected) == 830
+        while project.look(0, told.append):
+            pass
+        reached, calls = project.reached, {}
+        assert len(reached) == 830 == project.looked
+        for name, reach in reached.items():
+            assert reach.clock == name.endswith("test_waits")
+            lines = {line for path, line in reach.code if path == "many/sums.py"}
+            assert (6 in lines) == any(word in name for word in ("test_twice", "test_other", "lot")), name
+            calls.setdefault(name.partition("::")[2].partition("[")[0], set()).add(reach.calls)
+        assert all(len(counts) == 1 for counts in calls.values()), calls
+        names = [
+            f"tests/test_{part}.py::{name}"
+            for part in range(10)
+            for name in ("test_other", "test_waits", "test_by_lot")
+        ]
+        steady = project.steady(names, told.append)
+        assert {n for n in steady if n.endswith("other")} == {n for n in names if n.endswith("other")}
+        assert not any(n.endswith(("waits", "lot")) for n in steady)
+    assert told[0] == "collecting tests" and any("of 830 tests done" in text for text in told)
+
+
+@pytest.mark.soak(60)
+def test_a_large_project_gives_the_same_tasks_twice(many, tmp_path):
+    lines = []
+    for name in ("one", "two"):
+        words = ["-o", f"{name}.jsonl", "--count", 4, "--workers", 2]
+        done = warm.strop("build", "bugs", many, *words, cwd=tmp_path)
+        out, err = done.stdout, done.stderr
+        assert done.returncode == 0, (out, err)
+        told = err.splitlines()
+        assert (
+            told[0].startswith("copying ") and "collecting tests" in told[1] and "what tests reach" in told[2]
+        )
+        assert "tests that judge a task: median " in out and "1 files of examples" in out
+        assert "1 files of more than 60000 characters" in out
+        tasks = load_tasks(str(tmp_path / f"{name}.jsonl"))
+        for task in tasks:
+            judging = [*task.check.judge.failing, *task.check.judge.passing]
+            assert len(judging) >= 3 and not any("waits" in test for test in judging)
+            assert task.check.judge.project == str(tmp_path / f"{name}.project.tar.gz")
+        lines.append((tmp_path / f"{name}.jsonl").read_text().replace(f"{name}.project", "a.project"))
+        assert str(tmp_path) not in lines[-1]
+        assert json.loads((tmp_path / f"{name}.jsonl.manifest.json").read_text())["tests_a_task"]["few"] == 0
+    assert lines[0] == lines[1]
 
 
 def test_the_issue_of_a_crate_has_no_numbers_of_threads():

@@ -21,8 +21,9 @@ from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.curation.edits import LAYOUT, EditSettings
-from strop.curation.edits.history import akin, is_test, names_a_bug, says_enough
+from strop.curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
 from strop.curation.edits.make import of_history
+from strop.curation.edits.programs import same_program
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
@@ -324,8 +325,53 @@ def test_messages_that_name_none(message: str) -> None:
 
 
 def test_names_of_tests() -> None:
-    assert all(map(is_test, ["tests/a.py", "a/test_b.py", "a/b_test.go", "a/conftest.py", "x.spec.ts"]))
-    assert not any(map(is_test, ["a/latest.py", "contest/a.py", "a/testify.py", "attest.py"]))
+    names = ["tests/a.py", "a/test_b.py", "a/b_test.go", "a/conftest.py", "x.spec.ts", "test.py", "tests.py"]
+    assert all(map(is_test, names))
+    assert not any(map(is_test, ["a/latest.py", "contest/a.py", "a/testify.py", "attest.py", "a/test.py"]))
+
+
+def test_names_of_packaging() -> None:
+    assert all(
+        map(
+            is_packaging,
+            ["setup.py", "lib/setup.py", "a/_version.py", "docs/conf.py", "build.rs", "x.config.js"],
+        )
+    )
+    assert not any(
+        map(is_packaging, ["a/build.py", "a/conf.py", "a/setups.py", "a/tasks.py", "conversion.py"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "same"),
+    [
+        ("a.py", "def f():\n    'old'\n    return 1\n", "def f():\n    # said\n    return (1)\n", True),
+        ("a.py", "x = 1\n", "x = 2\n", False),
+        ("a.py", "x = 'a'\n", "x = 'b'\n", False),
+        ("a.py", "x = (\n", "x = ( \n", False),
+        ("a.rs", "fn f() { 1 } // one\n", "/// One.\nfn f() {\n    1\n}\n", True),
+        ("a.c", 'p("// a");', 'p("// b");', False),
+        ("a.go", "a b", "ab", False),
+        ("a.rb", "x # a\n", "x # b\n", False),
+    ],
+)
+def test_changes_of_comments_docstrings_and_layout(path: str, before: str, after: str, same: bool) -> None:
+    assert same_program(path, before, after) is same
+
+
+def test_commits_that_change_no_code_make_no_task(tmp_path: Path) -> None:
+    made = Made(tmp_path / "quiet")
+    made.commit("first", {"a.py": SUM, "setup.py": "version = 1\n"})
+    made.commit("Fix the words of the docstring", {"a.py": "# Sums.\n" + SUM})
+    made.commit("Fix the version that is told", {"setup.py": "version = 2\n"})
+    made.commit("Fix what is added up", {"a.py": FIXED})
+    for family, form in (("swe-rl", "search-replace"), ("patch", "unified-diff")):
+        tasks, tally = made_of(made.folder, family, EditSettings(form))
+        assert list(tasks) == ["Fix what is added up"]
+        assert tally.left_out == {
+            "the first commit": 1, "changes only comments, docstrings or layout": 1,
+            "changes only how the project is built or its version": 1,
+        }  # fmt: skip
 
 
 @pytest.fixture

@@ -14,10 +14,13 @@ from strop.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.core.task import Task
+    from strop.curation.bugs.from_project import Judging
     from strop.curation.bugs.models import Models
     from strop.curation.engine.tally import Tally
 
 PER_TASK = 6
+FUNCTIONS_PER_TASK = 5
+"""Functions of a project that are found for each task that is wanted, before the first is made."""
 TEST_SECONDS = 2.0
 """CPU seconds that a test of a project may take; slower tests are not used."""
 CPU_SECONDS, WALL_SECONDS = 1.0, 12.0
@@ -108,6 +111,7 @@ def bugs(
     the same command again pays for nothing twice. See docs/bugs.md.
     """
     from strop.curation.bugs import LAYOUT
+    from strop.curation.bugs.from_project import Judging
     from strop.curation.bugs.models import ModelSettings, open_models
     from strop.curation.engine.tally import Tally, listed
     from strop.policies.connection import Connection
@@ -128,22 +132,25 @@ def bugs(
         settings |= {
             name: getattr(model_options, name) for name in ("rewrite_model", "rewrite_share", "issue_model")
         }
+    judging: Judging | None = None
     project = _is_project(source)
     _refuse_others(project, project_options, task_options)
     with open_models(
         model_settings, output.with_name(f"{output.name}.calls"), options.seed, tally, say
     ) as models:
         if project:
-            _from_project(source, file, options, at_once, project_options, verifying, models, tally)
+            judging = _from_project(source, file, options, at_once, project_options, verifying, models, tally)
             settings |= asdict(project_options)
         else:
             settings |= _from_tasks(source, file, options, at_once, task_options, verifying, models, tally)
     counts = tally.manifest()
     operators = sum(1 for row in counts["operators"].values() if row["kept"])
+    told = {"tests_a_task": judging.manifest()} if judging else {}
+    left = counts["unusable"] if not project else counts["skipped"]
     file.finish(
-        {"settings": settings, **counts, **models.manifest()},
+        {"settings": settings, **counts, **told, **models.manifest()},
         f"{tally.tasks} repair tasks from {tally.originals} originals in {{seconds}}, by {operators} operators; "
-        f"left out: {listed(counts['unusable']) or 'none'}",
+        f"{judging.said() + '; ' if judging else ''}left out: {listed(left) or 'none'}",
     )
 
 
@@ -196,12 +203,12 @@ def _from_tasks(
 def _from_project(
     source: str, file: Output, options: BugOptions, at_once: tuple[int, int], project_options: ProjectOptions,
     verifying: Verifying, models: "Models", tally: "Tally",
-) -> None:  # fmt: skip
+) -> "Judging":  # fmt: skip
     """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
     from strop.core import files
-    from strop.curation.bugs.from_project import Factory, ProjectPlace
+    from strop.curation.bugs.from_project import Factory, Judging, ProjectPlace
     from strop.curation.bugs.issue import docstring
-    from strop.curation.bugs.targets import targets
+    from strop.curation.bugs.targets import Targets
     from strop.reports.terminal.progress import Progress
     from strop.verification import open_verifier
     from strop.verification.project import open_project, pack
@@ -214,10 +221,12 @@ def _from_project(
     )
     files.check_writable(final)
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
+    judging = Judging()
+    say(f"copying {source}")
     try:
         digest = pack(Path(source), part)
         name = Path(source).resolve().name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar")
-        place = ProjectPlace(name, str(part), str(final), digest)
+        place = ProjectPlace(name, str(part), final.name, digest)
         with (
             open_project(
                 part, project_options.language or "", settings, workers=many, test_seconds=TEST_SECONDS
@@ -225,22 +234,42 @@ def _from_project(
             open_verifier(workers=many, allow_unsafe=verifying.allow_unsafe) as verifier,
             Progress("tasks", project_options.count) as progress,
         ):
-            found = targets(
-                project, seed=options.seed, at_once=at_once, max_file_chars=project_options.max_file_chars,
-                rewriter=models.rewriter,
-            )  # fmt: skip
+            stages: set[str] = set()
+
+            def tell(text: str) -> None:
+                stage = text.partition(":")[0]
+                progress.at(tally.tasks, None, project_options.count, text, now=stage not in stages)
+                stages.add(stage)
 
             def done(kept: int) -> None:
-                progress.at(kept, None, project_options.count, f"{len(found)} functions")
+                first = bool(kept) and "first" not in stages
+                stages.update(["first"] if kept else [])
+                note = f"{tally.tried.total()} bugs tried in {tally.originals} functions"
+                progress.at(kept, None, project_options.count, note, now=first)
 
+            found = Targets(
+                project, options.seed, at_once, tally, project_options.max_file_chars, models.rewriter,
+                FUNCTIONS_PER_TASK * project_options.count, tell,
+            )  # fmt: skip
             factory = Factory(
                 project, place, found, verifier, tally,
                 format=options.format, per_function=options.per_task, ahead=models.ahead, done=done,
             )  # fmt: skip
-            told = models.told(factory.tasks(project_options.count), docstring)
-            _write(file, _then_in_place(told, part, final, tally), source, tally)
+            told = judging.counted(models.told(factory.tasks(project_options.count), docstring))
+            _write(file, _then_in_place(_until_stopped(told, tally), part, final, tally), source, tally)
     finally:
         part.unlink(missing_ok=True)
+    return judging
+
+
+def _until_stopped(tasks: "Iterator[Task]", tally: "Tally") -> "Iterator[Task]":
+    """The tasks; Ctrl-C ends them, and those that were made are kept."""
+    try:
+        yield from tasks
+    except KeyboardInterrupt:
+        if not tally.tasks:
+            raise
+        say(f"stopped: the {tally.tasks} tasks so far are written")
 
 
 def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: "Tally") -> "Iterator[Task]":

@@ -1,12 +1,14 @@
 """Places that rows come from: files, folders of files, and data sets of the Hub."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError
 from strop.core.optional import require
+from strop.core.task import Task
 from strop.tasks import jsonl, parquet, tables
 from strop.tasks.bounded import plain_row
 from strop.tasks.lines import Report
@@ -73,6 +75,23 @@ def parts(place: str) -> list[str]:
             f"the folder {path} holds no file that ends in .jsonl, .ndjson, .csv (perhaps with .gz or .zst) or .parquet"
         )
     return [str(file) for file in files]
+
+
+def beside(place: str, tasks: Iterable[Task]) -> Iterator[Task]:
+    """The tasks of a place; a project's snapshot that is named without a folder is the one beside their file."""
+    kind, colon, rest = place.partition(":")
+    path = Path(rest if colon and kind in KINDS else place).expanduser()
+    folder = path if path.is_dir() else path.parent
+    for task in tasks:
+        edit = task.edit
+        check = task.check if edit is None else edit.effective()
+        if isinstance(check, ProjectCheck) and Path(check.project).name == check.project:
+            there = (folder / check.project).resolve()
+            if there.is_file():
+                check = check.model_copy(update={"project": str(there)})
+                whole = check if edit is None else edit.model_copy(update={"judge": check})
+                task = task.model_copy(update={"check": whole})
+        yield task
 
 
 def _files(folder: Path) -> list[Path]:

@@ -69,8 +69,9 @@ def iter_tasks(
         check_columns(columns)
         return _mapped(rows, columns, report)
     if adapter is None:
-        return chain.from_iterable(_guessed(part, report, on_guess) for part in places.parts(source))
-    return tasks_of(adapter, rows, report)
+        parts = places.parts(source)
+        return chain.from_iterable(places.beside(part, _guessed(part, report, on_guess)) for part in parts)
+    return places.beside(rest, tasks_of(adapter, rows, report))
 
 
 def load_tasks(

@@ -6,6 +6,7 @@ A function is cut out by its lines, so the cost is that of the functions, and un
 import ast
 import re
 import warnings
+from dataclasses import dataclass
 from functools import cached_property
 
 from strop.code.python.source import UNPARSABLE, Function, functions, tree_of
@@ -88,14 +89,44 @@ class Routine:
         return starts
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a function stands in a file; read as a `Routine` when it is asked for."""
+
+    name: str
+    """Dotted, from the top of the file: `Class.method`."""
+    lines: list[str]
+    """Of the whole file."""
+    node: Function
+
+    @property
+    def first(self) -> int:
+        """Line of the `def` in the file, from 1."""
+        return self.node.lineno
+
+    def holds(self, line: int) -> bool:
+        """Whether code that begins at this line is the function's own or stands in its body."""
+        head = min([self.first, *(decorator.lineno for decorator in self.node.decorator_list)])
+        return line == head or self.node.body[0].lineno <= line <= (self.node.end_lineno or self.first)
+
+    def routine(self) -> Routine:
+        """The function."""
+        return Routine(self.name, self.first, self.lines, self.node)
+
+
 def routines(text: str) -> list[Routine]:
     """The outermost functions and methods of a file, in order; empty for a text that does not parse."""
+    return [place.routine() for place in places(text)]
+
+
+def places(text: str) -> list[Place]:
+    """Where they stand."""
     try:
         found = functions(parsed(text))
     except UNPARSABLE:
         return []
     lines = _lines(text)
-    return [Routine(f.qualified_name, f.node.lineno, lines, f.node) for f in found if f.outermost]
+    return [Place(f.qualified_name, lines, f.node) for f in found if f.outermost]
 
 
 def parsed(text: str) -> ast.Module:

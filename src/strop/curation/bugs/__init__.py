@@ -15,7 +15,7 @@ def _marks(task: Task) -> Iterator[tuple[str, str]]:
 
 
 LAYOUT = TallyLayout(
-    ("tasks", "originals", "unusable", "faults", "splits", "levels", "issues", "operators"),
+    ("tasks", "originals", "unusable", "skipped", "faults", "splits", "levels", "issues", "operators"),
     _marks,
     ("tried", "kept"),
 )

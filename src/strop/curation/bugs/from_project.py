@@ -2,7 +2,7 @@
 
 A bug is put into a function that tests reach and judged by those tests alone. It is kept when some of them fail, and
 
-1. the same ones fail again in `RERUNS` further runs in other processes, all others pass;
+1. the same ones fail again in a run with another hash seed and in `RERUNS` more, all others pass;
 2. the oracle's edit, applied as an answer would be, makes all of them pass.
 
 Bugs that fail every test come last; those with which tests run out of time or cannot be collected are none. Functions
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import KW_ONLY, dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from strop.code.mutate.draw import Fault
@@ -24,9 +25,9 @@ from strop.core.protocols import Verifier
 from strop.core.task import Split, Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.core.window import ahead
-from strop.curation.bugs.issue import project_issue
+from strop.curation.bugs.issue import project_issue, same_message
 from strop.curation.bugs.rewrites import OPERATOR, Offer
-from strop.curation.bugs.targets import MOST_TESTS, Target
+from strop.curation.bugs.targets import BATCH, LEAST_TESTS, MOST_TESTS, Target, Targets
 from strop.curation.engine.tally import ErrorBudget, Tally
 from strop.edits import FORMATS
 
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
     from strop.verification.project import Project
 
 FAMILY = "repair"
-RERUNS = 2
-"""Runs of the unrepaired project after the one in which the bug was found."""
+RERUNS = 1
+"""Runs of the unrepaired project, as an answer is judged, after the one in which the bug was found and one more."""
+MOST_TASK = 400_000
+"""Characters of a task's files, names of tests and reference together."""
 WINDOW = 8
 """Bugs under way at one time, in each of the two steps; the same on every machine, for what is tried depends on it."""
 MOST_MISSED = 15
@@ -54,7 +57,7 @@ class ProjectPlace:
     archive: str
     """The snapshot, while tasks are verified."""
     final: str
-    """Where it will lie: what the tasks say."""
+    """What the tasks say: its name beside them, which is no part of their ids."""
     digest: str
 
 
@@ -77,6 +80,8 @@ class _Waiting:
     found: _Found
     task: Task
     unrepaired: list[Future[Verdict]]
+    again: "Future[dict[str, TestResult]]"
+    """The tests run with another hash seed."""
     repaired: Future[Verdict]
 
 
@@ -86,7 +91,7 @@ class Factory:
 
     project: "Project"
     place: ProjectPlace
-    targets: list[Target]
+    targets: Targets
     verifier: Verifier
     tally: Tally
     _: KW_ONLY
@@ -103,11 +108,10 @@ class Factory:
 
     def tasks(self, count: int) -> Iterator[Task]:
         """At most `count` tasks. Raises TooManyErrors when more than 5 % of the runs could not be judged."""
-        self.tally.originals = len(self.targets)
         made = 0
         for waiting in ahead(map(self._confirming, self._found()), WINDOW):
             task = self._confirmed(waiting)
-            self.done(made + (task is not None))
+            self.done(self.tally.tasks)
             if task is not None:
                 made += 1
                 yield task
@@ -124,6 +128,7 @@ class Factory:
         for target, fault, future in ahead(begun, WINDOW):
             self.tally.tried.update(fault.operators)
             found = self._noticed(target, fault, future)
+            self.done(self.tally.tasks)
             if isinstance(found, str):
                 self.tally.drop(fault.operators, found)
                 target.missed += 1
@@ -149,10 +154,24 @@ class Factory:
                 target.missed += 1
 
     def _candidates(self) -> Iterator[tuple[Target, Offer]]:
-        """Bugs of the functions in turns, until each has no more or too many useless ones."""
-        left = list(self.targets)
+        """Bugs of the functions in turns, until each has no more or too many useless ones; the next functions then."""
+        few: list[Target] = []
+        for batch in self.targets.batches():
+            self.tally.originals += len(batch)
+            yield from self._turns(batch, few)
+        yield from self._turns(few, None)
+
+    def _turns(self, batch: list[Target], few: list[Target] | None) -> Iterator[tuple[Target, Offer]]:
+        """Bugs of these functions; those that turn out to have few steady tests are put off, where there is `few`."""
+        left = list(batch)
         while left:
-            for target in list(left):
+            for number, target in enumerate(list(left)):
+                if not target.ready:
+                    self.targets.prepare(batch[number : number + BATCH])
+                if len(target.tests) < LEAST_TESTS and few is not None and self.project.language == "python":
+                    left.remove(target)
+                    few += [target] if target.tests else []
+                    continue
                 full = self.per_function is not None and target.kept >= self.per_function
                 fault = None if full or target.missed >= MOST_MISSED else next(target.order, None)
                 if fault is None:
@@ -180,7 +199,7 @@ class Factory:
         return _Found(target, fault, failing[:MOST_TESTS], passing[:MOST_TESTS], message)
 
     def _confirming(self, found: _Found) -> _Waiting:
-        task = self._task(found)
+        task = self._task(found, self._name(found), found.message)
         check = task.check.only(EditCheck)
         here = check.effective().only(ProjectCheck).model_copy(update={"project": self.place.archive})
         broken = task.model_copy(update={"check": here.model_copy(update={"files": check.files})})
@@ -189,6 +208,11 @@ class Factory:
             found,
             task,
             [self.verifier.submit(broken, f"run {number}") for number in range(RERUNS)],
+            self.project.submit(
+                {found.target.path: found.fault.text},
+                [*found.failing, *found.passing],
+                hash_seed=1 if self.project.language == "python" else 0,
+            ),
             self.verifier.submit(edited, task.reference),
         )
 
@@ -200,36 +224,81 @@ class Factory:
             failing = [test.id for test in verdict.tests if test.outcome is not Outcome.PASSED]
             if verdict.outcome is not Outcome.FAILED or sorted(failing) != sorted(found.failing):
                 reason = reason or "other tests fail in another run"
+        message = found.message
+        try:
+            again = waiting.again.result()
+        except VerificationError as error:
+            self.budget.count(str(error))
+            reason = reason or "could not be verified"
+        else:
+            self.budget.count(None)
+            if _split(again, [*found.failing, *found.passing])[0] != found.failing:
+                reason = reason or "other tests fail in another run"
+            message = same_message(message, again[found.failing[0]].message)
         repaired = self.budget.see(waiting.repaired.result())
         if not repaired.passed:
             reason = reason or "the repair does not pass"
+        task = waiting.task
+        if message != found.message:
+            task = self._task(found, task.source, message)
+        if _size(task) > MOST_TASK:
+            reason = reason or f"the task holds more than {MOST_TASK} characters"
         if reason:
             self.tally.drop(found.fault.operators, reason)
             return None
         found.target.kept += 1
-        self.tally.keep(waiting.task)
-        return waiting.task
+        return self.tally.keep(task)
 
-    def _task(self, found: _Found) -> Task:
+    def _name(self, found: _Found) -> str:
+        name = f"{self.place.name}/{found.target.label}.{'+'.join(found.fault.operators)}"
+        self._names[name] += 1
+        return f"{name}.{self._names[name]}" if self._names[name] > 1 else name
+
+    def _task(self, found: _Found, source: str, message: str) -> Task:
         target, fault = found.target, found.fault
         files, oracle = {target.path: fault.text}, {target.path: target.text}
         judge = ProjectCheck(
             project=self.place.final, digest=self.place.digest, failing=found.failing, passing=found.passing
         )
-        name = f"{self.place.name}/{target.label}.{'+'.join(fault.operators)}"
-        self._names[name] += 1
-        number = f".{self._names[name]}" if self._names[name] > 1 else ""
+        statement = project_issue(target.name, target.path, found.failing, message)
+        check = EditCheck(format=self.format, files=files, oracle=dict(oracle), judge=judge)
+        asked = check.model_copy(update={"judge": judge.model_copy(update={"project": ""})})
         return Task(
+            id=content_hash([FAMILY, self.project.language, statement, asked.model_dump()]),
             family=FAMILY,
             language=self.project.language,
-            statement=project_issue(target.name, target.path, found.failing, found.message),
+            statement=statement,
             reference=FORMATS[self.format].render(files, oracle),
-            check=EditCheck(format=self.format, files=files, oracle=dict(oracle), judge=judge),
+            check=check,
             topic=self.place.name,
             split=split_of(target.text),
-            source=name + number,
+            source=source,
             metadata={"bug": list(fault.operators), "original": target.label, "lines": list(fault.lines)},
         )
+
+
+class Judging:
+    """How many tests judge the tasks of one build."""
+
+    def __init__(self) -> None:
+        self._counts: list[int] = []
+
+    def counted(self, tasks: Iterator[Task]) -> Iterator[Task]:
+        """The tasks, looked at as they go by."""
+        for task in tasks:
+            self._counts.append(task.test_count)
+            yield task
+
+    def manifest(self) -> dict[str, float]:
+        """Median and least number of tests a task, and tasks with fewer than `LEAST_TESTS`."""
+        few = sum(count < LEAST_TESTS for count in self._counts)
+        return {"median": median(self._counts), "least": min(self._counts), "few": few}
+
+    def said(self) -> str:
+        """The same in words."""
+        told = self.manifest()
+        few = f", fewer than {LEAST_TESTS} in {told['few']} tasks" if told["few"] else ""
+        return f"tests that judge a task: median {told['median']:g}, least {told['least']:g}{few}"
 
 
 _JUDGED = (Outcome.PASSED, Outcome.FAILED)
@@ -238,6 +307,13 @@ _JUDGED = (Outcome.PASSED, Outcome.FAILED)
 def split_of(text: str) -> Split:
     """The side of all bugs of a file, by a hash of its text: a task shows the right form of its other functions."""
     return "held-out" if unit_interval("split", 0, content_hash(text)) < HELD_OUT else "train"
+
+
+def _size(task: Task) -> int:
+    check = task.check.only(EditCheck)
+    judge = check.effective().only(ProjectCheck)
+    texts = [*check.files.values(), *(t for t in check.oracle.values() if t), *judge.failing, *judge.passing]
+    return len(task.reference) + sum(map(len, texts))
 
 
 def _split(results: Results, tests: list[str]) -> tuple[list[str], list[str]]:

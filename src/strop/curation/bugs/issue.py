@@ -23,7 +23,7 @@ from strop.verification.python.compare import is_whole
 if TYPE_CHECKING:
     from strop.curation.engine.paid_calls import Response
 
-_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
 _HINT = re.compile(r"\n?^note: run with `RUST_BACKTRACE=.*", re.MULTILINE)
 MOST_CHARACTERS = 300
@@ -63,10 +63,27 @@ def failing_call(task: Task, verdict: Verdict) -> str:
 def project_issue(name: str, path: str, failing: list[str], message: str) -> str:
     """The statement of a repair in a project: the function, a failing test, what it says without passing numbers."""
     more = f" {len(failing) - 1} other tests fail too." if len(failing) > 2 else ""
-    steady = _HINT.sub("", _THREAD.sub(r"\1", _ADDRESS.sub("0x...", message)))[:MOST_CHARACTERS]
+    steady = _steady(message)[:MOST_CHARACTERS]
     message = "\n".join(f"    {line}" for line in steady.splitlines())
     failure = f"The test `{failing[0]}` fails" + (f":\n\n{message}" if message.strip() else ".")
     return f"Fix the bug in `{name}` ({path}).\n\n{failure}" + (f"\n\n{more.strip()}" if more else "")
+
+
+def same_message(first: str, second: str) -> str:
+    """What two runs of one failing test say alike: all, its first line, or the kind of error."""
+    first, second = _steady(first), _steady(second)
+    if first == second:
+        return first
+    line, other = first.partition("\n")[0], second.partition("\n")[0]
+    if line == other:
+        return line
+    kind, again = line.partition(":")[0], other.partition(":")[0]
+    return kind if kind == again and kind.isidentifier() else ""
+
+
+def _steady(message: str) -> str:
+    """Without addresses, numbers of threads and advice."""
+    return _HINT.sub("", _THREAD.sub(r"\1", _ADDRESS.sub("0x...", message)))
 
 
 def _found(test: TestResult) -> str:

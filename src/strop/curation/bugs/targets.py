@@ -1,26 +1,48 @@
-"""The functions of a project that its tests reach, and the tests to judge each by."""
+"""The functions of a project that its tests reach, and the tests to judge each by.
+
+Which tests reach a function is found by running them once, in waves until there are enough functions. Its judges are
+those that call the least code first, from as many test functions as possible; a test judges if it passes in three
+runs, one in another order and one with another hash seed, and neither measures time nor waits. Nothing of this hangs
+on how fast the machine is.
+"""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePosixPath
 from random import Random
 from typing import TYPE_CHECKING
 
 from strop.code.mutate.draw import Fault
 from strop.code.mutate.python.draw import Draw
 from strop.code.mutate.rust.draw import rust_faults, rust_functions
-from strop.code.python.routines import Routine, routines
+from strop.code.python.routines import Place, Routine, places
 from strop.core.ids import rng
 from strop.curation.bugs.rewrites import Offer, Rewriter, Subject, python_subject, rust_subject
+from strop.curation.engine.tally import Tally
 
 if TYPE_CHECKING:
     from strop.verification.project import Project
+    from strop.verification.project.runs import TestReach
 
 MOST_TESTS = 50
-"""Tests that judge one function, those that reach the least other code first."""
-MOST_SECONDS = 4.0
-"""CPU seconds that they may take together."""
+"""Tests that judge one function."""
+LEAST_TESTS = 3
+"""Functions with fewer come last."""
+MOST_CALLS = 2_000_000
+"""Calls of the project's code that they may make together: a few seconds."""
+MOST_NAME = 400
+"""Characters of the name of a test that judges."""
+MOST_FILE = 60_000
+"""Characters of a file, unless another number is asked for: a task holds it twice."""
+BATCH = 32
+"""Functions whose tests are found steady together."""
+_EXAMPLES = frozenset(
+    {"example", "examples", "demo", "demos", "sample", "samples", "benchmark", "benchmarks"}
+)
+_BESIDE = frozenset({"doc", "docs", "scripts", "script", "tools", "bench", "tasks", "ci", "admin"})
+"""Folders at the top of a project."""
 
 
 @dataclass
@@ -32,7 +54,9 @@ class Target:
     text: str
     """Of the whole file."""
     tests: list[str]
+    """Those that may judge; once it is `ready`, those that do."""
     order: Iterator[Offer]
+    ready: bool = True
     missed: int = 0
     """Bugs that were no use since the last one that was."""
     kept: int = 0
@@ -43,61 +67,132 @@ class Target:
         return f"{self.path}:{self.name}"
 
 
-def targets(
-    project: "Project",
-    *,
-    seed: int,
-    at_once: tuple[int, int],
-    max_file_chars: int | None,
-    rewriter: Rewriter | None = None,
-) -> list[Target]:
-    """The functions that steady tests reach, in the order in which they take turns.
-
-    `rewriter`: a model that writes bugs too. Files that are no UTF-8, and those over `max_file_chars`, are left out.
-    Raises UserError for a project without tests.
-    """
-    random = rng("bugs", seed, "functions")
-    tests = project.tests()
-    files = {}
-    for path in project.sources():
-        try:
-            text = project.text(path)
-        except UnicodeDecodeError:
-            continue
-        if max_file_chars is None or len(text) <= max_file_chars:
-            files[path] = text
-    if project.language == "rust":
-        found = list(_rust(files, tests, seed, rewriter))
-    else:
-        found = list(_python(project, files, seed, at_once, rewriter))
-    random.shuffle(found)
-    return found
+_Placed = tuple[tuple[str, int], Target]
+"""A function with its file and first line."""
 
 
-def _python(
-    project: "Project",
-    files: dict[str, str],
-    seed: int,
-    at_once: tuple[int, int],
-    rewriter: Rewriter | None,
-) -> Iterator[Target]:
-    covered = project.coverage()
-    width = {test: len(lines) for test, lines in covered.items()}
-    reached: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for test, lines in covered.items():
-        for place in lines:
-            reached[place].add(test)
-    for path, text in files.items():
-        for routine in routines(text):
-            body = range(_body(routine), routine.last + 1)
-            tests = set().union(*(reached.get((path, line), ()) for line in body))
-            ranked = sorted(tests, key=lambda test: (width[test], test))
-            chosen = _affordable(ranked, {test: project.baseline[test].seconds for test in ranked})
-            if chosen and routine.usable:
-                parts = path, routine.name, routine.first
-                drawn = partial(_drawn, routine, rng("bugs", seed, *parts), at_once)
-                order = _order(drawn, ":".join(map(str, parts)), partial(python_subject, routine), rewriter)
-                yield Target(path, routine.name, text, chosen, order)
+@dataclass
+class Targets:
+    """The functions of one project that steady tests reach. Used once."""
+
+    project: "Project"
+    seed: int
+    at_once: tuple[int, int]
+    """The least and the most faults of one bug."""
+    tally: Tally
+    max_file_chars: int | None = None
+    rewriter: Rewriter | None = None
+    """A model that writes bugs too."""
+    enough: int = 200
+    """Functions to find before the first bug is made."""
+    tell: Callable[[str], None] = lambda text: None
+    """Gets, every second, what is being done."""
+
+    def batches(self) -> Iterator[list[Target]]:
+        """The functions in the order in which they take turns, the next ones when those before have no more bugs.
+
+        Raises UserError for a project without tests.
+        """
+        files = self._files()
+        if self.project.language == "rust":
+            found = list(_rust(files, self.project.tests(), self.seed, self.rewriter))
+            yield self._mixed(found)
+            return
+        known = {path: places(text) for path, text in files.items()}
+        given: set[tuple[str, int]] = set()
+        more = True
+        while more:
+            more = self.project.look(self.seed, self.tell)
+            rich, poor = self._reached(files, known, given)
+            if rich and (len(rich) >= self.enough or not more):
+                given |= {place for place, _ in rich}
+                yield self._mixed([target for _, target in rich])
+        if not self.project.reached:
+            raise self.project.none_passes()
+        yield self._mixed([target for _, target in poor])
+
+    def prepare(self, targets: list[Target]) -> None:
+        """Leaves the functions the tests that are steady."""
+        asked = {name: None for target in targets for name in target.tests}
+        steady = self.project.steady(asked, self.tell)
+        for target in targets:
+            target.tests, target.ready = [name for name in target.tests if name in steady], True
+
+    def _mixed(self, found: list[Target]) -> list[Target]:
+        rng("bugs", self.seed, "functions").shuffle(found)
+        return found
+
+    def _files(self) -> dict[str, str]:
+        """The files that bugs may be put into; the others are counted."""
+        files, most = {}, self.max_file_chars or MOST_FILE
+        skipped = self.tally.skipped
+        for path in self.project.sources():
+            folders = PurePosixPath(path).parts[:-1]
+            try:
+                text = self.project.text(path)
+            except UnicodeDecodeError:
+                skipped["files that are no UTF-8"] += 1
+                continue
+            if _EXAMPLES.intersection(folders) or _BESIDE.intersection(folders[:1]):
+                skipped["files of examples, documentation or tools"] += 1
+            elif len(text) > most:
+                skipped[f"files of more than {most} characters"] += 1
+            else:
+                files[path] = text
+        return files
+
+    def _reached(
+        self, files: Mapping[str, str], known: Mapping[str, list[Place]], given: set[tuple[str, int]]
+    ) -> tuple[list[_Placed], list[_Placed]]:
+        """The functions that were not given yet: those with enough tests, and the others."""
+        by_place: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for test, reach in self.project.reached.items():
+            if not reach.clock and len(test) <= MOST_NAME:
+                for path, line in reach.code:
+                    by_place[path][line].append(test)
+        rich: list[_Placed] = []
+        poor: list[_Placed] = []
+        for path, text in files.items():
+            lines = by_place.get(path)
+            for place in known[path] if lines else ():
+                if lines is None or (path, place.first) in given:
+                    continue
+                tests = {test for line, tests in lines.items() if place.holds(line) for test in tests}
+                if tests:
+                    target = self._target(path, text, place, judges(tests, self.project.reached))
+                    (rich if len(target.tests) >= LEAST_TESTS else poor).append(((path, place.first), target))
+        return rich, poor
+
+    def _target(self, path: str, text: str, place: Place, tests: list[str]) -> Target:
+        key = path, place.name, place.first
+
+        def order() -> Iterator[Offer]:
+            routine = place.routine()
+            if routine.usable:
+                drawn = partial(_drawn, routine, rng("bugs", self.seed, *key), self.at_once)
+                subject = partial(python_subject, routine)
+                yield from _order(drawn, ":".join(map(str, key)), subject, self.rewriter)
+
+        return Target(path, place.name, text, tests, order(), ready=False)
+
+
+def judges(tests: set[str], reached: "Mapping[str, TestReach]") -> list[str]:
+    """Those of the tests that are to judge: few calls first, each test function once before any twice."""
+    rounds: dict[str, int] = defaultdict(int)
+    ranked: list[tuple[int, int, str]] = []
+    for calls, name in sorted((reached[name].calls, name) for name in tests):
+        function = name.partition("[")[0]
+        ranked.append((rounds[function], calls, name))
+        rounds[function] += 1
+    chosen: list[str] = []
+    total = 0
+    for _, calls, name in sorted(ranked):
+        if len(chosen) == MOST_TESTS:
+            break
+        if total + calls <= MOST_CALLS:
+            chosen.append(name)
+            total += calls
+    return chosen
 
 
 def _drawn(routine: Routine, random: Random, at_once: tuple[int, int]) -> Iterator[Fault]:
@@ -112,26 +207,6 @@ def _order(
 ) -> Iterator[Offer]:
     """Drawn when the first is asked for: a large project has thousands of functions."""
     yield from drawn() if rewriter is None else rewriter.offers(subject(), key, drawn())
-
-
-def _body(routine: Routine) -> int:
-    """The first line of the body: lines above it run where the function is defined."""
-    node = routine.node
-    body = node.child_by_field_name("body") if node is not None else None
-    if body is None or node is None or body.start_point[0] == node.start_point[0]:
-        return routine.first
-    return routine.line(body.start_byte)
-
-
-def _affordable(ranked: list[str], seconds: dict[str, float]) -> list[str]:
-    chosen: list[str] = []
-    total = 0.0
-    for test in ranked:
-        total += seconds[test]
-        if chosen and (total > MOST_SECONDS or len(chosen) == MOST_TESTS):
-            break
-        chosen.append(test)
-    return chosen
 
 
 def _rust(files: dict[str, str], tests: list[str], seed: int, rewriter: Rewriter | None) -> Iterator[Target]:

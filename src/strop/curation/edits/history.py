@@ -57,7 +57,12 @@ _TRAILER = re.compile(
     re.IGNORECASE,
 )
 _TEST = re.compile(r"(?:^|/)(?:tests?|testing|spec|specs|__tests__|testdata)/|(?:^|/)(?:test_[^/]*|conftest\.py)$|"
-                   r"[._](?:test|tests|spec)\.\w+$")  # fmt: skip
+                   r"[._](?:test|tests|spec)\.\w+$|^(?:test|tests)\.\w+$")  # fmt: skip
+_PACKAGING = re.compile(
+    r"(?:^|/)(?:setup|versioneer|_?version|__version__|__about__)\.py$|(?:^|/)docs?/(?:.*/)?conf\.py$|"
+    r"^(?:noxfile|fabfile|dodo|tasks|build)\.(?:py|rs)$|(?:^|/)(?:gulpfile|Gruntfile|[\w-]+\.config)\.[cm]?[jt]s$"
+)
+"""Files that say how a project is built, tested and named, not what it does."""
 
 
 def says_enough(commit: Commit) -> str:
@@ -94,11 +99,18 @@ def is_test(path: str) -> bool:
     return _TEST.search(path) is not None
 
 
+def is_packaging(path: str) -> bool:
+    """Whether a name is that of a file about building, testing or naming the project: setup.py and its kin."""
+    return _PACKAGING.search(path) is not None
+
+
 def only_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
     """All changes, if every changed file is a program. Raises LeftOut."""
     found = _plain(changes)
     if not all(is_program(change.path) for change in found):
         raise LeftOut("changes other files than programs")
+    if all(is_packaging(change.path) for change in found):
+        raise LeftOut("changes only how the project is built or its version")
     return found
 
 
@@ -107,6 +119,8 @@ def mended_programs(changes: Sequence[CommitFile]) -> list[CommitFile]:
     found = [c for c in _plain(changes) if is_program(c.path) and not is_test(c.path)]
     if not any(change.status in "MD" for change in found):
         raise LeftOut("changes no program that was there")
+    if all(is_packaging(change.path) for change in found):
+        raise LeftOut("changes only how the project is built or its version")
     return found
 
 

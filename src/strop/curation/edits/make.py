@@ -19,6 +19,7 @@ from strop.curation.edits.history import (
     only_programs,
     says_enough,
 )
+from strop.curation.edits.programs import same_program
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
@@ -166,6 +167,8 @@ def _shown(
         raise LeftOut("changes nothing")
     if lines > MOST_LINES:
         raise LeftOut("changes too many lines")
+    if all(same_program(path, before.get(path), text) for path, text in after.items()):
+        raise LeftOut("changes only comments, docstrings or layout")
     room = settings.max_chars - sum(map(len, before.values()))
     if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:
         raise LeftOut("has too long files")

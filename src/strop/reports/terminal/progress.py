@@ -34,17 +34,22 @@ class Progress:
         """One more answer is done."""
         self.at(self._done + 1, (self._passed or 0) + passed, self._total)
 
-    def at(self, done: int, passed: int | None, total: int | None, note: str = "") -> None:
-        """`done` of `total` are done, `passed` of them well (None: nothing can pass); `note` comes at the end."""
+    def at(
+        self, done: int, passed: int | None, total: int | None, note: str = "", *, now: bool = False
+    ) -> None:
+        """`done` of `total` are done, `passed` of them well (None: nothing can pass); `note` comes at the end.
+
+        now  shown at once, whenever the last line was
+        """
         self._done, self._passed, self._total, self._note = done, passed, total, printable(note)
-        now = time.monotonic()
-        if now - self._shown < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
+        clock_now = time.monotonic()
+        if not now and clock_now - self._shown < (_TERMINAL_SECONDS if self._terminal else _PLAIN_SECONDS):
             return
-        self._shown = now
+        self._shown = clock_now
         if self._terminal:
-            print(f"\r{self._line(now)}\x1b[K", end="", file=sys.stderr, flush=True)
+            print(f"\r{self._line(clock_now)}\x1b[K", end="", file=sys.stderr, flush=True)
         else:
-            print(self._line(now), file=sys.stderr, flush=True)
+            print(self._line(clock_now), file=sys.stderr, flush=True)
 
     def _line(self, now: float) -> str:
         parts = [f"{self._label}: {self._done}" + (f" of {self._total}" if self._total else "")]

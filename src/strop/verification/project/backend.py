@@ -11,6 +11,7 @@ from strop.sandbox.limits import Limits
 from strop.verification.project.process import TestsProcess, warm_up
 from strop.verification.project.runs import (
     EVERYTHING,
+    WALL_EACH,
     ProjectRun,
     RunRequest,
     Warmth,
@@ -30,6 +31,8 @@ LOADING = 3.0
 """CPU seconds that importing and collecting may take, beside twice what they took at first."""
 PATIENCE = 3
 """Tests that may take too long before a run is given up."""
+_TRACED = 3.0
+"""Times as long that a test may take whose calls are recorded."""
 _MOST_RESTARTS = 25
 _KEPT_WARM = 8
 
@@ -74,17 +77,25 @@ class PytestBackend:
     ) -> ProjectRun:
         """See `Backend.run`."""
         warmth, first = self._warmth()
-        bound = (request.seconds or self._seconds) * (20 if request.traced else 1)
+        bound = (request.seconds or self._seconds) * (
+            20 if request.traced else _TRACED if request.reach else 1
+        )
         request = replace(request, seconds=bound)
         whole = request.tests is None or bool(request.traced)
         limits = with_room(self._settings.limits, cpu=ROOM_CPU, wall=ROOM_WALL)
         if whole:
             limits = replace(limits, cpu_seconds=WHOLE_CPU, wall_seconds=WHOLE_WALL)
+        elif request.room:
+            limits = replace(limits, cpu_seconds=request.room, wall_seconds=request.room * WALL_EACH)
         else:
             request = replace(request, patience=PATIENCE, loading=LOADING + 2 * first.cpu_seconds)
         changed, limits = as_bytes(files or {}), ending(limits, request.until)
         run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
         return self._resumed(run, request, limits) if whole and not changed and not removed else run
+
+    def collected(self) -> list[str]:
+        """The tests that there are, from the run that comes before any other. Raises WorkerDied."""
+        return list(self._warmth()[1].collected)
 
     def close(self) -> None:
         """See `Backend.close`."""

@@ -10,23 +10,39 @@ Every variant runs in a jailed process of its own on a fresh copy of the project
 """
 
 import threading
-from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Self, TypeVar
 
 from strop.core.errors import UserError, VerificationError, WorkerDied
+from strop.core.ids import rng
 from strop.core.verdict import Outcome, TestResult
 from strop.verification.project import snapshot
-from strop.verification.project.backend import LANGUAGES, Backend, open_backend
+from strop.verification.project.backend import LANGUAGES, Backend, PytestBackend, open_backend
 from strop.verification.project.layout import sources
-from strop.verification.project.runs import ProjectRun, RunRequest
+from strop.verification.project.runs import ProjectRun, RunRequest, TestReach
 from strop.verification.settings import Settings
 
 Results = dict[str, TestResult]
 """Test id to what became of it, for every test that was asked for. A test that was not reported is never *passed*."""
+Tell = Callable[[str], None]
+"""Takes what is being done, every second."""
+WAVE = 8
+"""Parts that are looked at together."""
+PIECE = 100
+"""Most tests that run in one process one after another, where it is found out what they reach."""
+PIECE_SECONDS = 120.0
+"""CPU seconds that they may take together; those that have not run by then are not used."""
+_MOST_ENDED = 5
 _T = TypeVar("_T")
+
+
+def _silent(text: str) -> None:
+    """Nobody is told."""
 
 
 class Project:
@@ -48,6 +64,15 @@ class Project:
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="strop-project")
         self._tests: list[str] | None = None
+        self.collected: dict[str, int] = {}
+        """Tests that there are and their places in the project's order, once one was looked at."""
+        self._known: dict[str, bool] = {}
+        self._parts: list[list[str]] | None = None
+        self._failure = ""
+        self.reached: dict[str, TestReach] = {}
+        """What each test calls that passed when it was looked at."""
+        self.looked = 0
+        """Tests that were."""
         self.baseline: Results = {}
         """Each steady test with the CPU seconds and the outcome of the first run."""
 
@@ -98,16 +123,78 @@ class Project:
             for name in tests
         }
 
+    def look(self, seed: int, tell: Tell = _silent) -> bool:
+        """Finds out what some more tests call, in `self.reached`; False when all have been run. Python only.
+
+        The tests run in parts that `seed` puts in order, `WAVE` of them each time: the same on every machine.
+        Raises UserError when there is no test.
+        """
+        if self._parts is None:
+            tell("collecting tests")
+            every = self._awaited([self._submit(_collected, 0)], lambda _: tell("collecting tests"))[0]
+            if not every:
+                raise UserError(f"the project has no test that passes here: {self._uncollected()}")
+            self.collected = {name: number for number, name in enumerate(every)}
+            self._parts = _pieces(every, PIECE)
+            rng("project", seed, "parts").shuffle(self._parts)
+        if not self._parts:
+            return False
+        chosen, self._parts = self._parts[:WAVE], self._parts[WAVE:]
+
+        def count(done: int) -> None:
+            here = f"{done} of {len(chosen)} parts run, {len(self._parts or ())} for later"
+            tell(f"what tests reach: {here}; {self.looked} of {len(self.collected)} tests done")
+
+        count(0)
+        requests = [RunRequest(tests=piece, reach=True, room=PIECE_SECONDS) for piece in chosen]
+        runs = self._awaited([self._submit(partial(_whole, request=r), 0) for r in requests], count)
+        for run in runs:
+            self._failure = self._failure or _one_failure(run.results)
+            self.reached |= {n: reach for n, reach in run.reached.items() if _passed(run, n)}
+        self.looked += sum(map(len, chosen))
+        return True
+
+    def none_passes(self) -> UserError:
+        """What is said when no test has passed."""
+        return UserError(f"the project has no test that passes here: {self._failure or self._uncollected()}")
+
+    def steady(self, tests: Collection[str], tell: Tell = _silent) -> set[str]:
+        """Those of these tests that pass in two more runs: in another order, and with another hash seed.
+
+        Each is asked for once. A test that measures time is not steady.
+        """
+        reached = self.reached
+        asked = {name for name in tests if name not in self._known}
+        usable = (name for name in asked if name in reached and not reached[name].clock)
+        new = sorted(usable, key=self.collected.__getitem__)
+        pieces = _pieces(new, PIECE)
+        orders = [
+            RunRequest(tests=piece, order=order, room=PIECE_SECONDS) for piece in pieces for order in (1, 0)
+        ]
+        futures = [self._submit(partial(_whole, request=r), 0 if r.order else 1) for r in orders]
+        told = f"are {len(new)} tests steady"
+        runs = self._awaited(futures, lambda done: tell(f"{told}: {done} of {len(futures)} parts run"))
+        for run, again in zip(runs[::2], runs[1::2], strict=True):
+            for name in run.results:
+                if _passed(run, name) and _passed(again, name):
+                    self._known[name] = True
+                    self.baseline[name] = run.results[name]
+        for name in asked:
+            self._known.setdefault(name, False)
+        return {name for name in tests if self._known[name]}
+
     def run(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> Results:
         """Runs tests, all steady ones for None, on the project with these texts in it."""
         return self.submit(files, tests).result()
 
-    def submit(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> "Future[Results]":
-        """Starts `run` and returns at once."""
+    def submit(
+        self, files: Mapping[str, str], tests: Collection[str] | None = None, *, hash_seed: int = 0
+    ) -> "Future[Results]":
+        """Starts `run` and returns at once. `hash_seed`: another one than all other runs have."""
         asked = list(dict.fromkeys(self.tests() if tests is None else tests))
 
         request = RunRequest(tests=asked, seconds=self._bound(asked))
-        return self._submit(lambda backend: _complete(backend.run(request, files=files), asked), 0)
+        return self._submit(lambda backend: _complete(backend.run(request, files=files), asked), hash_seed)
 
     def close(self) -> None:
         """Ends every process. Safe to call twice and from any thread."""
@@ -136,14 +223,12 @@ class Project:
 
     def _submit(self, action: Callable[[Backend], _T], seed: int) -> "Future[_T]":
         def act() -> _T:
-            if seed:
-                with closing(self._make(seed)) as backend:
-                    return action(backend)
-            own: Backend | None = getattr(self._local, "backend", None)
-            if own is None:
-                own = self._local.backend = self._make(0)
+            mine: dict[int, Backend] = self._local.__dict__.setdefault("backends", {})
+            if seed not in mine:
+                mine[seed] = self._make(seed)
                 with self._lock:
-                    self._open.append(own)
+                    self._open.append(mine[seed])
+            own = mine[seed]
             try:
                 return action(own)
             except WorkerDied:  # a process of ours, such as one that a busy machine did not start in time
@@ -151,6 +236,23 @@ class Project:
                 return action(own)
 
         return self._threads.submit(act)
+
+    def _awaited(self, futures: "list[Future[_T]]", count: Callable[[int], None]) -> list[_T]:
+        """The results; `count` is told every second how many are there."""
+        left = set(futures)
+        try:
+            while left:
+                left = wait(left, timeout=1.0, return_when=FIRST_COMPLETED).not_done
+                count(len(futures) - len(left))
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+        return [future.result() for future in futures]
+
+    def _uncollected(self) -> str:
+        run = self._submit(lambda backend: backend.run(RunRequest(collect=True)), 0).result()
+        return run.uncollected or (run.stop[1] if run.stop else "") or "none was found"
 
 
 def open_project(
@@ -168,6 +270,38 @@ def open_project(
     files = snapshot.read_project(path)
     named = language or ("rust" if "Cargo.toml" in files else "python")
     return Project(files, named, settings or Settings(), workers=workers, test_seconds=test_seconds)
+
+
+def _collected(backend: Backend) -> list[str]:
+    if isinstance(backend, PytestBackend):
+        return backend.collected()
+    raise VerificationError("what tests reach is known for python only")
+
+
+def _whole(backend: Backend, request: RunRequest) -> ProjectRun:
+    """A run that goes on behind tests which end their process."""
+    run = backend.run(request)
+    for _ in range(_MOST_ENDED):
+        if run.stop is None or not run.running:
+            break
+        more = backend.run(replace(request, left_out={*request.left_out, *run.results, run.running}))
+        run.results, run.reached = run.results | more.results, run.reached | more.reached
+        run.running, run.stop = more.running, more.stop
+    return run
+
+
+def _pieces(tests: Sequence[str], most: int) -> list[list[str]]:
+    """The tests in their order, in parts of at most `most`; a file of fewer tests is not torn apart."""
+    pieces: list[list[str]] = []
+    for _, group in groupby(tests, key=lambda name: name.partition("::")[0]):
+        mine = list(group)
+        for at in range(0, len(mine), most):
+            part = mine[at : at + most]
+            if pieces and len(pieces[-1]) + len(part) <= most:
+                pieces[-1] += part
+            else:
+                pieces.append(part)
+    return pieces
 
 
 def _passed(run: ProjectRun, name: str) -> bool:

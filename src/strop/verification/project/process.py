@@ -137,6 +137,7 @@ class TestsProcess(JailedProcess):
             "loading": request.loading,
             "patience": request.patience,
             "traced": list(request.traced),
+            "reach": request.reach,
             "roots": list(self.layout.roots),
             "own": sorted(self.layout.own),
             "options": list(self.warm.options),

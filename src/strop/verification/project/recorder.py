@@ -6,12 +6,14 @@ Standard library only; jailed.
 
 import builtins
 import contextlib
+import functools
 import random
 import signal
 import sys
 import time
 import types
 from collections.abc import Callable, Iterator
+from time import process_time
 from typing import Any
 
 from strop.verification.project.recording import recorded
@@ -20,6 +22,13 @@ _Send = Callable[[dict[str, Any]], None]
 _SHOWN = 400
 _SLEEP = 10
 """Wall seconds of a test for each CPU second that it may use."""
+_CLOCKS = (
+    "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time",
+    "process_time_ns", "thread_time", "thread_time_ns", "sleep",
+)  # fmt: skip
+"""Functions of `time` by which a test measures how long something takes, or waits."""
+_MOST_CALLS = 1_000_000
+"""Calls after which a test is given up, where calls are recorded: the same on a busy machine as on a quiet one."""
 _WATCHED = ("_pytest", "pytest", "pluggy", "unittest.case", "unittest.suite", "unittest.loader")
 _PLAIN = (types.FunctionType, types.BuiltinFunctionType, type, classmethod, staticmethod, property)
 
@@ -29,7 +38,7 @@ class Overdue(BaseException):
 
 
 class Recorder:
-    """Sends messages that hold "start", "test", "collect", "collected", "lines", "probe", "tampered" or "stopped"."""
+    """Sends messages that hold "start", "test", "collect", "collected", "lines", "reached", "probe", ... (`runs`)."""
 
     def __init__(self, send: _Send, guard: "Guard", job: dict[str, Any], top: str) -> None:
         self.send, self.guard = send, guard
@@ -43,6 +52,7 @@ class Recorder:
         self.patience: int = job["patience"]
         """Tests that may be overdue before the rest is given up; 0 = any number."""
         self.tracer = Tracer(top, job["traced"]) if job["traced"] else None
+        self.reach = Reach(top) if job["reach"] else None
         self.failures: dict[str, tuple[str, str]] = {}
         self.phases: dict[str, set[str]] = {}
         self.began = 0.0
@@ -86,10 +96,12 @@ class Recorder:
         """Each test starts alike, with a time limit."""
         self.send({"start": nodeid})
         random.seed(0)
-        self.began = time.process_time()
+        self.began = process_time()
         _alarm(self.seconds)
         if self.tracer is not None:
             self.tracer.start()
+        if self.reach is not None:
+            self.reach.start()
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         """Keeps why a phase failed."""
@@ -108,9 +120,11 @@ class Recorder:
         if report.when != "teardown":
             return
         _alarm(0)
-        seconds = time.process_time() - self.began
+        seconds = process_time() - self.began
         if self.tracer is not None:
             self.send({"lines": self.tracer.stop(), "test": name})
+        if self.reach is not None:
+            self.send({**self.reach.stop(), "test": name})
         self._look(name)
         kind, text = self.failures.get(name, ("", ""))
         passed = self.phases.get(name) == {"setup", "call", "teardown"} and not kind and not self.tampered
@@ -192,6 +206,63 @@ class Tracer:
             if not left:
                 frame.f_trace_lines = False
         return self._line
+
+
+class Reach:
+    """Which code below `top` begins to run between start and stop, how often, and whether a clock is read.
+
+    It is told of calls only, in this thread. What was imported before it was made reads its clocks unseen.
+    """
+
+    def __init__(self, top: str) -> None:
+        self._top = top + "/"
+        self._calls: dict[int, int] = {}
+        self._codes: dict[int, types.CodeType] = {}
+        self.clocks = 0
+        for name in _CLOCKS:
+            setattr(time, name, functools.partial(self._read, getattr(time, name)))
+
+    def start(self) -> None:
+        """Begins with nothing seen."""
+        self.clocks = 0
+        calls: dict[int, int] = {}
+        codes: dict[int, types.CodeType] = {}
+        self._calls, self._codes = calls, codes
+        left = _MOST_CALLS
+
+        def call(frame: types.FrameType, event: str, argument: object) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                raise Overdue("calls too much")
+            code = frame.f_code
+            key = id(code)
+            if key in calls:
+                calls[key] += 1
+            else:
+                calls[key], codes[key] = 1, code
+
+        sys.settrace(call)
+
+    def stop(self) -> dict[str, Any]:
+        """Ends; "reached": path to first lines of code, "calls": of it all, "clock": whether time was measured."""
+        sys.settrace(None)
+        reached: dict[str, set[int]] = {}
+        total, timed = 0, self.clocks > 0
+        for key, code in self._codes.items():
+            if code.co_filename.startswith(self._top):
+                reached.setdefault(code.co_filename[len(self._top) :], set()).add(code.co_firstlineno)
+                total += self._calls[key]
+            timed = timed or code.co_filename.endswith("/timeit.py")
+        return {
+            "reached": {path: sorted(lines) for path, lines in reached.items()},
+            "calls": total,
+            "clock": timed,
+        }
+
+    def _read(self, clock: Callable[..., Any], /, *arguments: Any) -> Any:
+        self.clocks += 1
+        return clock(*arguments)
 
 
 def _lines(code: types.CodeType) -> Iterator[int]:

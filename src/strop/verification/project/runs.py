@@ -62,17 +62,35 @@ class RunRequest:
     """Tests that may take too long before the rest is given up; 0 = any number."""
     traced: Sequence[str] = ()
     """Files whose lines that each test reaches are recorded."""
+    reach: bool = False
+    """Whether it is recorded which code each test calls."""
+    room: float = 0.0
+    """CPU seconds that a run of chosen tests may take, and wall seconds for each of them `WALL_EACH`; 0 = as usual."""
     probes: Sequence[tuple[str, str, str, bool]] = ()
     """Expressions to evaluate once all is collected: file, function, text, whether it has parameters (`recording`)."""
     keep: bool = False
     """Bring back compiled files and names of modules; only for trees that are trusted."""
 
 
+WALL_EACH = 4.0
 _LEAST = 0.05
 """Wall seconds of a run that begins too late."""
 EVERYTHING = RunRequest()
 Probed = tuple[str, str, tuple[str, ...], tuple[str, ...], bool]
 """A literal or an empty text, its kind, files read, files named, whether by relative paths."""
+
+
+@dataclass(frozen=True)
+class TestReach:
+    """What a test calls."""
+
+    __test__ = False
+    code: frozenset[tuple[str, int]]
+    """(path, first line) of code of the project that runs, decorators included in the line."""
+    calls: int
+    """Of the project's code: what a test costs, the same on a busy machine as on a quiet one."""
+    clock: bool
+    """Whether it measures time or waits."""
 
 
 @dataclass
@@ -85,6 +103,8 @@ class ProjectRun:
     """Why a file could not be collected, the first one."""
     lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     """Test to path to lines."""
+    reached: dict[str, TestReach] = field(default_factory=dict)
+    """By test, where it was asked for."""
     told: dict[tuple[int, str], "Probed"] = field(default_factory=dict)
     """What each probe gave, by its number and the test (empty without parameters)."""
     running: str = ""
@@ -175,6 +195,9 @@ class Listener:
             run.running = message["start"]
         elif "lines" in message:
             run.lines[message["test"]] = {str(path): lines for path, lines in message["lines"].pairs}
+        elif "reached" in message:
+            code = frozenset((str(path), line) for path, lines in message["reached"].pairs for line in lines)
+            run.reached[message["test"]] = TestReach(code, message["calls"], message["clock"])
         elif "ok" in message:
             run.running = ""
             self._test(message)
