@@ -1,13 +1,14 @@
 """Plays while they go on, and how they come in: environments that have a set-up are set up ahead of their turn."""
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+from strop.core.ids import derive_seed
 from strop.core.play import Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
 from strop.core.protocols import Environment
 from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
@@ -221,3 +222,14 @@ class Admission:
             environment, services = self._environment(task), self._services()
             setup = self._lifecycle.set_up(environment, services)
             self._waiting.append(Play(task, index, seed, environment, services, time.monotonic(), setup))
+
+
+def queued(tasks: Iterable[Task], samples: int, seed: int, tag: str | int) -> Iterator[tuple[Task, int, int]]:
+    """(task, index, seed) of every play. What is no list has each task once."""
+    again: Counter[str] = Counter()
+    for task in tasks:
+        first = again[task.id]
+        if isinstance(tasks, Sequence):
+            again[task.id] += samples
+        for index in range(first, first + samples):
+            yield task, index, derive_seed(seed, tag, task.id, index)

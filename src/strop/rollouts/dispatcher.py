@@ -10,7 +10,7 @@ CPU the same seeds give the same bits whatever tools take. In the order `as-read
 """
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
@@ -23,7 +23,7 @@ from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Tur
 from strop.core.task import Task
 from strop.core.user_code import environment_fault, place_of
 from strop.core.verdict import Outcome, Verdict
-from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play
+from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
 from strop.sandbox import Folder, open_box
@@ -85,22 +85,11 @@ class Dispatcher:
         A rollout's randomness comes from (seed, tag, task id, index) alone. Without `params.stop`, the stop strings of
         each play's own opening apply.
         """
-        run = _Plays(self, _queue(tasks, samples, seed, tag), params)
+        run = _Plays(self, queued(tasks, samples, seed, tag), params)
         try:
             yield from run.all()
         finally:
             run.cancel()
-
-
-def _queue(tasks: Iterable[Task], samples: int, seed: int, tag: str | int) -> Iterator[tuple[Task, int, int]]:
-    """(task, index, seed) of every play. What is no list has each task once."""
-    again: Counter[str] = Counter()
-    for task in tasks:
-        first = again[task.id]
-        if isinstance(tasks, Sequence):
-            again[task.id] += samples
-        for index in range(first, first + samples):
-            yield task, index, derive_seed(seed, tag, task.id, index)
 
 
 class _Plays:

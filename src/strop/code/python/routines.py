@@ -90,7 +90,7 @@ class Routine:
 
 
 @dataclass(frozen=True)
-class Place:
+class RoutinePlace:
     """Where a function stands in a file; read as a `Routine` when it is asked for."""
 
     name: str
@@ -119,14 +119,14 @@ def routines(text: str) -> list[Routine]:
     return [place.routine() for place in places(text)]
 
 
-def places(text: str) -> list[Place]:
+def places(text: str) -> list[RoutinePlace]:
     """Where they stand."""
     try:
         found = functions(parsed(text))
     except UNPARSABLE:
         return []
     lines = _lines(text)
-    return [Place(f.qualified_name, lines, f.node) for f in found if f.outermost]
+    return [RoutinePlace(f.qualified_name, lines, f.node) for f in found if f.outermost]
 
 
 def parsed(text: str) -> ast.Module:

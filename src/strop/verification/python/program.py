@@ -39,7 +39,7 @@ _flush_c = ctypes.PyDLL(None).fflush
 """Of C's own streams, all of them with None: a program can write to them by `ctypes`."""
 
 
-class _Loader(SourceFileLoader):
+class _ProgramLoader(SourceFileLoader):
     """Knows the program's text, which is in no file."""
 
     text = ""
@@ -84,7 +84,7 @@ def run(code: str, describe: Describe, send: Send) -> NoReturn:
 def _main_module(path: str, code: str) -> types.ModuleType:
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
-    loader = _Loader("__main__", path)
+    loader = _ProgramLoader("__main__", path)
     loader.text = code
     names: dict[str, Any] = {"__loader__": loader, "__annotations__": {}, "__builtins__": builtins}
     module.__dict__.update(names, __file__=path, __cached__=None)
