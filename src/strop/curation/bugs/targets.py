@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from strop.code.mutate.draw import Fault
 from strop.code.mutate.python.draw import Draw
 from strop.code.mutate.rust.draw import rust_faults, rust_functions
-from strop.code.python.routines import Place, Routine, places
+from strop.code.python.routines import Routine, RoutinePlace, places
 from strop.core.ids import rng
 from strop.curation.bugs.rewrites import Offer, Rewriter, Subject, python_subject, rust_subject
 from strop.curation.engine.tally import Tally
@@ -142,7 +142,7 @@ class Targets:
         return files
 
     def _reached(
-        self, files: Mapping[str, str], known: Mapping[str, list[Place]], given: set[tuple[str, int]]
+        self, files: Mapping[str, str], known: Mapping[str, list[RoutinePlace]], given: set[tuple[str, int]]
     ) -> tuple[list[_Placed], list[_Placed]]:
         """The functions that were not given yet: those with enough tests, and the others."""
         by_place: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -163,7 +163,7 @@ class Targets:
                     (rich if len(target.tests) >= LEAST_TESTS else poor).append(((path, place.first), target))
         return rich, poor
 
-    def _target(self, path: str, text: str, place: Place, tests: list[str]) -> Target:
+    def _target(self, path: str, text: str, place: RoutinePlace, tests: list[str]) -> Target:
         key = path, place.name, place.first
 
         def order() -> Iterator[Offer]:
