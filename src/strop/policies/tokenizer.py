@@ -24,7 +24,7 @@ _PRIVATE = range(0xE000, 0xF8FF)
 """Code points of Unicode's private use area."""
 
 _MARK = "9f86d081884c7d65"
-_ASKED, _SAID = Message(role="user", content="x"), Message(role="assistant", content=_MARK)
+_ASKED, _SAID = {"role": "user", "content": "x"}, {"role": "assistant", "content": _MARK}
 """A conversation, to see what a chat template writes after the mark."""
 
 BEGIN, END = 0, 1
@@ -69,7 +69,7 @@ class HubTokenizer:
         with suppress(TemplateError):  # it is said when a conversation is encoded
             if inner.chat_template:
                 self.turn_end = self._turn_end() or self.text_end
-                opening = self._rendered([Message(role="user", content=_MARK)]).partition(_MARK)[2]
+                opening = self._rendered([{**_ASKED, "content": _MARK}]).partition(_MARK)[2]
                 self._opening = self._markup(opening, "", None)[-3:]
         self.eos_ids |= {*self.turn_end[-1:]}
 
@@ -115,7 +115,7 @@ class HubTokenizer:
             fault = "this model's tokenizer has no chat template"
             raise UserError(f"tasks.style=chat, but {fault}; use tasks.style=continue")
         if not any(self._pattern.search(message.content) for message in messages):
-            return self._bare(self._rendered(messages))
+            return self._bare(self._rendered([message.model_dump() for message in messages]))
         guard, guarded = self._guarded(messages)
         return self._markup(self._rendered(guarded), guard, "")
 
@@ -141,20 +141,19 @@ class HubTokenizer:
                 return self._markup(closing[0], "", None)
         return []
 
-    def _rendered(self, messages: Sequence[Message], *, go_on: bool = True) -> str:
-        turns = [message.model_dump() for message in messages]
+    def _rendered(self, turns: list[dict[str, str]], *, go_on: bool = True) -> str:
         return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=go_on))
 
     def _bare(self, text: str) -> list[int]:
         return list(self.inner.encode(text, add_special_tokens=False))
 
-    def _guarded(self, messages: Sequence[Message]) -> tuple[str, list[Message]]:
+    def _guarded(self, messages: Sequence[Message]) -> tuple[str, list[dict[str, str]]]:
         """(a character that no content holds, the messages with it inside every control token's text)."""
         used = {character for message in messages for character in message.content}
         guard = next(character for character in map(chr, _PRIVATE) if character not in used)
         inside = re.compile(f"(?={self._pattern.pattern})(.)", re.DOTALL)  # overlapping ones too
         texts = [inside.sub(rf"\1{guard}", message.content) for message in messages]
-        return guard, [m.model_copy(update={"content": t}) for m, t in zip(messages, texts, strict=True)]
+        return guard, [{"role": m.role, "content": text} for m, text in zip(messages, texts, strict=True)]
 
     def _markup(self, text: str, guard: str, head: str | None) -> list[int]:
         """Ids of a rendered conversation: control ids for what the template wrote, plain ones for the rest.
