@@ -99,7 +99,7 @@ class AuditOptions(Section):
 class AuditSettings(AuditOptions):
     """The same, and the verifier's limits."""
 
-    cpu_seconds: float = Field(default=5.0, gt=0)
+    cpu_seconds: float = Field(default=2.0, gt=0)
     """CPU time for one answer."""
     memory_bytes: int = Field(default=512 * 2**20, gt=0)
     cpu_share: float = Field(default=1 / 3, gt=0, le=1)
