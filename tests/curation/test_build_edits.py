@@ -361,7 +361,7 @@ def test_changes_of_comments_docstrings_and_layout(path: str, before: str, after
 
 def test_commits_that_change_no_code_make_no_task(tmp_path: Path) -> None:
     made = Made(tmp_path / "quiet")
-    made.commit("first", {"a.py": SUM, "setup.py": "version = 1\n"})
+    made.commit("Add up and double numbers", {"a.py": SUM, "setup.py": "version = 1\n"})
     made.commit("Fix the words of the docstring", {"a.py": "# Sums.\n" + SUM})
     made.commit("Fix the version that is told", {"setup.py": "version = 2\n"})
     made.commit("Fix what is added up", {"a.py": FIXED})

@@ -1,6 +1,7 @@
 """`strop build bugs`: repair tasks from code that has tests."""
 
 import os
+import signal
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -257,18 +258,21 @@ def _from_project(
             )  # fmt: skip
             told = judging.counted(models.told(factory.tasks(project_options.count), docstring))
             _write(file, _then_in_place(_until_stopped(told, tally), part, final, tally), source, tally)
+            if project.lost:
+                tally.skipped["files of tests that cannot be collected"] += project.lost
     finally:
         part.unlink(missing_ok=True)
     return judging
 
 
 def _until_stopped(tasks: "Iterator[Task]", tally: "Tally") -> "Iterator[Task]":
-    """The tasks; Ctrl-C ends them, and those that were made are kept."""
+    """The tasks; Ctrl-C and SIGTERM end them, and those that were made are kept."""
     try:
         yield from tasks
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         if not tally.tasks:
             raise
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one, such as a group gets, would lose them
         say(f"stopped: the {tally.tasks} tasks so far are written")
 
 

@@ -93,9 +93,9 @@ class PytestBackend:
         run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
         return self._resumed(run, request, limits) if whole and not changed and not removed else run
 
-    def collected(self) -> list[str]:
-        """The tests that there are, from the run that comes before any other. Raises WorkerDied."""
-        return list(self._warmth()[1].collected)
+    def collected(self) -> ProjectRun:
+        """The run that comes before any other: it says which tests there are. Raises WorkerDied."""
+        return self._warmth()[1]
 
     def close(self) -> None:
         """See `Backend.close`."""

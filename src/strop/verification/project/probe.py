@@ -71,6 +71,8 @@ class Project:
         self._failure = ""
         self.reached: dict[str, TestReach] = {}
         """What each test calls that passed when it was looked at."""
+        self.lost = 0
+        """Files of tests that cannot be collected."""
         self.looked = 0
         """Tests that were."""
         self.baseline: Results = {}
@@ -131,7 +133,11 @@ class Project:
         """
         if self._parts is None:
             tell("collecting tests")
-            every = self._awaited([self._submit(_collected, 0)], lambda _: tell("collecting tests"))[0]
+            run = self._awaited([self._submit(_collected, 0)], lambda _: tell("collecting tests"))[0]
+            every, self.lost = list(run.collected), run.files_uncollected
+            why = " ".join(run.uncollected.split())[:400]
+            if self.lost:
+                tell(f"{self.lost} files of tests cannot be collected: {why}")
             if not every:
                 raise UserError(f"the project has no test that passes here: {self._uncollected()}")
             self.collected = {name: number for number, name in enumerate(every)}
@@ -272,7 +278,7 @@ def open_project(
     return Project(files, named, settings or Settings(), workers=workers, test_seconds=test_seconds)
 
 
-def _collected(backend: Backend) -> list[str]:
+def _collected(backend: Backend) -> ProjectRun:
     if isinstance(backend, PytestBackend):
         return backend.collected()
     raise VerificationError("what tests reach is known for python only")

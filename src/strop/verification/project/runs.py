@@ -101,6 +101,7 @@ class ProjectRun:
     collected: list[str] = field(default_factory=list)
     uncollected: str = ""
     """Why a file could not be collected, the first one."""
+    files_uncollected: int = 0
     lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
     """Test to path to lines."""
     reached: dict[str, TestReach] = field(default_factory=dict)
@@ -204,6 +205,7 @@ class Listener:
         elif "collected" in message:
             run.collected = message["collected"]
         elif "collect" in message:
+            run.files_uncollected += 1
             run.uncollected = run.uncollected or f"{message['collect']}: {message['x']}"
             if "Overdue: took too long" in message["x"]:
                 run.stop = (Outcome.TIMED_OUT, "importing took too long")
