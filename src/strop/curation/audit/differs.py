@@ -59,7 +59,7 @@ def question(task: Task, faulty: str) -> tuple[Task, str] | None:
 
 def told_apart(verdict: Verdict) -> bool:
     """Whether some input did."""
-    return any(t.outcome is Outcome.FAILED and t.message == "returned true" for t in verdict.tests)
+    return any(t.outcome is Outcome.FAILED and t.message == "returned True" for t in verdict.tests)
 
 
 def more_inputs(task: Task) -> Iterator[tuple[list[Any], dict[str, Any]]]:
