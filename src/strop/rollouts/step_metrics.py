@@ -1,37 +1,14 @@
-"""What a step's rollouts say about policy and grader, for its line of metrics; and the limit on the grader's errors."""
+"""What a step's rollouts say about policy and grader, for its line of metrics."""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from strop.core.errors import TooManyErrors
 from strop.core.rollout import Group, Rollout
 from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.groups import rollouts_of
-from strop.rollouts.streams import failed_by_us
 
 _JUDGED = (Outcome.FAILED, Outcome.TAMPERED)
-
-
-class ErrorRate:
-    """Share of the verdicts of a run that were errors of the grader."""
-
-    def __init__(self, limit: float) -> None:
-        self._limit = limit
-        self._errors = self._verdicts = 0
-
-    def count(self, groups: Sequence[Group]) -> float:
-        """The share, with these groups counted. Raises TooManyErrors above the limit."""
-        judged = [rollout for rollout in rollouts_of(groups) if rollout.verdict is not None]
-        errors = [rollout.verdict for rollout in judged if rollout.verdict and failed_by_us(rollout)]
-        self._errors += len(errors)
-        self._verdicts += len(judged)
-        if errors and self._errors > self._limit * self._verdicts:
-            raise TooManyErrors(
-                f"{self._errors} of {self._verdicts} verdicts were errors of the grader, more than "
-                f"limits.max_error_rate={self._limit:g}; first cause of this step: {errors[0].detail}"
-            )
-        return self._errors / max(1, self._verdicts)
 
 
 def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, Any]:

@@ -98,9 +98,10 @@ class DistributedRollouts:
     ) -> list[Group]:
         """One group of `size` rollouts a task, scored, in the tasks' order."""
         numbers = {"seed": seed, "step": step, "round": round}
-        mine = self.ranks.share(tasks)
+        ranks, alone = self.ranks, self.ranks.world == 1
+        mine = tasks if alone else ranks.share(tasks)
         played = play_groups(self.player, self.rubric, mine, size, params, **numbers, by_turn=self.by_turn)
-        return self.ranks.interleave(self.ranks.gather(played))
+        return played if alone else ranks.interleave(ranks.gather(played))
 
     def rollouts(
         self, tasks: Sequence[Task], samples: int, params: SamplingParams, *, seed: int, tag: str

@@ -6,16 +6,19 @@ update.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
+from strop.core.errors import TooManyErrors
 from strop.core.rollout import Group
 from strop.reports.run_folder import RunFolder
-from strop.rollouts.step_metrics import ErrorRate, step_metrics
+from strop.rollouts.groups import rollouts_of
+from strop.rollouts.step_metrics import step_metrics
+from strop.rollouts.streams import failed_by_us
 from strop.training import checkpoints
 from strop.training.batch import Advantages, age, batch_of, too_old
 from strop.training.feed import Feed, StepGroups, TaskFeed
@@ -31,6 +34,27 @@ class TrainedStep:
     stage: RunStage
     played: list[Group]
     metrics: dict[str, Any] = field(default_factory=dict)
+
+
+class ErrorRate:
+    """Share of the verdicts of a run that were errors of the grader."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._errors = self._verdicts = 0
+
+    def count(self, groups: Sequence[Group]) -> float:
+        """The share, with these groups counted. Raises TooManyErrors above the limit."""
+        judged = [rollout for rollout in rollouts_of(groups) if rollout.verdict is not None]
+        errors = [rollout.verdict for rollout in judged if rollout.verdict and failed_by_us(rollout)]
+        self._errors += len(errors)
+        self._verdicts += len(judged)
+        if errors and self._errors > self._limit * self._verdicts:
+            raise TooManyErrors(
+                f"{self._errors} of {self._verdicts} verdicts were errors of the grader, more than "
+                f"limits.max_error_rate={self._limit:g}; first cause of this step: {errors[0].detail}"
+            )
+        return self._errors / max(1, self._verdicts)
 
 
 class Loop:
