@@ -198,3 +198,10 @@ def test_a_task_that_is_listed_twice_is_played_twice() -> None:
     first, second = strop.play(POLICY, [*TASKS, *TASKS], samples=2)
     assert [r.index for r in (*first.rollouts, *second.rollouts)] == [0, 1, 2, 3]
     assert len({r.seed for r in (*first.rollouts, *second.rollouts)}) == 4
+
+
+def test_a_file_that_was_edited_is_loaded_anew(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    for value in (1.0, 2.0, 1.0):
+        file.write_text(f"def mine(task, rollout, verdict): return {value}\n")
+        assert find_reward(f"{file}:mine")(TASKS[0], None, None) == value  # type: ignore[arg-type, call-arg]

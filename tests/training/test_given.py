@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.warm import strop
 
+from strop import api
 from strop.api import recipe as recipe_of
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
@@ -102,7 +103,7 @@ def test_tasks_rewards_and_environment_of_the_process_are_trained_with_and_asked
     (run / "checkpoints" / "checkpoint-3" / "STROP_COMPLETE").unlink()
     done = strop("train", "--resume", str(run))
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error:")]
-    assert done.returncode == 2 and "strop.resume(" in line and f"resume={str(run)!r}" in line
+    assert done.returncode == 2 and f"strop.train(..., resume={str(run)!r})" in line
     assert "tasks, rewards, environment" in line and "Traceback" not in done.stderr
     for other, what in (
         (Given(tasks[1:], given.rubric, Noted), "tasks"),
@@ -113,7 +114,7 @@ def test_tasks_rewards_and_environment_of_the_process_are_trained_with_and_asked
         with pytest.raises(UserError, match=f"not the same: {what}"):
             resume(run, given=other, **quiet())
     assert not (run / "error.txt").exists() and weights(run) == before
-    resume(run, given=given, **quiet())
+    api.train(recipe, tasks=tasks, rewards={even: 2.0}, environment=Noted, resume=run, **quiet())
     assert weights(run) == before and metrics(run) == lines
     assert json.loads((run / "summary.json").read_text())["resumed_at"] == 2
 

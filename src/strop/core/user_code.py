@@ -4,7 +4,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable
+import zlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,7 +31,8 @@ def load_named(text: str, place: str) -> Any:
 def _module(path: Path, what: str, shown: str) -> ModuleType:
     if not path.is_file():
         raise UserError(f"{what}: there is no file {shown!r}; paths start at the current directory")
-    name = f"{_PREFIX}{path.stem}_{abs(hash(path.resolve())):x}"
+    text = path.read_bytes()  # a file that was edited is loaded anew
+    name = f"{_PREFIX}{path.stem}_{zlib.crc32(text, zlib.crc32(str(path.resolve()).encode())):08x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -82,17 +83,6 @@ def place_of(thing: Any) -> str:
         return f" ({Path(inspect.getfile(function)).name}:{line})"
     except (TypeError, OSError):
         return ""
-
-
-def bound(make: Callable[..., Any], *given: Any, **options: Any) -> str:
-    """Why a function or class cannot be called so, in the words of Python; "" where it can."""
-    try:
-        inspect.signature(make).bind(*given, **options)
-    except TypeError as error:
-        return str(error)
-    except ValueError:  # built in, without a signature
-        return ""
-    return ""
 
 
 def environment_fault(environment: object, task_id: str, what: str, cause: BaseException | str) -> UserError:

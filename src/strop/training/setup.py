@@ -63,7 +63,7 @@ class Given:
         before = json.loads(path.read_text()) if path.is_file() else {}
         if differs := [name for name in {**before, **now} if before.get(name) != now.get(name)]:
             brought = ", ".join(before) or "nothing"
-            remedy = f"strop.resume({str(run)!r}) or strop.train(..., resume={str(run)!r})"
+            remedy = f"strop.train(..., resume={str(run)!r})"
             raise UserError(
                 f"{run} was begun by a program that brought {brought} of its own; resume it with the same by {remedy} "
                 f"(not the same: {', '.join(differs)})"
