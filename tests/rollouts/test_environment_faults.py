@@ -195,6 +195,10 @@ def test_options_are_typed_by_their_annotations(own: Path) -> None:
         == "tasks.environment.trys: unknown option of Options; did you mean tries?"
     )
     assert options(own).startswith("tasks.environment.name: Field required")
+    own.write_text(own.read_text().replace("name: str", "name: 'Elsewhere'"))
+    assert options(own, name="x") == (
+        "tasks.environment: the annotations of Options cannot be read: name 'Elsewhere' is not defined"
+    )
 
 
 class Forever:

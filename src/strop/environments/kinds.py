@@ -79,15 +79,15 @@ def _checked(
     kind: Any, taken: Sequence[inspect.Parameter], given: Mapping[str, Any], place: str
 ) -> dict[str, Any]:
     """The options that a kind takes, by their annotations."""
-    for unknown in given.keys() - {p.name for p in taken}:
-        close = difflib.get_close_matches(unknown, [p.name for p in taken], n=1)
-        hint = (
-            f"did you mean {close[0]}?"
-            if close
-            else f"there are {', '.join(p.name for p in taken) or 'none'}"
-        )
+    names = [p.name for p in taken]
+    for unknown in given.keys() - {*names}:
+        close = difflib.get_close_matches(unknown, names, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'none'}"
         raise UserError(f"{place}.{unknown}: unknown option of {kind.__name__}; {hint}")
-    types = typing.get_type_hints(kind.__init__ if inspect.isclass(kind) else kind) if taken else {}
+    try:
+        types = typing.get_type_hints(kind.__init__ if inspect.isclass(kind) else kind) if taken else {}
+    except NameError as error:
+        raise UserError(f"{place}: the annotations of {kind.__name__} cannot be read: {error}") from None
     fields: Any = {
         p.name: (types.get(p.name, Any), ... if p.default is p.empty else p.default) for p in taken
     }
