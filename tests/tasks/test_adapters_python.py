@@ -291,6 +291,26 @@ def check(candidate):
 """
 
 
+CHECK = {
+    "task_id": "Sample/2",
+    "prompt": 'def check(n: int) -> bool:\n    """Whether n is even."""\n',
+    "canonical_solution": "    return n % 2 == 0\n",
+    "test": "def check(candidate):\n    assert candidate(2) == True\n    assert candidate(3) == False\n",
+    "entry_point": "check",
+}
+
+
+def test_an_answer_may_be_called_as_the_tests_function_is(verify: Any) -> None:
+    task = read("humaneval", CHECK)
+    assert verify(task, task.reference).outcome == "passed"
+    assert verify(task, "def check(n): return True").outcome == "failed"
+    assert ADAPTERS["humaneval"].write(task) == CHECK
+    bare = task.model_copy(update={"metadata": {}})
+    again = read("humaneval", ADAPTERS["humaneval"].write(bare))
+    assert verify(again, task.reference).outcome == "passed"
+    assert verify(again, "def check(n): return True").outcome == "failed"
+
+
 # --- lists of asserts
 
 

@@ -8,6 +8,7 @@
 
 import ast
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -90,6 +91,14 @@ def _of_values(tests: Any, entry_point: str, where: str, starter: str) -> Check 
     return None
 
 
+def with_call(test: str, entry_point: str) -> str:
+    """Tests with a function `check(candidate)`, and its call. Where the answer's function is called `check` too, that
+    of the tests gets another name.
+    """
+    name = "check" if entry_point != "check" else "check_answer"
+    return re.sub(r"^def check\(", f"def {name}(", test, flags=re.M) + f"\n{name}({entry_point})\n"
+
+
 def known(entry_point: str, where: str) -> str:
     """The entry point. Raises UserError where it is not known."""
     if not entry_point:
@@ -109,7 +118,7 @@ def _of_code(tests: Any, setup: str, entry_point: str, where: str, reference: st
         _refuse_idle(text, f"{where}: test {number}", entry_point)
     name = known(entry_point, where)
     if "def check(" in code and "\ncheck(" not in code:
-        code += f"\ncheck({name})\n"
+        code = with_call(code, name)
     if not any(_asserts(node) for node in ast.walk(tree)):
         raise UserError(f"{where}: the tests assert nothing: {' '.join(joined(tests).split())[:60]!r}")
     return AssertsCheck(entry_point=name, code=code)

@@ -32,6 +32,7 @@ from strop.core.task import Task
 from strop.tasks import jsonl
 from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, original, text, with_original
+from strop.tasks.mapped_tests import with_call
 from strop.tasks.rows import Row
 
 
@@ -66,7 +67,7 @@ def task_of(row: dict[str, str]) -> Task:
 def test_code(source: str, entry_point: str, test: str) -> str:
     """The row's tests with what they need of `source`, the prompt or a whole solution, and the call of `check`."""
     parts = [*helpers(source, entry_point, test), test.strip("\n")]
-    return "\n\n".join(parts) + f"\n\ncheck({entry_point})\n"
+    return with_call("\n\n".join(parts) + "\n", entry_point)
 
 
 def called_helpers(reference: str, entry_point: str, code: str) -> list[str]:
