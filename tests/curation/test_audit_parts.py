@@ -7,17 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted import DOUBLE, PAIRS, SQUARES, asserts, programs, sound
 
-from strop.core.checks import AssertsCheck, CasesCheck
+from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.errors import UserError
 from strop.curation.audit import TaskAudit
-from strop.curation.audit.answers import constant_possible, first_argument_possible
+from strop.curation.audit.answers import constant_possible, decided, places_possible, probes
 from strop.curation.audit.chance import MOVES, moved_clock, sources_of_chance
 from strop.curation.audit.differs import changed, more_inputs
-from strop.curation.audit.form import leak_findings
+from strop.curation.audit.form import form_findings, leak_findings
 from strop.curation.audit.journal import Journal, digest
 from strop.curation.audit.judge import wording_findings
 from strop.curation.audit.record import AuditSettings
 from strop.curation.audit.strength import faulty_versions
+from strop.tasks.adapters import ADAPTERS
 
 LOOP = "def f(x):\n    total = 0\n    for n in range(x):\n        total += n * n\n    return total + 1\n"
 
@@ -40,6 +41,29 @@ def test_what_a_task_shows_by_right_is_no_leak():
     assert codes(sound(reference=LOOP, statement=f"Mend:\n{buggy}", metadata={"broken": buggy})) == []
     head, tail = LOOP[:45], LOOP[45:]
     assert codes(sound(reference=LOOP, statement=head, metadata={"prefix": head, "suffix": tail})) == []
+
+
+def test_the_prompt_that_a_reference_continues_is_no_leak():
+    head = "#include <string>\n#include <vector>\nusing namespace std;\n"
+    prompt = f"/*\nThe longest text.\n*/\n{head}string longest(vector<string> xs){{\n"
+    body = "    string best;\n    for (auto& x : xs) if (x.size() > best.size()) best = x;\n    return best;\n}\n"
+    row = {"task_id": "CPP/900", "prompt": prompt, "canonical_solution": body, "declaration": head, "example_test": "",
+           "test": "#include <assert.h>\nint main(){ assert(longest({\"a\", \"bc\"}) == \"bc\"); }\n"}  # fmt: skip
+    (task,) = ADAPTERS["humaneval-x"].read(row, "x:1")
+    assert codes(task) == []
+    assert codes(task.model_copy(update={"statement": f"So:\n{body}"})) == [("leak-answer", "fatal")]
+    told = [(f.code, f.severity, f.text) for f in form_findings(task, AuditSettings())]
+    assert told == [("exit-passes", "warning", "exit status only: the answer's own code can choose it")]
+    assert task.check.trust == "same-process"
+
+
+def test_one_value_needs_one_test():
+    row = {"code": "def f(a):\n    return a + 'no'\n", "input": "'x'", "output": "'xno'", "id": "sample_1"}
+    for task in ADAPTERS["cruxeval"].read(row, "x:1"):
+        found = [*form_findings(task, AuditSettings()), *leak_findings(task)]
+        assert found == [] and all(probe.code != "constant-passes" for probe in probes(task))
+    few = asserts(SQUARES, "assert f(1) == 2\n")
+    assert [f.code for f in form_findings(few, AuditSettings())] == ["few-tests"]
 
 
 def test_hidden_tests_in_the_statement():
@@ -104,10 +128,23 @@ def test_demands_of_test_code_rule_out_constants_and_echoes():
     assert constant_possible("f", "assert f(1) == 2\nassert f(2) == 2")
     assert constant_possible("f", "assert f(1)\nassert f(2)") and constant_possible("f", "assert f(")
     check = "def check(candidate):\n    assert candidate(1) == 1\n    assert candidate(2) == 3\n"
-    assert not constant_possible("f", check) and not first_argument_possible("f", check)
-    assert first_argument_possible("f", "assert f(1) == 1\nassert f(x) == 3")
+    assert not constant_possible("f", check) and places_possible("f", check) == []
+    assert places_possible("f", "assert f(1) == 1\nassert f(x) == 3") == [0]
+    assert places_possible("f", "assert f(1, 2, 3) == 2\nassert f(2, 3, 1) == 3") == [1]
+    assert places_possible("f", "assert f(x)") == [0, 1, 2]
     counts = [AssertsCheck(entry_point="f", code=code).assertions() for code in (check, MANY)]
     assert counts[0] == 2 and counts[1] >= 10
+
+
+@pytest.mark.parametrize(("place", "word"), [(0, "first"), (1, "second"), (2, "third")])
+def test_an_answer_that_returns_an_argument_is_found_by_its_place(place: int, word: str):
+    rows = [[1, 2, 3], [4, 6, 5], [9, 7, 8]]
+    check = CasesCheck(entry_point="f", cases=[Case(args=row, expected=row[place]) for row in rows])
+    task = sound(check={}).model_copy(update={"check": check})
+    assert [f.text for f in decided(task)] == [f"returning the {word} argument passes"]
+    code = "".join(f"assert f({', '.join(map(str, row))}) == {row[place]}\n" for row in rows)
+    found = [probe.name for probe in probes(asserts(SQUARES, code)) if probe.code == "constant-passes"]
+    assert found == [f"returning the {word} argument"]
 
 
 def test_what_a_task_says_of_its_answers():

@@ -108,6 +108,11 @@ class AssertsCheck(CheckBase):
         found = sum(line.replace('"', "'") in plain for line in lines)
         return RevealedTests(found, len(lines), bool(told))
 
+    def takes_nothing(self) -> bool:
+        calls = list(_calls_of(self.entry_point, self.code))
+        named = [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == self.entry_point]
+        return bool(calls) and not any(call.args or call.keywords for call in named or calls)
+
     def strength(self) -> str:
         return "values asserted"
 
@@ -120,12 +125,7 @@ class AssertsCheck(CheckBase):
 
 def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
     """Arguments of the calls in test code that are all literals of JSON types."""
-    nodes = list(ast.walk(_tree(code)))
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    names = {entry_point} | {a.arg for f in functions for a in f.args.args}
-    for node in nodes:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names):
-            continue
+    for node in _calls_of(entry_point, code):
         if not node.args or node.keywords:
             continue
         try:
@@ -134,6 +134,16 @@ def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
         except (TypeError, *UNREADABLE):
             continue
         yield args
+
+
+def _calls_of(entry_point: str, code: str) -> Iterator[ast.Call]:
+    """Calls of the answer in test code: by its name, or by that of a function's parameter, as HumanEval's tests do."""
+    nodes = list(ast.walk(_tree(code)))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    names = {entry_point} | {a.arg for f in functions for a in f.args.args}
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            yield node
 
 
 def _tree(code: str) -> ast.Module:

@@ -59,14 +59,17 @@ class CheckBase(Record):
     """Whether nothing but rewards says how good an answer is: no toolchain, no tests, outcome *unjudged*."""
     empty_is_answer: ClassVar[bool] = False
     """Whether an answer without a character is judged like any other; else it is *no answer*."""
-    trust: ClassVar[Trust] = "value"
-    """How far a pass is separate from the answer, where the toolchain does not know it better."""
     kind: str
 
     @model_serializer(mode="wrap")
     def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         written: dict[str, Any] = handler(self)
         return {name: value for name, value in written.items() if value or name not in self.optional}
+
+    @property
+    def trust(self) -> Trust:
+        """How far a pass is separate from the answer, where the toolchain does not know it better."""
+        return "value"
 
     def toolchain(self, language: str) -> str:
         """Name of the toolchain for a task in that language. Raises VerificationError when there is none."""
@@ -166,6 +169,10 @@ class CheckBase(Record):
     def strength(self) -> str:
         """What a pass is evidence of, in a few words for a table."""
         return ""
+
+    def takes_nothing(self) -> bool:
+        """Whether the answer is a function that is only called without arguments: one value is all that is asked."""
+        return False
 
     def effective(self) -> "CheckBase":
         """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from strop.core.checks.base import ANY, CheckBase, words_of
 from strop.core.records import Record
+from strop.core.verdict import Trust
 
 
 class CommandStep(Record):
@@ -42,8 +43,13 @@ class CommandCheck(CheckBase):
             (len(step.stdout.encode(errors="replace")) for step in self.steps if step.stdout), default=0
         )
 
+    @property
+    def trust(self) -> Trust:
+        """An exit status is what the answer's own code can choose."""
+        return "value" if self.strength() == "output compared" else "same-process"
+
     def strength(self) -> str:
-        """A step without an expected output proves an exit status, which the answer's own code can choose."""
+        """A step without an expected output proves an exit status."""
         tests = [step for step in self.steps if step.stage == "test"]
         told = sum(bool(step.stdout) for step in tests)
         if told == len(tests):

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from strop.core.checks.base import ANY, CheckBase, SingleTest, words_of
 from strop.core.ids import canonical_json
+from strop.core.verdict import Trust
 
 
 class PytestCheck(CheckBase):
@@ -14,13 +15,16 @@ class PytestCheck(CheckBase):
 
     answer = "module"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
-    trust = "typed"
     kind: Literal["pytest"] = "pytest"
     path: str = "solution.py"
     files: dict[str, str]
     """Trusted test files and what they need, by relative path; they replace the answer's files of the same names."""
     tests: list[str]
     """Every test id that must be reported as passed, as `pytest --collect-only -q` prints them."""
+
+    @property
+    def trust(self) -> Trust:
+        return "typed"
 
     def strength(self) -> str:
         return "suite of tests"

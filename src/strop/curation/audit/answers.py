@@ -25,6 +25,8 @@ from strop.verification.python.decoder import tree
 from strop.verification.python.unordered import matches_in_any_order
 
 CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
+PLACES = ("first", "second", "third")
+"""Arguments that an answer may just return."""
 
 
 def decided(task: Task) -> Iterator[Finding]:
@@ -57,10 +59,10 @@ def _of_python(task: Task) -> Iterator[Probe]:
             yield from cheats.functions(name)
     elif check.answer == "function":
         code = check.test_code()
-        if constant_possible(name, code):
-            yield from _constants(name, [])
-        if first_argument_possible(name, code):
-            yield _echo(name)
+        if not check.takes_nothing():
+            if constant_possible(name, code):
+                yield from _constants(name, [])
+            yield from (_echo(name, place) for place in places_possible(name, code))
         yield from cheats.functions(name)
     elif runs := check.maybe(StdioCheck):
         if runs.checker:
@@ -76,12 +78,12 @@ def _constants(name: str, values: list[Any]) -> Iterator[Probe]:
         body = f"def {name}(*args, **kwargs):\n    return {value}\n"
         yield Probe("constant-passes", f"`return {value[:60]}`", body)
     if values:
-        yield _echo(name)
+        yield from (_echo(name, place) for place in range(len(PLACES)))
 
 
-def _echo(name: str) -> Probe:
-    code = f"def {name}(*args, **kwargs):\n    return args[0]\n"
-    return Probe("constant-passes", "returning the first argument", code)
+def _echo(name: str, place: int) -> Probe:
+    code = f"def {name}(*args, **kwargs):\n    return args[{place}]\n"
+    return Probe("constant-passes", f"returning the {PLACES[place]} argument", code)
 
 
 def _idle_edit(check: EditCheck) -> Iterator[Probe]:
@@ -108,8 +110,9 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
         if passes(partial(_always, value)):
             yield fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
             break
-    if passes(lambda case: case.args[0]):
-        yield fatal("constant-passes", "returning the first argument passes")
+    for number, place in enumerate(PLACES):
+        if passes(partial(_argument, number)):
+            yield fatal("constant-passes", f"returning the {place} argument passes")
     table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
     known = passes(lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing))
     if known and len(table) < len(check.cases):
@@ -143,6 +146,10 @@ def _of_programs(check: StdioCheck) -> Iterator[Finding]:
 
 def _always(value: Any, case: Any) -> Any:
     return value
+
+
+def _argument(place: int, case: Any) -> Any:
+    return case.args[place]
 
 
 Demand = tuple[tuple[Any, ...] | None, Any]
@@ -185,10 +192,15 @@ def constant_possible(entry_point: str, code: str) -> bool:
     return not wanted or all(_same(wanted[0], value) for value in wanted)
 
 
-def first_argument_possible(entry_point: str, code: str) -> bool:
-    """Whether returning the first argument could."""
+def places_possible(entry_point: str, code: str) -> list[int]:
+    """Numbers, from 0, of the arguments whose return could."""
     known = [(args, wanted) for args, wanted in demands(entry_point, code) if args is not None]
-    return all(not args or _same(args[0], wanted) for args, wanted in known)
+    most = max((len(args) for args, _ in known), default=len(PLACES))
+    return [
+        place
+        for place in range(min(most, len(PLACES)))
+        if all(len(args) <= place or _same(args[place], wanted) for args, wanted in known)
+    ]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -32,7 +32,8 @@ _SHARE = 0.6
 
 def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
     """Statement, reference, and the number of tests and what they repeat."""
-    if not (task.statement.strip() or (task.prompt or "").strip()):
+    asked = (task.statement, task.prompt, *map(task.metadata.get, ("prefix", "suffix")))
+    if not any(str(text or "").strip() for text in asked):
         yield fatal("no-statement", "nothing says what is asked")
     check = task.check.effective()
     if task.check.rewards_alone:
@@ -44,8 +45,11 @@ def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
         )
     if not task.reference.strip() and check.answer != "label":
         yield fatal("no-reference", "no reference: nobody has shown that it can be solved")
+    if (strength := check.strength()).endswith("exit status only"):
+        yield warning("exit-passes", f"{strength}: the answer's own code can choose it")
     if (found := check.assertions()) is not None:
-        yield from _few(found, min(FEWEST_ASSERTS, settings.min_tests), "assertions")
+        fewest = 1 if check.takes_nothing() else min(FEWEST_ASSERTS, settings.min_tests)
+        yield from _few(found, fewest, "assertions")
     elif check.answer in ("function", "program"):
         yield from _counted(check.single_tests(), settings.min_tests)
     elif not check.test_count():
@@ -76,7 +80,7 @@ def _counted(tests: list[SingleTest], min_tests: int) -> Iterator[Finding]:
 def leak_findings(task: Task) -> Iterator[Finding]:
     """`leak-answer` and `leak-tests`."""
     texts = [task.statement, task.prompt or ""]
-    if answer_leaks(task, texts):
+    if not task.check.takes_nothing() and answer_leaks(task, texts):
         yield fatal("leak-answer", "the reference stands in what is asked")
     tests = task.check.revealed("\n".join(texts))
     if tests.found:
@@ -88,13 +92,18 @@ def leak_findings(task: Task) -> Iterator[Finding]:
 def answer_leaks(task: Task, texts: list[str]) -> bool:
     """Whether any text holds the whole reference, or most of its telling lines that the task does not show by right.
 
-    By right: the signature, the text around a gap (metadata `prefix`, `suffix`), a buggy version (`broken`) and the
-    files that an edit is of; its reference is then what they are after the oracle's.
+    By right: the signature, the prompt that the reference continues, the text around a gap (metadata `prefix`, `suffix`),
+    a buggy version (`broken`) and the files that an edit is of; its reference is then what they are after the
+    oracle's.
     """
     reference, files = task.reference, list[str]()
     if task.edit is not None:
         reference = "\n".join(text or "" for text in task.edit.oracle.values())
         files = list(task.edit.files.values())
+    elif (
+        task.language != "python" and task.prompt
+    ):  # in Python the signature holds what stands above the body
+        reference = reference.removeprefix(task.prompt)
     shown = [str(task.metadata.get(name) or "") for name in ("prefix", "suffix", "broken")]
     given = [*files, task.signature, *shown]
     known = {squeeze(line) for text in given for line in code_lines(text, task.language)}
