@@ -122,6 +122,33 @@ def test_a_statement_with_small_edits_is_a_duplicate_where_no_solution_speaks_ag
     assert dedupe(tmp_path, a, b, by=["statement", "code"]) == {}
 
 
+def test_what_is_said_with_other_examples_and_small_words_is_one_task(tmp_path) -> None:
+    """As MBPP/217 and 602, 309 and 924, 178 and 186; 102 and 965, 48 and 235 are no such pairs."""
+
+    def said(name: str, words: str, given: int) -> Task:
+        check = CasesCheck(entry_point="f", cases=[Case(args=[given + n], expected=n) for n in range(3)])
+        code = f"def f(x):\n    {name} = [x, x{' + x' * len(name)}]\n    return sorted({name})[0]\n"
+        return Task(id=name, statement=f"{words}\n>>> f({given})\n0", reference=code, check=check)
+
+    repeated = "Write a python function to find the first repeated character in a given string."
+    snake = "Write a function to convert snake case string to camel case string."
+    odd = "Write a python function to set all odd bits of a given number."
+    gone = dedupe(
+        tmp_path,
+        said("a", repeated, 10),
+        said("bb", repeated, 20),
+        said("ccc", "Write a python function to find the maximum of two numbers.", 30),
+        said("dddd", "Write a function to find maximum of two numbers.", 40),
+        said("e", "Write a function to search some literals strings in a string.", 50),
+        said("ff", "Write a function to search some literals strings in a string by using regex.", 60),
+        said("g", snake, 70),
+        said("hh", snake.replace("snake", "CAMEL").replace("camel", "snake").replace("CAMEL", "camel"), 80),
+        said("iii", odd, 90),
+        said("jjjj", odd.replace("odd", "even"), 100),
+    )
+    assert {name: d.detail.split()[-1] for name, d in gone.items()} == {"bb": "a", "dddd": "ccc", "ff": "e"}
+
+
 def test_settings_are_checked() -> None:
     with pytest.raises(ValueError, match="below threshold"):
         DedupeConfig(threshold=0.9, sure=0.5)

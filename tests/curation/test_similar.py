@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from strop.code.near.form import form
 from strop.code.near.hashes import jaccard, set_of, shingled, shingles, words
-from strop.core.checks import AssertsCheck, Case, CasesCheck
+from strop.core.checks import AssertsCheck, Case, CasesCheck, CommandCheck, CommandStep
 from strop.core.task import Task
 from strop.curation.similar import exact
 from strop.curation.similar.exact import Store
 from strop.curation.similar.grams import Grams
 from strop.curation.similar.minhash import near, rows_of
-from strop.curation.similar.table import numbers_of, prose_of
+from strop.curation.similar.table import numbers_of, plain_words, prose_of
 from strop.curation.similar.tests import agreement
 from strop.curation.similar.tests import tests_of as read_tests
 from strop.curation.steps.split import clusters
@@ -180,12 +180,23 @@ def test_hostile_source_takes_no_time_to_speak_of() -> None:
 def test_words_keep_numbers_and_operators() -> None:
     assert words("Sum  a+b, not a-b!\n- item") == ["sum", "a", "+", "b", "not", "a", "-", "b", "item"]
     assert numbers_of("The three values over 5.\nExample: f(9)") == ["3", "5"]
-    assert prose_of("Add.\n>>> add(1)\n2").split() == ["Add."]
+    assert prose_of("Add.\n>>> add(1)\n2").split() == prose_of("Add.\n> add(1)\n2").split() == ["Add."]
+    assert plain_words("Write a python function to split a string, using regex.") == ["split", "string"]
+    assert plain_words("Write a function to") == ["write", "a", "function", "to"]
 
 
 def cases(*pairs) -> Task:
     listed = [Case(args=[a], expected=b) for a, b in pairs]
     return Task(statement="", check=CasesCheck(entry_point="f", cases=listed))
+
+
+def test_commands_with_other_files_do_not_contradict() -> None:
+    def command(calls: str, out: str) -> Task:
+        step = CommandStep(stage="test", argv=["node", "run.js"], stdout=out)
+        return Task(statement="", check=CommandCheck(path="a.js", files={"calls.json": calls}, steps=[step]))
+
+    assert agreement(read_tests(command("f(1)", "1")), read_tests(command("f(1)", "2"))).contradict
+    assert not agreement(read_tests(command("f(1)", "1")), read_tests(command("f(2)", "2"))).contradict
 
 
 def test_tests_agree_contradict_or_say_nothing() -> None:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from strop.core.checks.base import ANY, CheckBase, words_of
+from strop.core.ids import canonical_json
 from strop.core.records import Record
 from strop.core.verdict import Trust
 
@@ -57,6 +58,7 @@ class CommandCheck(CheckBase):
         return "exit status only" if not told else "output compared, in part exit status only"
 
     def pairs(self) -> Iterator[tuple[str, str]]:
+        files = canonical_json(self.files)
         for step in self.steps:
             if step.stdout is not None:
-                yield f"{step.argv}{words_of(step.stdin)}", words_of(step.stdout)
+                yield f"{step.argv}{words_of(step.stdin)}{files}", words_of(step.stdout)

@@ -92,9 +92,9 @@ def leak_findings(task: Task) -> Iterator[Finding]:
 def answer_leaks(task: Task, texts: list[str]) -> bool:
     """Whether any text holds the whole reference, or most of its telling lines that the task does not show by right.
 
-    By right: the signature, the prompt that the reference continues, the text around a gap (metadata `prefix`, `suffix`),
-    a buggy version (`broken`) and the files that an edit is of; its reference is then what they are after the
-    oracle's.
+    By right: the signature, the prompt that the reference continues, the text around a gap (metadata `prefix`,
+    `suffix`), a buggy version (`broken`) and the files that an edit is of; its reference is then what they are after
+    the oracle's.
     """
     reference, files = task.reference, list[str]()
     if task.edit is not None:

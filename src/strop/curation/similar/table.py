@@ -17,8 +17,18 @@ _NUMBER_WORDS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10"
 }  # fmt: skip
 _EXAMPLE = re.compile(
-    r"```.*?```|^[ \t]*(?:>>>|(?:#+[ \t]*)?(?:for )?examples?\b).*", re.MULTILINE | re.DOTALL | re.IGNORECASE
+    r"```.*?```|^[ \t]*(?:>>>|> *\w+\(|(?:#+[ \t]*)?(?:for )?examples?\b).*",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
+_OPENING = re.compile(
+    r"\bwrite an? (?:python |javascript )?(?:function|program|method)(?: (?:to|that|which))?\b", re.IGNORECASE
+)
+_MEANS = re.compile(
+    r"\b(?:by )?using (?:an? |the )?(?:regex|regular expressions?|lambda(?: function)?)\b", re.IGNORECASE
+)
+_ARTICLES = {"a", "an", "the", "given"}
+_FEWEST = 4
+"""A statement with fewer plain words has no other words that count."""
 _PACK = 1000
 _GIVEN = ("broken", "prefix", "suffix")
 
@@ -27,9 +37,9 @@ class ComparedTask(NamedTuple):
     """One task, as it is compared."""
 
     text: int
-    """Hash of the statement's words; 0 where there is none."""
+    """Hash of the statement's plain words; 0 where there is none."""
     length: int
-    """Words of the statement."""
+    """Words of the statement, outside of its examples."""
     numbers: int
     """Hash of the numbers that the statement names, in any order, outside of its examples."""
     given: int
@@ -61,15 +71,15 @@ class TaskTable:
     def add(self, task: Task) -> None:
         """Remembers the next task."""
         text = statement_of(task)
-        statement = words(text)
+        plain, prose = plain_words(text), words(prose_of(text))
         form = code.form(task.reference, task.language)
         tests = tests_of(task)
         given = "".join(str(task.metadata.get(name) or "") for name in _GIVEN)
         self.ids.append(task.id)
         self._rows.append(
             ComparedTask(
-                text=hash_tokens(statement),
-                length=len(statement),
+                text=hash_tokens(plain),
+                length=len(prose) if len(plain) >= _FEWEST else len(plain),
                 numbers=hash_text(" ".join(sorted(numbers_of(text)))),
                 given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
                 language=hash_text(task.language),
@@ -79,7 +89,7 @@ class TaskTable:
                 tests=max(task.test_count, len(tests.inputs)),
             )
         )
-        self._statements.append(statement)
+        self._statements.append(prose)
         self.codes.append(form.shingles)
         self.inputs.append(tests.inputs)
         self.outputs.append(tests.outputs)
@@ -140,6 +150,13 @@ def prose_of(text: str) -> str:
     """A statement without fenced blocks, up to the first doctest or line that begins with "Example"."""
     left = _EXAMPLE.sub(" ", text)
     return left if left.strip() else text
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a statement outside of its examples, without articles, "write a function to" and "using regex"."""
+    prose = prose_of(text)
+    plain = words(_MEANS.sub(" ", _OPENING.sub(" ", prose)))
+    return [word for word in plain if word not in _ARTICLES] or words(prose)
 
 
 def numbers_of(text: str) -> list[str]:
