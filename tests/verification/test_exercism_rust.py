@@ -181,3 +181,40 @@ def plain_cargo(folder: Path, target: Path, cases: dict[str, RustAnswer]) -> dic
         return not examples or run("cargo", "test", "--doc", "--offline", "-p", case.crate).returncode == 0
 
     return {slug: (slug in built, slug in linted, tested(slug, case)) for slug, case in cases.items()}
+
+
+def test_tests_find_the_manifest_of_their_crate() -> None:
+    """As those of paasio, which read Cargo.toml."""
+    tests = """use counted::Counted;
+use std::io::Read;
+#[test]
+fn reads_a_file() {
+    let file = std::fs::File::open("Cargo.toml").expect("Cargo.toml must be present");
+    let size = file.metadata().unwrap().len() as usize;
+    let mut counted = Counted::new(file);
+    counted.read_to_end(&mut Vec::new()).unwrap();
+    assert!(size > 0);
+    assert_eq!(counted.total(), size);
+}
+"""
+    right = """use std::io::{Read, Result};
+pub struct Counted<R> { inner: R, bytes: usize }
+impl<R: Read> Counted<R> {
+    pub fn new(inner: R) -> Self { Counted { inner, bytes: 0 } }
+    pub fn total(&self) -> usize { self.bytes }
+}
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+        let found = self.inner.read(to)?;
+        self.bytes += found;
+        Ok(found)
+    }
+}
+"""
+    task = Task(language="rust", statement="Count.", reference=right,
+                check=RustCheck(tests=tests, crate="counted", edition="2024"))  # fmt: skip
+    wrong = right.replace("self.bytes += found;", "")
+    for verdict in ("strict", "cargo"):
+        passed, failed = judged(verdict, None, [(task, right), (task, wrong)])
+        assert passed.passed, passed
+        assert failed.outcome is Outcome.FAILED

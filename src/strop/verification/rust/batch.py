@@ -77,9 +77,8 @@ class CrateBatch:
             case.build = case.build is not False
             case.lint = case.lint is not False
         if testing:
-            self.work.put(
-                dict.fromkeys(self.put, "")
-            )  # tests and other answers are not for the answer to read
+            emptied = dict.fromkeys(self.put, "")  # tests and other answers are not for the answer to read
+            self.work.put({**emptied, **self.layout.beside(self.cases)})
             self.runner.run(self.work, self.layout, testing, self.integration)
 
     def _lint(self) -> list[RustAnswer]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from strop.code.trees import parse, text_of, walk
 from strop.verification.rust.case import RustAnswer
+from strop.verification.rust.crates import code_name, manifest
 from strop.verification.rust.trusted import guarded
 
 TRUSTED = "zt_trusted_tests"
@@ -49,6 +50,10 @@ class Shared:
         if tests and cases and cases[0].integration:
             return {self.tests_root: "".join(f"mod {self._tests_module(case)};\n" for case in cases)}
         return {self.root: root}
+
+    def beside(self, cases: Sequence[RustAnswer]) -> dict[str, str]:
+        """Files that lie beside the test program when it runs."""
+        return {}
 
     def owner(self, file: str, cases: Sequence[RustAnswer]) -> RustAnswer | None:
         """Whose file a compiler's file name is."""
@@ -101,6 +106,12 @@ class Alone(Shared):
     def roots(self, cases: Sequence[RustAnswer], *, tests: bool = False) -> dict[str, str]:
         """Nothing: the answer is the root."""
         return {}
+
+    def beside(self, cases: Sequence[RustAnswer]) -> dict[str, str]:
+        """The manifest, as cargo has it, for tests that use files."""
+        (case,) = cases
+        crates = [entry for entry in case.check.crates if code_name(entry) in case.crates]
+        return {"Cargo.toml": manifest(case.crate, case.check.edition, crates)} if case.worldly else {}
 
     def owner(self, file: str, cases: Sequence[RustAnswer]) -> RustAnswer | None:
         """The one answer."""
