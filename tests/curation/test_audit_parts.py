@@ -58,7 +58,12 @@ def test_the_prompt_that_a_reference_continues_is_no_leak():
 
 
 def test_one_value_needs_one_test():
-    row = {"code": "def f(a):\n    return a + 'no'\n", "input": "'x'", "output": "'xno'", "id": "sample_1"}
+    row = {
+        "code": "def f(a):\n    assert a\n    return a + 'no'\n",
+        "input": "'x'",
+        "output": "'xno'",
+        "id": "sample_1",
+    }
     for task in ADAPTERS["cruxeval"].read(row, "x:1"):
         found = [*form_findings(task, AuditSettings()), *leak_findings(task)]
         assert found == [] and all(probe.code != "constant-passes" for probe in probes(task))

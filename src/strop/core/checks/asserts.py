@@ -103,7 +103,10 @@ class AssertsCheck(CheckBase):
 
     def revealed(self, text: str) -> RevealedTests:
         told = {ast.dump(node) for at, node in enumerate(_top_level(self.code)) if at in self.shown}
-        lines = {squeeze(ast.unparse(node)) for node in self._asserts() if ast.dump(node) not in told}
+        hidden = {ast.unparse(node) for node in self._asserts() if ast.dump(node) not in told}
+        if self.takes_nothing():  # the code that is asked about may assert too
+            hidden = {line for line in hidden if self.entry_point in line}
+        lines = set(map(squeeze, hidden))
         plain = squeeze(text).replace('"', "'")
         found = sum(line.replace('"', "'") in plain for line in lines)
         return RevealedTests(found, len(lines), bool(told))
