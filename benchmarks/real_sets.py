@@ -1,9 +1,9 @@
-"""Imports, audits and verifies data sets by three commands each, as they come, and writes one table.
+"""Imports, verifies and audits data sets by three commands each, as they come, and writes one table.
 
     python benchmarks/real_sets.py ../shared/data [--only mbpp quixbugs] [--limit 50] [--keep DIR]
 
-For each `*.jsonl`: tasks, rows left out, references that pass, those that do not by name, and the findings of the audit by
-code, the fatal ones with an exclamation mark. `tests/tasks/test_real_sets.py` says of each name why it does not pass.
+For each `*.jsonl`: tasks, rows left out, references that pass, those that do not by name, and the findings of the audit
+by code, the fatal ones with an exclamation mark. `tests/tasks/test_real_sets.py` says why a reference does not pass.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 NAMES = 8
 """Names of failing references that a row lists."""
@@ -34,8 +34,32 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def measured(data: Path, folder: Path, limit: int | None) -> str:
-    """One row of the table."""
+class Measured(NamedTuple):
+    """What the commands said of one set."""
+
+    name: str
+    tasks: int
+    left_out: int
+    references: int
+    failed: list[str]
+    fit: int
+    findings: Counter[str]
+    trust: Counter[str]
+
+    def line(self) -> str:
+        """A row of the table."""
+        more = f" and {len(self.failed) - NAMES} more" if len(self.failed) > NAMES else ""
+        passed = f"{self.references - len(self.failed)} of {self.references}"
+        findings, trust = (
+            ", ".join(f"{key} {n}" for key, n in sorted(c.items())) for c in (self.findings, self.trust)
+        )
+        names = ", ".join(self.failed[:NAMES]) + more
+        cells = (self.name, self.tasks, self.left_out, passed, names, self.fit, findings, trust)
+        return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def measured(data: Path, folder: Path, limit: int | None = None) -> Measured:
+    """Runs the commands; their files go into the folder."""
     tasks, answers, verdicts, audits = (
         folder / f"{data.stem}.{part}.jsonl" for part in ("tasks", "answers", "verdicts", "audits")
     )
@@ -48,21 +72,18 @@ def measured(data: Path, folder: Path, limit: int | None) -> str:
             file.write(json.dumps({"task_id": row["id"], "answer": row["reference"]}) + "\n")
     strop("verify", str(tasks), str(answers), "-o", str(verdicts))
     strop("audit", str(tasks), "-o", str(audits))
-    failed = [row["task_id"] for row in lines(verdicts) if row["outcome"] != "passed"]
     found = lines(audits)
-    codes = Counter(
-        (f["severity"] != "fatal", f["code"])
-        for row in found
-        for f in {(f["severity"], f["code"]): f for f in row["findings"]}.values()
+    codes = ({f["code"] + "!" * (f["severity"] == "fatal") for f in row["findings"]} for row in found)
+    return Measured(
+        name=data.stem,
+        tasks=len(found),
+        left_out=int(left_out[1]) if left_out else 0,
+        references=len(given),
+        failed=[row["task_id"] for row in lines(verdicts) if row["outcome"] != "passed"],
+        fit=sum(row["ok"] for row in found),
+        findings=Counter(code for some_codes in codes for code in some_codes),
+        trust=Counter(row["trust"] for row in found if "trust" in row),
     )
-    findings = ", ".join(f"{code}{'' if mild else '!'} {n}" for (mild, code), n in sorted(codes.items()))
-    names = ", ".join(failed[:NAMES]) + (f" and {len(failed) - NAMES} more" if len(failed) > NAMES else "")
-    trust = Counter(row["trust"] for row in found if "trust" in row)
-    cells = (
-        data.stem, len(found), left_out[1] if left_out else "?", f"{len(given) - len(failed)} of {len(given)}", names,
-        sum(row["ok"] for row in found), findings, ", ".join(f"{name} {n}" for name, n in trust.most_common()),
-    )  # fmt: skip
-    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def main() -> None:
@@ -81,7 +102,7 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for data in sorted(args.data.glob("*.jsonl")):
             if not args.only or data.stem in args.only:
-                print(measured(data, folder, args.limit), flush=True)
+                print(measured(data, folder, args.limit).line(), flush=True)
 
 
 if __name__ == "__main__":
