@@ -54,8 +54,8 @@ class ScriptedPolicy:
     ) -> "ScriptedPolicy":
         """Answers from a JSONL file of {task_id, answer}; `prompts` gives the first prompt of each task as token ids.
 
-        They are whole, as for `strop verify`: no stop string cuts them. Lines of other tasks are left out. Raises UserError
-        for a file that cannot be read, a line that is no such answer, and tasks that share a prompt but not their answers.
+        They are whole, as for `strop verify`: no stop string cuts them. Lines of other tasks are left out. UserError
+        for unreadable files, lines that are no such answers, and tasks that share a prompt but not their answers.
         """
         lines = _read_answers(Path(path))
         policy = cls({}, tokenizer=tokenizer)
