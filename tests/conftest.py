@@ -30,10 +30,11 @@ hypothesis.settings.register_profile("full", max_examples=300, deadline=None)
 
 @pytest.fixture(scope="session")
 def verifier() -> "Iterator[OpenVerifier]":
-    """One with the default settings, for every test that needs no other."""
+    """One whose answers have little time, with the default settings otherwise, for every test that needs no other."""
+    from strop.sandbox.limits import Limits
     from strop.verification import open_verifier
 
-    with open_verifier(workers=1) as opened:
+    with open_verifier(workers=1, limits=Limits()) as opened:
         yield opened
 
 

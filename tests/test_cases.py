@@ -4,7 +4,9 @@ import json
 
 import pytest
 from tests.needs import case
+from typer.testing import CliRunner
 
+from strop.cli import app
 from strop.core.verdict import Outcome
 from strop.tasks import load_tasks
 from strop.tasks.answers import answer_in
@@ -37,3 +39,11 @@ def test_outcomes_are_those_expected(name, verifier):
         if verdict.outcome is not Outcome(row["outcome"])
     ]
     assert [name for name, _ in found] == [row["task_id"] for row in expected] and wrong == []
+
+
+@pytest.mark.parametrize("style", ["chat", "chat-prefilled", "continue"])
+def test_scripted_answers_are_right_in_every_style(style):
+    folder = case("eval-future-import")
+    words = f"eval scripted:{folder / 'answers.jsonl'} --tasks jsonl:{folder / 'tasks.jsonl'} -n 1 -k 1 --no-greedy"
+    result = CliRunner().invoke(app, [*words.split(), "--style", style], env={"COLUMNS": "200"})
+    assert result.exit_code == 0 and "1.000 [1.000, 1.000]" in result.output, result.output

@@ -1,6 +1,7 @@
 """The edit in an answer: thinking and tags go, code that holds tags stays."""
 
 import random
+import re
 
 from strop.core.text import without_thinking
 from strop.edits import apply_answer, edit_in
@@ -39,10 +40,15 @@ def test_thinking_goes_up_to_its_end():
     def plain(text: str) -> str:
         while text.lstrip().startswith("<think>"):
             text = text.partition("</think>")[2].lstrip(" ").lstrip("\r\n")
-        before, close, after = text.partition("</think>")
-        if close and "<think>" not in before:
-            return after.lstrip(" ").lstrip("\r\n")
-        return text
+        before, close, _ = text.partition("</think>")
+        if not close or "<think>" in before:
+            return text
+        parts = re.split("</think>", re.sub(r"(</think>\s*)+\Z", "", text))
+        unopened = [at for at, part in enumerate(parts[:-1]) if "<think>" not in part]
+        if not unopened:
+            return ""
+        rest = "</think>".join(parts[unopened[-1] + 1 :]).lstrip(" ").lstrip("\r\n")
+        return plain(rest) if rest.lstrip().startswith("<think>") else rest
 
     rng = random.Random(1)
     for _ in range(5000):

@@ -96,6 +96,10 @@ def test_answers_from_a_file(tmp_path):
     prompt = WIRE.encode_chat([Message(role="user", content="do")])
     policy = ScriptedPolicy.from_answers(path, {"t1": prompt, "t2": [999]})
     assert [c.text for _, c in answers(policy, [prompt] * 3, [0] * 3, SamplingParams())] == ["x", "y", "x"]
+    path.write_text(json.dumps({"task_id": "t1", "answer": "```py\nx\n```"}))
+    policy = ScriptedPolicy.from_answers(path, {"t1": prompt})
+    ((_, whole),) = answers(policy, [prompt], [0], SamplingParams(stop=("\nx",)))
+    assert (whole.text, whole.finish_reason) == ("```py\nx\n```", "eos"), "what `strop verify` reads too"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.repair.record import RULES, Edit, rerank, scored
+from strop.repair.record import RULES, Edit, passes, rerank, scored, why_not_most
 
 
 def edit(group, samples, *, broken=None, reproduced=None, size=2):
@@ -43,6 +43,19 @@ def test_the_score_counts_samples_that_agree_on_the_tests():
     # an edit that breaks more lends no votes
     worse = edit("d", range(5, 9), broken=["t"], reproduced=["r1", "r2"])
     assert next(e.score for e in scored([alone, worse, *pair]) if e.group == "a") == 8
+
+
+def test_why_another_than_the_edit_that_passes_most_is_chosen():
+    many = edit("a", range(5), broken=[], reproduced=["r1", "r2"])
+    most = edit("b", [9], broken=[], reproduced=["r1", "r2", "r3"])
+    order, _, decided = rerank([most, many])
+    assert (order[0].group, decided) == ("a", "reproduction tests")
+    assert passes(order[0]) == ", which passes 2 reproduction tests"
+    said = why_not_most(order)
+    assert (
+        "another edit passes 3" in said and "5 x 2² = 20 for the chosen" in said and "1 x 3² = 9 for" in said
+    )
+    assert why_not_most([most, many]) == why_not_most([edit("c", [1])]) == passes(edit("c", [1])) == ""
 
 
 def test_then_the_majority():

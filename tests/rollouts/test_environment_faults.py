@@ -13,7 +13,7 @@ from strop.core.errors import UserError
 from strop.core.play import Call, Do, Done, Next, Opening, PlayLimits, Run, Say
 from strop.core.rollout import Completion, Message
 from strop.core.task import Task
-from strop.environments.kinds import find_environment
+from strop.environments.kinds import find_environment, framed
 from strop.rollouts.dispatcher import MOST_ROUNDS, Dispatcher
 
 USER = Message(role="user", content="again")
@@ -351,3 +351,29 @@ def test_more_folders_than_the_machine_holds_are_refused(monkeypatch: pytest.Mon
     assert len(plays(Dispatcher(Counted(script), Slow(), Holds, limits=limits), 6, 1)) == 6
     with pytest.raises(UserError, match="more than 2 plays hold a folder; lower play"):
         plays(Dispatcher(Counted(script), Slow(), Holds, limits=PlayLimits(plays=3)), 3, 1)
+
+
+@pytest.mark.unit
+def test_a_task_that_the_style_cannot_show_is_refused_where_its_prompt_is_looked_at() -> None:
+    nameless = Task.model_validate({
+        "statement": "Sort.", "check": {"kind": "pytest", "tests": ["t.py::t"], "files": {"t.py": "def t(): pass"}},
+    })  # fmt: skip
+
+    class Own:
+        def __init__(self, task: Task, opening: Opening, read: Any) -> None:
+            self.opening, self.read = opening, read
+
+        def begin(self) -> Opening:
+            return Opening(messages=(USER,))
+
+        def step(self, completion: Completion) -> Done:
+            return Done(self.read(completion.text))
+
+    own: Any = framed(find_environment(Own), "continue")(nameless)
+    assert own.begin().messages == (USER,) and own.read("```py\nx = 1\n```") == "x = 1"
+    for look in (
+        lambda: own.opening.text,
+        lambda: framed(find_environment("single-turn"), "continue")(nameless),
+    ):
+        with pytest.raises(UserError, match="no signature to continue"):
+            look()

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import json, sys
 from strop.sandbox import kernel, seccomp
@@ -40,3 +42,33 @@ def test_without_namespaces_the_jail_is_weaker_and_says_so() -> None:
     assert refused.startswith(
         "SandboxError: sandbox.jail=namespaces does not work on this machine (namespaces: "
     )
+
+
+WITHOUT_ADMIN = """
+import ctypes, os, sys
+assert ctypes.CDLL(None).prctl(24, 21, 0, 0, 0) == 0  # PR_CAPBSET_DROP, CAP_SYS_ADMIN
+os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
+"""
+EACH_JAIL = """
+import json
+from strop.core.task import Task
+from strop.sandbox.jails import jail_names
+from strop.verification import open_verifier
+
+check = {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]}
+task, found = Task.model_validate({"statement": "Add one.", "check": check}), {}
+for jail in jail_names():
+    with open_verifier(workers=1, jail=jail) as verifier:
+        found[jail] = verifier.verify(task, "def f(x):\\n    return x + 1").outcome.value
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.jail
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has capabilities to lose")
+def test_root_without_cap_sys_admin_is_offered_what_works() -> None:
+    words = [sys.executable, "-c", WITHOUT_ADMIN, EACH_JAIL]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found and {*found.values()} == {"passed"}, found

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.code.python.source import tree_of
 from strop.core.task import Task
 from strop.tasks import extract_code
 from strop.tasks.answers import answer_in, names_of, until_fence
@@ -161,6 +162,41 @@ def test_code_above_a_fence_that_only_closes(text, expected, language, names):
     assert extract_code(text, language, names) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "language", "names"),
+    [
+        (f"{CODE}\n\nIt's used so:\n\n```\nf(1)\n```", CODE, "python", ("f",)),
+        (
+            f"Here it is:\n\n{CODE}\n\nComplexity: O(n)\n\n```\n>>> f(1)\n1\n```\nDone.",
+            CODE,
+            "python",
+            ("f",),
+        ),
+        (f"{CODE}\n\nIt gives:\n```\n1\n```", CODE, "python", ()),
+        ("def f(x): ...\n\nis the head:\n```\n" + f"{CODE}\n```", CODE, "python", ("f",)),
+        (f"from what I see\n{CODE}\n\nWords (two\n```\n1\n```", CODE, "python", ("f",)),
+        (f"n = 3\n{PROGRAM}\n\nFor `1 2`:\n```\n3\n```", f"n = 3\n{PROGRAM}", "python", ()),
+        (f"{PROGRAM}\n\nor, shorter,\n```\nprint(3)\n```", "print(3)", "python", ()),
+        ("import math\n\nThen:\n```\ny = 1\n```", "y = 1", "python", ()),
+        ("int f() {\n  return 1;\n}\n\nIt gives:\n```\n1\n```", "int f() {\n  return 1;\n}", "c", ()),
+        ("fn f() -> u8 { 1 }\n\nIn use:\n```\nlet x = f();\n```", "fn f() -> u8 { 1 }", "rust", ("f",)),
+    ],
+)
+def test_code_above_words_and_a_whole_block(text, expected, language, names):
+    assert extract_code(text, language, names) == expected
+
+
+def test_much_code_above_fences_is_parsed_a_few_times(monkeypatch):
+    code = "print(f(1))\n" * 1_500
+    parsed = []
+    for module in ("strop.code.python.source", "strop.tasks.answers"):
+        monkeypatch.setattr(f"{module}.tree_of", lambda text: parsed.append(len(text)) or tree_of(text))
+    for end in ("```\n", "\nIt works (see\n\n```\n1\n```\n", "```\nx\n```\n" * 10, '"""\n```\n"""\n' * 10):
+        parsed.clear()
+        assert extract_code(code + end, names=("g",)) is not None
+        assert sum(parsed) < 5 * len(code), end
+
+
 SPLITS = "def f(s):\n    '''Cut\n    at </think> or so.\n    '''"
 
 
@@ -172,6 +208,13 @@ SPLITS = "def f(s):\n    '''Cut\n    at </think> or so.\n    '''"
         (f"so </think> {CODE}", CODE),
         (f"draft\n```python\nno\n```\nno, better</think>Then\n\n```\n{CODE}\n```\n", CODE),
         (f"open draft\n```python\nno</think>Then\n```python\n{CODE}\n```", CODE),
+        (f"so\n</think>\nNo, wait.\n```python\nno\n```\n</think>\n{CODE}", CODE),
+        (f"so</think>\n\n<think>\nmore\n</think>\n{CODE}", CODE),
+        (f"so</think>\n```python\n{CODE}\n```\n</think>\n</think>", CODE),
+        (f"x = '</think>' is wrong\n</think>\n{CODE}", CODE),
+        ("so</think>\n```python\nx = '</think>'\n```", "x = '</think>'"),
+        ('so</think>\n```python\nx = """\n<b>\n</think>\n"""\n```', 'x = """\n<b>\n</think>\n"""'),
+        ("so\n</think>\n</think>", ""),
         ("```python\nx = a.split('</think>')[1]\n```", "x = a.split('</think>')[1]"),
         ("```python\n# cut </think> off\nx = 1\n```", "# cut </think> off\nx = 1"),
         ("```python\nx = f'{a}</think>{b}'\n```", "x = f'{a}</think>{b}'"),

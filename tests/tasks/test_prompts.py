@@ -78,6 +78,32 @@ def test_what_must_stand_first_in_an_answer_stays_first(above, signature):
     assert run(code, "pick", [5]) == 5 and code.startswith(f"{above}{future}") and SIGNATURE[:22] in code
 
 
+@pytest.mark.parametrize("style", ["continue", "chat-prefilled"])
+def test_an_answer_begun_anew_is_whole(style):
+    whole = "from __future__ import annotations\n\n\ndef pick(items: list[Any], at=0):\n    return items[at]"
+    prompt = render(pick(), style)
+    for said in (
+        whole,
+        f"```python\n{whole}\n```",
+        f"\n```py\n{whole.partition('def')[1] + whole.partition('def')[2]}",
+    ):
+        assert run(prompt.assemble(said), "pick", [5]) == 5
+    for said in (
+        "\n    return items[at]",
+        " return items[at]",
+        "\n    def pick(x):\n        pass\n    return 1",
+    ):
+        assert prompt.assemble(said) == prompt.head + said
+    assert prompt.assemble("```python") == prompt.head + "```python", "nothing follows the fence"
+    rust = Task.model_validate({
+        "statement": "Add.", "language": "rust", "signature": "pub fn add(a: i32) -> i32", "check": {"kind": "rust"},
+    })  # fmt: skip
+    code = "pub fn add(a: i32) -> i32 {\n    a\n}"
+    assert render(rust, style).assemble(f"```rust\n{code}\n```") == code
+    program = PROGRAM.model_copy(update={"id": ""})
+    assert render(program, style).assemble("```python\nprint(1)\n```") == "print(1)"
+
+
 def test_an_answer_in_a_chat_is_the_block_that_defines_what_is_asked():
     said = (
         "```python\ndef pick(items, at=0):\n    return items[at]\n```\nUse:\n```python\nprint(pick([1]))\n```"

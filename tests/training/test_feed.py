@@ -1,6 +1,7 @@
 """Groups from elsewhere train the model, and a checkpoint comes when it is asked for."""
 
 import hashlib
+import os
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from strop.reports.run_folder import RunFolder
 from strop.training.feed import Feed, StepGroups
 from strop.training.loop import Loop
 from strop.training.ranks import Ranks
+from strop.training.run import train
 from strop.training.setup import RunParts, set_up
 
 from .conftest import metrics
@@ -103,6 +105,29 @@ def wait_for(condition: Callable[[], object], process: "subprocess.Popen[bytes]"
     while not condition():
         assert process.poll() is None and time.monotonic() < end
         time.sleep(0.01)
+
+
+@pytest.mark.train(15)
+def test_a_signal_while_the_model_loads_is_no_end(
+    recipe_words: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [sys.executable, "-m", "strop.cli", "train", *recipe_words("early"), "--plain"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout and any("loading" in line for line in process.stdout)
+        process.send_signal(signal.SIGUSR2)
+        wait_for(lambda: [*(tmp_path / "early").glob("rollouts/step-*.zst")], process)
+    finally:
+        process.kill()
+        process.communicate()
+
+    def loads(*given: object) -> None:
+        os.kill(os.getpid(), signal.SIGUSR2)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("strop.training.run.set_up", loads)
+    with pytest.raises(ZeroDivisionError):
+        train(recipe_of(*recipe_words("called")), say=print, show=print)
 
 
 @pytest.mark.train(30)

@@ -61,6 +61,11 @@ def test_the_kl_term_refers_to_the_model_after_the_warm_start_also_when_resumed(
         loaded = load_model(str(run / "final"), device="cpu").state_dict()
         name = "model.layers.0.mlp.up_proj"
         assert torch.equal(loaded[f"{name}.base_layer.weight"], warm[f"{name}.weight"])
+        run = run.rename(tmp_path / "elsewhere")
+        for folder in (run / "final", run / "checkpoints" / "checkpoint-3"):
+            moved = load_model(str(folder), device="cpu").state_dict()
+            assert all(torch.equal(moved[name], value) for name, value in loaded.items())
+            assert load_end_ids(str(folder), load_tokenizer(str(folder)))
     stopped_after(run, 1)
     (run / "warm").rename(tmp_path / "moved")
     done = strop("train", "--resume", run)

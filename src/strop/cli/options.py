@@ -137,10 +137,9 @@ def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = Non
 
 def usual_limits() -> "Limits":
     """One answer's limits where none is given: those of a recipe that sets none."""
-    from strop.config.tasks import SandboxConfig
     from strop.verification import settings
 
-    return settings.limits_of(SandboxConfig())
+    return settings.usual_limits()
 
 
 def folder_of_crates(given: Path | None) -> Path | None:

@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,6 +94,8 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
         RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
         settings = recipe
     check_sinks(settings)
+    with suppress(ValueError):  # not the main thread, as in a notebook's server
+        signal.signal(signal.SIGUSR2, lambda *_: None)  # there is nothing to save before the model is loaded
     main = os.environ.get("RANK", "0") == "0"
     with (
         open(os.devnull, "w") as nowhere,

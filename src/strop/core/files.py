@@ -211,3 +211,18 @@ def _finite(value: Any) -> Any:
     if callable(item):
         value = item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def moved_base(adapters: Path) -> str:
+    """The model that a folder of adapters lies on, where its run was moved since; "" where nothing was moved.
+
+    Adapters name a folder of their run by its absolute path.
+    """
+    try:
+        named = str(json.loads((adapters / "adapter_config.json").read_text())["base_model_name_or_path"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    if not Path(named).is_absolute() or Path(named).exists():
+        return ""
+    beside = (folder / Path(named).name for folder in adapters.resolve().parents)
+    return next((str(folder) for folder in beside if (folder / "config.json").is_file()), "")

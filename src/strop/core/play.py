@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
+from strop.core.errors import UserError
 from strop.core.rollout import Message
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -72,6 +73,18 @@ class Opening:
         """As text, for readers."""
         conversation = "".join(f"<{m.role}>\n{m.content}\n" for m in self.messages)
         return self.text or f"{conversation}<assistant>\n{self.prefill}"
+
+
+class UnshownOpening(Opening):
+    """That of a task that the prompt style cannot show: who looks at it gets the UserError that says why."""
+
+    def __init__(self, cause: str) -> None:
+        object.__setattr__(self, "_cause", cause)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in Opening.__dataclass_fields__:
+            raise UserError(object.__getattribute__(self, "_cause"))
+        return super().__getattribute__(name)
 
 
 def _check_messages(what: str, messages: Any) -> None:

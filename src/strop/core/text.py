@@ -1,6 +1,7 @@
 """Hostile text: made safe for a terminal, and without its reasoning. All in time linear in its length."""
 
 import re
+from bisect import bisect
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
@@ -35,38 +36,62 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def without_thinking(response: str) -> str:
-    """The response without the reasoning in front of it; an unfinished thought leaves nothing."""
+    """The response without the reasoning in front of it; an unfinished thought leaves nothing.
+
+    A prompt may hold the opening tag. Of several closing ones without it the last counts that is not part of code; at
+    the very end they only count where there is no other.
+    """
     start = 0
     while response.startswith(_THINK_OPEN, _behind(_SPACE, response, start)):
         close = response.find(_THINK_CLOSE, start)
         if close < 0:
             return ""
         start = _behind(_ENDS, response, close + len(_THINK_CLOSE))
-    close = response.find(_THINK_CLOSE, start)
-    unopened = close >= 0 and response.find(_THINK_OPEN, start, close) < 0
-    if unopened and not _is_code(response, start, close):
-        return response[
-            _behind(_ENDS, response, close + len(_THINK_CLOSE)) :
-        ]  # the prompt held the opening tag
-    return response[start:]
+    first = response.find(_THINK_CLOSE, start)
+    if first < 0 or response.find(_THINK_OPEN, start, first) >= 0:
+        return response[start:]
+    fences = [(match.start(), match[1].strip()) for match in _FENCE_LINE.finditer(response, start)]
+    end = stop = _without_closing(response, start)
+    while (close := response.rfind(_THINK_CLOSE, start, stop)) >= 0:
+        before = max(response.rfind(_THINK_CLOSE, start, close), start)
+        if response.find(_THINK_OPEN, before, close) >= 0:
+            stop = close
+        elif _is_code(response, start, close, fences):
+            stop = max(response.rfind("\n", start, close), start)
+        else:
+            rest = response[_behind(_ENDS, response, close + len(_THINK_CLOSE)) : end]
+            return without_thinking(rest) if rest.lstrip().startswith(_THINK_OPEN) else rest
+    return response[start:] if end == len(response) else ""
 
 
-def _is_code(response: str, start: int, close: int) -> bool:
-    """Whether a closing tag with text behind it on its line is part of code: of a literal, a comment, a block."""
+def _without_closing(response: str, start: int) -> int:
+    """The index where closing tags at the end begin; the length where there are none."""
+    end = at = len(response)
+    while at > start:
+        if response[at - 1].isspace():
+            at -= 1
+        elif response.endswith(_THINK_CLOSE, start, at):
+            end = at = at - len(_THINK_CLOSE)
+        else:
+            break
+    return end
+
+
+def _is_code(response: str, start: int, close: int, fences: list[tuple[int, str]]) -> bool:
+    """Whether a closing tag is part of code: of a literal, a comment, a block. The first one is not at a line's end."""
     end = close + len(_THINK_CLOSE)
     first, last = response.rfind("\n", start, close) + 1, response.find("\n", end)
     line = response[max(first, start) : last if last >= 0 else len(response)]
-    behind = line.partition(_THINK_CLOSE)[2].strip()
-    if not behind or behind.startswith(("```", "~~~")):
+    behind = response[end : last if last >= 0 else len(response)].strip()
+    if behind.startswith(("```", "~~~")):
         return False
+    index = bisect(fences, (close, ""))
+    in_block = index % 2 == 1 and not (fences[index][1] if index < len(fences) else "")
+    if not behind:
+        return in_block and index < len(fences) and response.find(_THINK_CLOSE, start, close) >= 0
     if len(line) < _LONGEST_LINE and (_LITERAL.search(line) or _COMMENT.search(line)):
         return True
-    fences = [(match.start(), match[1].strip()) for match in _FENCE_LINE.finditer(response, start)]
-    if not fences:
-        return _CODE_START.match(response, start) is not None
-    is_open = sum(at < close for at, _ in fences) % 2 == 1
-    following = next((word for at, word in fences if at > close), None)
-    return is_open and not following
+    return in_block if fences else _CODE_START.match(response, start) is not None
 
 
 def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:

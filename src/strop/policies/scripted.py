@@ -36,7 +36,7 @@ class ScriptedPolicy:
     ) -> None:
         self.name, self.version = name, 0
         self.tokenizer: Tokenizer = tokenizer or WireTokenizer()
-        self._asked: Counter[tuple[int, ...]] = Counter()
+        self._asked, self._cuts = Counter[tuple[int, ...]](), True
         self._script: Script | None = None
         self._answers: dict[tuple[int, ...], Sequence[str]] = {}
         if isinstance(answers, Mapping):
@@ -54,11 +54,12 @@ class ScriptedPolicy:
     ) -> "ScriptedPolicy":
         """Answers from a JSONL file of {task_id, answer}; `prompts` gives the first prompt of each task as token ids.
 
-        Lines of tasks that are not in `prompts` are left out. Raises UserError for a file that cannot be read, a line
-        that is not such an answer, and tasks that share a prompt but not their answers.
+        They are whole, as for `strop verify`: no stop string cuts them. Lines of other tasks are left out. UserError
+        for unreadable files, lines that are no such answers, and tasks that share a prompt but not their answers.
         """
         lines = _read_answers(Path(path))
         policy = cls({}, tokenizer=tokenizer)
+        policy._cuts = False
         owner: dict[tuple[int, ...], str] = {}
         for task_id, prompt in prompts.items():
             if task_id not in lines:
@@ -107,10 +108,10 @@ class ScriptedPolicy:
         if len(ids) > params.max_tokens:
             ids, reason = ids[: params.max_tokens], "length"
             text = self.tokenizer.decode(ids)
-        cut = min((at for stop in params.stop if (at := text.find(stop)) >= 0), default=-1)
+        zeros = [0.0] * len(ids)
+        cut = min((at for stop in params.stop if self._cuts and (at := text.find(stop)) >= 0), default=-1)
         if cut >= 0:
             ids, text, reason = self._until_stop(ids, params.stop), text[:cut], "stop"
-        zeros = [0.0] * len(ids)
         return Completion(
             token_ids=ids, logprobs=zeros, text=text, finish_reason=reason, policy_version=self.version
         )

@@ -16,7 +16,7 @@ from strop.repair import files_stage, lines_stage
 from strop.repair.asking import Asker, prompt
 from strop.repair.candidates import Applied, collect
 from strop.repair.outline import pieces
-from strop.repair.record import Edit, FoundFile, RepairReport, rerank
+from strop.repair.record import Edit, FoundFile, RepairReport, passes, rerank, why_not_most
 from strop.repair.repository import RepositoryTexts
 from strop.repair.reproduce import TestFile, test_files
 from strop.repair.testing import Bench, ProjectTests, RepairWatch
@@ -190,8 +190,8 @@ def repair(
             watch.say(f"rerank: {step.rule}: {step.left} left")
         best = order[0]
         watch.say(
-            f"chosen: an edit of {best.size} lines by {len(best.samples)} of {plan.samples} samples; decided by "
-            f"{decided}"
+            f"chosen: an edit of {best.size} lines by {len(best.samples)} of {plan.samples} samples{passes(best)}; "
+            f"decided by {decided}{why_not_most(order)}"
         )
         if best.broken:
             work.note(

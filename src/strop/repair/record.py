@@ -114,6 +114,28 @@ def scored(edits: Sequence[Edit]) -> list[Edit]:
     ]
 
 
+def passes(edit: Edit) -> str:
+    """What an edit passes, in words; "" where no reproduction test was run on it."""
+    if edit.reproduced is None:
+        return ""
+    return f", which passes {len(edit.reproduced)} reproduction tests"
+
+
+def why_not_most(order: Sequence[Edit]) -> str:
+    """Why the first of these edits is chosen although another passes more reproduction tests; "" where none does."""
+    best = order[0]
+    most = max(order, key=lambda edit: len(edit.reproduced or ()))
+    if len(most.reproduced or ()) <= len(best.reproduced or ()):
+        return ""
+    shares = [
+        f"{e.score // n**2 if (n := len(e.reproduced or ())) else 0} x {n}² = {e.score}" for e in (best, most)
+    ]
+    return (
+        f"; another edit passes {len(most.reproduced or ())}, but counts less: samples that pass the same tests, times "
+        f"tests squared, is {shares[0]} for the chosen edit and {shares[1]} for the other"
+    )
+
+
 def rerank(edits: Sequence[Edit]) -> tuple[list[Edit], list[RerankStep], str]:
     """(edits with scores, best first; what each rule left; the rule that decided). Needs at least one edit."""
     order = sorted(scored(edits), key=lambda edit: tuple(measure(edit) for _, measure in RULES))

@@ -171,7 +171,9 @@ class Bench:
                 step()
         best = max(len(edit.reproduced or ()) for edit in scored.values())
         count = sum(len(file.ids) for file in kept)
-        self.watch.say(f"reproduction: the best of {len(near)} edits pass {best} of {count} tests")
+        self.watch.say(
+            f"reproduction: of the {len(near)} edits that break fewest tests, none passes more than {best} of {count}"
+        )
         return [scored.get(edit.group, edit) for edit in edits]
 
     def _failing_before(self, files: Sequence[TestFile]) -> list[TestFile]:

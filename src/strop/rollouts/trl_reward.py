@@ -48,8 +48,7 @@ def verdict_reward(
     Raises UserError for an unknown reward; the function does for a batch without usable tasks.
     """
     if reward in _NEEDS_TOKENS:
-        cause = "which TRL does not pass to reward functions"
-        raise UserError(f"reward {reward!r} needs to know how sampling ended, {cause}")
+        raise UserError(f"reward {reward!r} needs to know how sampling ended, which TRL does not pass")
     rubric = WeightedRubric.from_names([(reward, 1.0)])
     opened = _Opened(verifier)
 
@@ -96,9 +95,7 @@ def _tasks(columns: Mapping[str, Any], count: int) -> list[Task]:
             for row, check in enumerate(columns["check"])
         ]
     else:
-        raise UserError(
-            "the data set has neither a column 'task' nor 'check', so there is nothing to verify against"
-        )
+        raise UserError("the data set has neither a column 'task' nor 'check' to verify against")
     if len(texts) != count:
         raise UserError(f"{len(texts)} tasks for {count} completions")
     return [_parsed(text) for text in texts]
@@ -111,9 +108,7 @@ def _parsed(text: str) -> Task:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise UserError(
-            f"column 'task': not a task line: {where}: {first['msg']} in {text[:80]!r}"
-        ) from error
+        raise UserError(f"column 'task': not a task line: {where}: {first['msg']} in {text!r:.80}") from error
     except (ValueError, TypeError) as error:
         raise UserError(f"column 'task': not a task line ({error}): {text[:80]!r}") from error
     if task.untested:

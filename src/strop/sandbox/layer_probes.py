@@ -120,16 +120,23 @@ def _in_namespaces() -> str:
             _inside()
             os._exit(0)
         except OSError as error:
-            os.write(1, f"{error}".encode())
+            hint = (
+                "; root needs CAP_SYS_ADMIN for it" if error.errno == errno.EINVAL and not os.getuid() else ""
+            )
+            os.write(1, f"{error}{hint}".encode())
             os._exit(1)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-        raise OSError("")  # the child has said why
+        os._exit(1)  # the child has said why
     return "own root, processes, network and IPC; a file over the size was refused"
 
 
 def _inside() -> None:
-    read = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ)
-    namespaces.enclose(read, work="/work", work_options="size=1m,nr_inodes=100", processes=True)
+    read, owner = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ), ""
+    if os.getuid() == 0:  # as each worker of root's; a user namespace knows no other user id
+        owner = f",uid={FIRST_SLOT},gid={FIRST_SLOT}"
+    namespaces.enclose(read, work="/work", work_options=f"size=1m,nr_inodes=100{owner}", processes=True)
+    if owner:
+        make(becoming(FIRST_SLOT))
     if os.getpid() != 1 or os.path.exists("/etc/passwd"):
         raise OSError("the host can still be seen")
     try:

@@ -16,16 +16,19 @@ from strop.code.python.source import (
     statements,
     tree_of,
     under,
+    used_names,
 )
 from strop.core.checks import PytestCheck
 from strop.core.task import Task
 from strop.core.text import without_thinking as without_thinking
-from strop.tasks.fences import TAGS, TEXT_TAGS, CodeBlock, fence_lines
+from strop.tasks.fences import FENCE_LINE, TAGS, TEXT_TAGS, CodeBlock
 from strop.tasks.fences import blocks as blocks
 
 _LONGEST_PARSED = 100_000
-_MOST_ENDS = 8
-"""Bare fences that are tried as the end of code that begins the response."""
+_MOST_CUTS = 5
+"""How often words above and below code are looked for."""
+_MOST_WORDS = 3
+"""Statements at the end of code that are looked at as words."""
 _MOST_BLOCKS = 50
 """Blocks of a kind whose names are looked at: the last ones."""
 _MOST_ROUNDS = 8
@@ -52,6 +55,14 @@ _CODE_TOP = re.compile(
 )
 """Where code begins that is not in a fence."""
 _CODE_LINE = re.compile(r"[{};][ \t\r]*$", re.MULTILINE)
+_WORDS = re.compile(r"\s*(?:[A-Z]\w*[ ,.:'!]|[*>-] |\*\*|#+ )")
+_NO_TAGS = TEXT_TAGS | {""}
+_QUOTED_OR_FENCE = re.compile(
+    r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'
+    r"'''(?:\\.|[^\\])*?'''|'(?:\\.|[^'\\\n])*'|#[^\n]*"
+    rf"|{FENCE_LINE.pattern}",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 def extract_code(response: str, language: str = "python", names: Sequence[str] = ()) -> str:
@@ -146,41 +157,103 @@ def _is_one_fence_off(found: list[CodeBlock]) -> bool:
 def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str]) -> list[CodeBlock] | None:
     """The blocks of a text that begins with code, as after a prompt that opened its block; None where it does not.
 
-    Such code ends at a bare fence if the fences are one off, and at any fence if it defines a name of `names`.
+    Such code ends at the first fence if it defines a name of `names`, if nothing is named and no block holds code, and,
+    at a bare one, if the fences are one off. Words may stand between the code and a fence that opens a block.
     """
-    one_off = _is_one_fence_off(found)
-    for start, end, word in fence_lines(text)[:_MOST_ENDS] if len(text) <= _LONGEST_PARSED else ():
-        code = _code_in(text[:start], language).rstrip("\n")
-        defines = bool(code) and not _made_in(code, language).isdisjoint(names)
-        ends_all = language != "python" and not text[end:].strip() and "```" not in text[:start]
-        if defines or (one_off and not word and (code or (ends_all and text[:start].strip()))):
-            rest = text[start:] if word else text[end:]
-            return [CodeBlock(language, code or text[:start].rstrip("\n"), True), *blocks(rest.lstrip("\n"))]
-    return None
+    fence = _first_fence(text, language)
+    if len(text) > _LONGEST_PARSED or fence is None:
+        return None
+    one_off, above, word = _is_one_fence_off(found), text[: fence.start()], fence["words"].strip()
+    code, alone = _code_in(above, language)
+    if names:
+        counts = bool(code) and not made_in(code, language).isdisjoint(names)
+    else:
+        counts = bool(code) and not any(b.tag not in _NO_TAGS or _holds_code(b, language) for b in found)
+    if not counts:
+        ends_all = language != "python" and not text[fence.end() :].strip()
+        code = code if alone else (above.rstrip("\n") if ends_all else "")
+        if not (one_off and not word and code.strip()):
+            return None
+    below = blocks(text[fence.end() if one_off and not word else fence.start() :].lstrip("\n"))
+    for at in range(max(len(below) - _MOST_BLOCKS, 0), len(below) if names else 0):
+        if below[at].tag in _NO_TAGS and not made_in(below[at].code, language).isdisjoint(names):
+            below[at] = below[at]._replace(tag=language)
+    return [CodeBlock(language, code, True), *below]
 
 
-def _code_in(text: str, language: str) -> str:
-    """The text if it is code, else what follows words above code; "" where that is none either."""
-    if language == "python" and _is_code(text, language):
-        return text
-    top = None if "```" in text or "~~~" in text else _CODE_TOP.search(text)
-    code = text[top.start() :] if top else ""
-    return code if (_is_code(code, language) if language == "python" else _CODE_LINE.search(code)) else ""
+def _first_fence(text: str, language: str) -> re.Match[str] | None:
+    """The first line that is a fence; in Python, one outside of string literals."""
+    found = (_QUOTED_OR_FENCE if language == "python" else FENCE_LINE).finditer(text)
+    return next((match for match in found if match["words"] is not None), None)
+
+
+def _code_in(text: str, language: str) -> tuple[str, bool]:
+    """The code of a text without words above and below it, "" where there is none; whether no words are below."""
+    if language != "python":
+        top = _CODE_TOP.search(text)
+        ends = [match.end() for match in _CODE_LINE.finditer(text, top.start())] if top else []
+        end = ends[-1] if ends and _WORDS.match(text, ends[-1]) else len(text)
+        return (text[top.start() : end].rstrip("\n"), True) if top and ends else ("", False)
+    code, alone = text.rstrip("\n"), True
+    for _ in range(_MOST_CUTS):
+        try:
+            return _without_words(code, tree_of(code).body), alone
+        except SyntaxError as error:
+            lines = code.split("\n")
+            at = min(error.lineno or 1, len(lines)) - 1
+        except UNPARSABLE:
+            break
+        while at and lines[at][:1] in ("", *" \t)]}"):
+            at -= 1
+        alone = not at
+        if not at:  # words above, perhaps like code
+            top = _CODE_TOP.search(code, len(lines[0]) + 1)
+            lines = code[top.start() :].split("\n") if top else []
+            at = len(lines)
+        code = "\n".join(lines[:at]).rstrip("\n")
+    return "", False
+
+
+def _without_words(code: str, body: list[ast.stmt]) -> str:
+    """Python code without the words at its end that are statements (`Done`, `Complexity: O(n)`); "" without code."""
+    if not any(map(_is_work, body)):
+        return ""
+    end = len(body)
+    missing: set[str] = set()
+    if isinstance(body[-1], ast.Expr | ast.AnnAssign) and "import *" not in code:
+        missing = missing_names(code)
+    while end > max(len(body) - _MOST_WORDS, 1):
+        last = body[end - 1]
+        if not isinstance(last, ast.Expr | ast.AnnAssign):
+            break
+        if getattr(last, "value", None) and _is_work(last) and missing.isdisjoint(used_names(last)):
+            break
+        end -= 1
+    return code if end == len(body) else "\n".join(code.split("\n")[: body[end - 1].end_lineno])
+
+
+def _holds_code(block: CodeBlock, language: str) -> bool:
+    """Whether a block's text is code and not what a program prints, as far as can be seen."""
+    if language == "python":
+        return _is_code(block.code, language)
+    return bool(_CODE_LINE.search(block.code) or _CODE_TOP.search(block.code))
 
 
 def _is_code(text: str, language: str) -> bool:
     """Whether a text is code and no output: in Python, more than names and values."""
     if language != "python":
         return True
-    return any(
-        not isinstance(node, ast.Expr) or any(isinstance(n, ast.Call) for n in ast.walk(node))
-        for node in statements(text)
-    )
+    return any(map(_is_work, statements(text)))
+
+
+def _is_work(node: ast.stmt) -> bool:
+    """Whether a statement is more than names and values."""
+    return not isinstance(node, ast.Expr) or any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
 def _last(alike: list[CodeBlock], language: str) -> CodeBlock:
     """The last block; without a tag the last that is code, where one is."""
-    if alike[0].tag in TEXT_TAGS | {""}:
+    if alike[0].tag in _NO_TAGS:
         return next((b for b in alike[: -_MOST_BLOCKS - 1 : -1] if _is_code(b.code, language)), alike[-1])
     return alike[-1]
 
@@ -193,12 +266,12 @@ def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]
     for alike in ranked:
         defined: dict[str, CodeBlock] = {}
         for block in alike[-_MOST_BLOCKS:]:
-            defined |= dict.fromkeys(_made_in(block.code, language).intersection(names), block)
+            defined |= dict.fromkeys(made_in(block.code, language).intersection(names), block)
         chosen = defined | chosen
     return list(chosen.values())
 
 
-def _made_in(code: str, language: str) -> set[str]:
+def made_in(code: str, language: str) -> set[str]:
     """Names that code defines, as far as can be seen from outside."""
     if language == "python":
         try:

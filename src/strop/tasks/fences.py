@@ -34,6 +34,8 @@ _NO_CODE = frozenset(
 )
 
 _FENCE = re.compile(r"^([ \t]*(?:(?:[-*+>]|[0-9]{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})([^`]*)$")
+FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})(?P<words>[^`\n]*)$", re.MULTILINE)
+"""A line that is a fence."""
 _BEHIND_WORDS = re.compile(r"(?<![`~])(`{3,})[ \t]*([^\s`]+)[ \t]*$")
 """A fence that opens at the end of a line of words."""
 _WORD = re.compile(r"(?:[cf]#|[\w.+/-]+)(?!\w)")
@@ -75,12 +77,6 @@ def blocks(text: str) -> list[CodeBlock]:
     if fence:
         found.append(CodeBlock(tag, "\n".join(content), False))
     return found
-
-
-def fence_lines(text: str) -> list[tuple[int, int, str]]:
-    """(start, end, words behind the fence) of the lines that are a fence."""
-    found = re.finditer(r"^[ \t]*(?:`{3,}|~{3,})([^`\n]*)$", text, re.MULTILINE)
-    return [(match.start(), match.end(), match[1].strip()) for match in found]
 
 
 def tag_of(info: str) -> str:

@@ -11,10 +11,17 @@ from pathlib import Path
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import edit_prompts, rust_prompts, templates
-from strop.tasks.answers import names_of
 from strop.tasks.rows import unknown
 from strop.tasks.rust_prompts import AnswerForm
-from strop.tasks.templates import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, TextPrompt, values
+from strop.tasks.templates import (
+    ChatPrompt,
+    ContinuePrompt,
+    PrefilledPrompt,
+    Prompt,
+    TextPrompt,
+    code_fields,
+    values,
+)
 
 CONTINUE_STOP = (*(f"\n{c}" for c in f"{string.ascii_letters}#@`>\"'"), "\n\n\n")
 """What ends a function's body: a line that starts at the margin, or two empty lines."""
@@ -69,7 +76,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
 def _continue(task: Task, template: str | None) -> Prompt:
     if task.prompt and template is None:
         text = task.prompt.rstrip()
-        return ContinuePrompt(text=text, head=text, stop=CONTINUE_STOP)
+        return ContinuePrompt(text=text, head=text, stop=CONTINUE_STOP, **code_fields(task))
     if not task.signature:
         return _continued_program(task, template)
     template = templates.packaged("continue") if template is None else template
@@ -81,7 +88,7 @@ def _continue(task: Task, template: str | None) -> Prompt:
         head = head[:start] + head[start:].replace('"""', 'r"""', 1)
     # `fill` drops white space at the end, which here separates two parts.
     front = templates.fill(before, shown) + before[len(before.rstrip()) :] if before.strip() else ""
-    return ContinuePrompt(text=front + head, head=head, stop=CONTINUE_STOP)
+    return ContinuePrompt(text=front + head, head=head, stop=CONTINUE_STOP, **code_fields(task))
 
 
 def _continued_program(task: Task, template: str | None) -> Prompt:
@@ -96,7 +103,7 @@ def _continued_program(task: Task, template: str | None) -> Prompt:
     text = templates.fill(template or templates.packaged("continue-program"), _in_docstring(task))
     if template is None and "\\" in text:
         text = f"r{text}"
-    return ContinuePrompt(text=text, stop=PROGRAM_STOP)
+    return ContinuePrompt(text=text, stop=PROGRAM_STOP, **code_fields(task))
 
 
 def _in_docstring(task: Task) -> dict[str, str]:
@@ -108,9 +115,7 @@ def _chat(task: Task, template: str | None) -> Prompt:
     template = template or templates.packaged_for("chat", task.family)
     packaged = "chat" if task.signature else "chat-program"
     messages = templates.messages(template or templates.packaged(packaged), values(task))
-    return ChatPrompt(
-        messages=messages, head=_above(task.signature), language=task.language, names=names_of(task)
-    )
+    return ChatPrompt(messages=messages, head=templates.above_last(task.signature), **code_fields(task))
 
 
 def _chat_prefilled(task: Task, template: str | None) -> Prompt:
@@ -121,13 +126,7 @@ def _chat_prefilled(task: Task, template: str | None) -> Prompt:
     messages = templates.messages(template or templates.packaged(packaged), values(task))
     prefill = f"```{task.language}\n{signature}".rstrip()
     stop = CONTINUE_STOP if signature else ("\n```",)
-    return PrefilledPrompt(messages=messages, prefill=prefill, head=signature, stop=stop)
-
-
-def _above(signature: str) -> str:
-    """Imports and helpers above the last top-level function or class."""
-    position = max(signature.rfind(f"\n{word} ") for word in ("def", "class"))
-    return signature[:position].rstrip() if position > 0 else ""
+    return PrefilledPrompt(messages=messages, prefill=prefill, head=signature, stop=stop, **code_fields(task))
 
 
 STYLES: dict[str, Callable[[Task, str | None], Prompt]] = {

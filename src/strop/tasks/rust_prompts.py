@@ -12,8 +12,16 @@ from typing import Literal
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import templates
-from strop.tasks.answers import names_of, until_fence
-from strop.tasks.templates import ChatPrompt, ContinuePrompt, PrefilledPrompt, Prompt, values
+from strop.tasks.answers import until_fence
+from strop.tasks.templates import (
+    ChatPrompt,
+    ContinuePrompt,
+    PrefilledPrompt,
+    Prompt,
+    begun_anew,
+    code_fields,
+    values,
+)
 
 AnswerForm = Literal["function", "function-and-tests"]
 END = "\n}"
@@ -25,7 +33,7 @@ class RustContinuePrompt(ContinuePrompt):
 
     def assemble(self, completion: str) -> str:
         """The program, closed."""
-        return _closed(self.head, completion)
+        return begun_anew(self, completion) or _closed(self.head, completion)
 
 
 class RustPrefilledPrompt(PrefilledPrompt):
@@ -33,7 +41,7 @@ class RustPrefilledPrompt(PrefilledPrompt):
 
     def assemble(self, completion: str) -> str:
         """The program, closed."""
-        return _closed(self.head, until_fence(completion))
+        return begun_anew(self, completion) or _closed(self.head, until_fence(completion))
 
 
 def _closed(head: str, completion: str) -> str:
@@ -52,14 +60,14 @@ def continued(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
         head = f"{task.signature.rstrip()} {{"
         text = f"{templates.fill(front, values(task))}\n\n{head}" if front.strip() else head
     if answer == "function":
-        return RustContinuePrompt(text=text, head=head, stop=(END,))
-    return ContinuePrompt(text=text, head=head)
+        return RustContinuePrompt(text=text, head=head, stop=(END,), **code_fields(task))
+    return ContinuePrompt(text=text, head=head, **code_fields(task))
 
 
 def chat(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
     """Style "chat": a fenced block with the complete program is asked for."""
     messages = templates.messages(template or _question(task, answer), values(task))
-    return ChatPrompt(messages=messages, language="rust", names=names_of(task))
+    return ChatPrompt(messages=messages, **code_fields(task))
 
 
 def prefilled(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
@@ -67,7 +75,7 @@ def prefilled(task: Task, template: str | None, answer: AnswerForm) -> Prompt:
     messages = templates.messages(template or _question(task, answer), values(task))
     _begun(task)
     head = f"{task.signature.rstrip()} {{"
-    fields = {"messages": messages, "prefill": f"```rust\n{head}", "head": head}
+    fields = {"messages": messages, "prefill": f"```rust\n{head}", "head": head, **code_fields(task)}
     if answer == "function":
         return RustPrefilledPrompt.model_validate({**fields, "stop": (END,)})
     return PrefilledPrompt.model_validate({**fields, "stop": ("\n```",)})

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import TypedDict
 
 from pydantic import Field
 
@@ -23,7 +24,7 @@ from strop.core.errors import UserError
 from strop.core.records import Record
 from strop.core.rollout import Message
 from strop.core.task import Task
-from strop.tasks.answers import extract_code, until_fence, without_thinking
+from strop.tasks.answers import extract_code, made_in, names_of, until_fence, without_thinking
 from strop.tasks.rows import suggestion
 
 PLACEHOLDERS = (
@@ -147,6 +148,10 @@ class Prompt(Record):
     """Stop strings that fit the style."""
     head: str = ""
     """Code in front of the completion: what it continues, or imports and helpers that it may leave out."""
+    language: str = ""
+    """Language of the answer; empty where it is no code."""
+    names: tuple[str, ...] = ()
+    """What the answer must define, as far as is known."""
 
     @abstractmethod
     def assemble(self, completion: str) -> str:
@@ -157,16 +162,12 @@ class ContinuePrompt(Prompt):
     """Text that ends inside a function, or above a program; the completion is the rest of the code."""
 
     def assemble(self, completion: str) -> str:
-        """The function's start, if there is one, followed by the completion."""
-        return self.head + completion
+        """The function's start, if there is one, followed by the completion; an answer begun anew is whole."""
+        return begun_anew(self, completion) or self.head + completion
 
 
 class ChatPrompt(Prompt):
     """A question; the answer holds a fenced block."""
-
-    language: str = "python"
-    names: tuple[str, ...] = ()
-    """What the answer must define, as far as is known."""
 
     def assemble(self, completion: str) -> str:
         """The answer's code after the imports and helpers of the signature; "" when it has no code."""
@@ -186,5 +187,41 @@ class PrefilledPrompt(Prompt):
     """A question with an answer that is begun: an open fence and the signature, where the task has one."""
 
     def assemble(self, completion: str) -> str:
-        """The signature and the completion, up to the end of the fenced block."""
-        return self.head + until_fence(completion)
+        """The signature and the completion, up to the end of the fenced block; an answer begun anew is whole."""
+        return begun_anew(self, completion) or self.head + until_fence(completion)
+
+
+class CodeFields(TypedDict):
+    """What a prompt knows of the code that is asked for."""
+
+    language: str
+    names: tuple[str, ...]
+
+
+def code_fields(task: Task) -> CodeFields:
+    """The fields of a prompt that asks for code."""
+    return {"language": task.language, "names": names_of(task)}
+
+
+_ANEW = re.compile(r"\s*(?:`{3,}|~{3,})[ \t]*\w|(?:[ \t]*\r?\n)*(?P<margin>[^\s`~])")
+
+
+def begun_anew(prompt: Prompt, completion: str) -> str:
+    """The code of a completion that is a whole answer and does not go on, under what stands above the function begun.
+
+    Such a completion opens a block, or begins at the margin, and defines what is asked; "" for any other.
+    """
+    start = _ANEW.match(completion) if prompt.language else None
+    if start is None or (start["margin"] and not prompt.names):
+        return ""
+    code = extract_code(completion, prompt.language, prompt.names)
+    if prompt.names and made_in(code, prompt.language).isdisjoint(prompt.names):
+        return ""
+    above = above_last(prompt.head) if prompt.language == "python" else ""
+    return under(above, code) if above else code
+
+
+def above_last(code: str) -> str:
+    """Imports and helpers above the last top-level function or class."""
+    position = max(code.rfind(f"\n{word} ") for word in ("def", "class"))
+    return code[:position].rstrip() if position > 0 else ""

@@ -36,7 +36,6 @@ class TrainingBackend:
     wrapped: Any
     device: torch.device
     start: Any = None
-
     folder: Path | None = None
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, ranks: Ranks) -> None:

@@ -61,6 +61,7 @@ def train(
     ranks.from_main(lambda: check_sinks(recipe))
     with ExitStack() as stack:
         stack.callback(leave)
+        stack.enter_context(_on_signal())
         parts = set_up(recipe, ranks, stack, say, given)
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
         run = _opened(ranks, stack, lambda: RunFolder.create(folder, overwrite=overwrite, **files), folder)
@@ -80,13 +81,13 @@ def train(
 def resume(
     folder: Path, *, given: Given = NOTHING, say: Say, show: Show, status: Say = _silent
 ) -> dict[str, Any]:
-    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary.
-
-    Raises UserError unless `given` is what the run was begun with.
+    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary. Raises
+    UserError unless `given` is what the run was begun with.
     """
     ranks = join()
     with ExitStack() as stack:
         stack.callback(leave)
+        stack.enter_context(_on_signal())
         run = _opened(ranks, stack, lambda: RunFolder.resume(folder), folder)
         recipe = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
         finished = run.path / "summary.json"
@@ -134,7 +135,7 @@ def _error_kept(run: RunFolder, ranks: Ranks) -> Iterator[None]:
 
 
 @contextmanager
-def _on_signal(request: Callable[[], None]) -> Iterator[None]:
+def _on_signal(request: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Within it SIGUSR2 calls `request`, where this is the process's main thread: only that may handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -149,11 +150,7 @@ def _on_signal(request: Callable[[], None]) -> Iterator[None]:
 def _opened(ranks: Ranks, stack: ExitStack, make: Callable[[], RunFolder], folder: Path) -> RunFolder:
     """The run's folder: rank 0 makes or locks it, the others read it."""
     made: list[RunFolder] = []
-
-    def own() -> None:
-        made.append(stack.enter_context(make()))
-
-    ranks.from_main(own)
+    ranks.from_main(lambda: made.append(stack.enter_context(make())))
     return made[0] if made else RunFolder.read(folder)
 
 

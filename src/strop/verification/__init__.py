@@ -37,7 +37,8 @@ def open_verifier(
 ) -> "VerifierPool":
     """A verifier on this machine for every language that has a toolchain; close it or use it as a context manager.
 
-    `workers`: answers, or batches, judged at a time; default one per usable CPU, at most 16. `limits`: per answer.
+    `workers`: answers, or batches, judged at a time; default one per usable CPU, at most 16. `limits`: per answer; by
+    default those of a recipe that sets none.
     `jail`, `require`, `rust_verdict`, `rust_vendor`, `trust`: see `sandbox` in a recipe. `hash_seed`: PYTHONHASHSEED of
     all Python answers, so that verdicts repeat. Raises SandboxError when the host lacks what is asked, or has no
     seccomp and `allow_unsafe` is off.
@@ -47,10 +48,9 @@ def open_verifier(
     from strop.core.errors import SandboxError
     from strop.core.task import Task
     from strop.sandbox.jails import choose
-    from strop.sandbox.limits import Limits
     from strop.sandbox.report import require_jail
     from strop.verification.pool.pool import VerifierPool
-    from strop.verification.settings import Settings
+    from strop.verification.settings import Settings, usual_limits
     from strop.verification.toolchains import build
 
     report = require_jail(allow_unsafe, require)
@@ -61,7 +61,7 @@ def open_verifier(
             "seccomp, or ask for the weaker jail by name: sandbox.allow_unsafe=true"
         )
     settings = Settings(
-        limits=limits or Limits(),
+        limits=limits or usual_limits(),
         jail=jail,
         allow_unsafe=allow_unsafe,
         rust_verdict=rust_verdict,

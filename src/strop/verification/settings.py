@@ -13,7 +13,7 @@ from strop.sandbox.limits import Limits
 class Settings:
     """Settings of toolchains, the same for every worker of a pool."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = field(default_factory=lambda: usual_limits())
     """Of one answer."""
     jail: str = "auto"
     """Configuration of the jail (strop.sandbox.jails)."""
@@ -30,6 +30,11 @@ def limits_of(box: SandboxConfig) -> Limits:
     return Limits(
         cpu_seconds=box.cpu_seconds, wall_seconds=box.wall_seconds, memory_bytes=box.memory_mb * 2**20
     )
+
+
+def usual_limits() -> Limits:
+    """One answer's limits where none are given: those of a recipe that sets none."""
+    return limits_of(SandboxConfig())
 
 
 def fingerprint(limits: Limits | None, rust_verdict: str, trust: Trust | None = None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from strop.config.section import Section
+from strop.config.tasks import SandboxConfig
 from strop.core.records import Record
 from strop.core.verdict import Trust
 
@@ -99,7 +100,7 @@ class AuditOptions(Section):
 class AuditSettings(AuditOptions):
     """The same, and the verifier's limits."""
 
-    cpu_seconds: float = Field(default=2.0, gt=0)
+    cpu_seconds: float = Field(default=SandboxConfig().cpu_seconds, gt=0)
     """CPU time for one answer."""
     memory_bytes: int = Field(default=512 * 2**20, gt=0)
     cpu_share: float = Field(default=1 / 3, gt=0, le=1)
