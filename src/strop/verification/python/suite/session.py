@@ -6,29 +6,20 @@ no passing test may have in it; it fails the test during which it was seen, what
 """
 
 import builtins
-import functools
 import random
 import sys
 import threading
-import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.candidate_client import CandidateClient, CandidateGone, copy_changes, decoded
-from strop.verification.python.codec import Encoder, Malformed, Unencodable, tagged
+from strop.verification.python.candidate_client import CandidateClient, CandidateGone, copy_changes
+from strop.verification.python.codec import Malformed, Unencodable, tagged
 from strop.verification.python.decoder import decode
+from strop.verification.python.functions import TestsEncoder, decoded
 from strop.verification.python.suite.altered import SuiteCalls
-from strop.verification.python.suite.dates import date_of, tagged_date
 from strop.verification.python.suite.handles import BINARY
+from strop.verification.python.values import MUTABLE, made
 
-_FUNCTIONS = (
-    types.FunctionType,
-    types.MethodType,
-    types.BuiltinFunctionType,
-    types.BuiltinMethodType,
-    types.MethodDescriptorType,
-    functools.partial,
-)
 _CHANGING = frozenset(f"__{n}__" for n in ("setitem", "delitem", "enter", "exit", *(f"i{b}" for b in BINARY)))
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 
@@ -60,9 +51,7 @@ class Session(CandidateClient):
         """`handles`: how many came."""
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
-        self.functions: list[Callable[..., Any]] = []
-        self.known: dict[int, int] = {}
-        """Numbers of `functions` by id."""
+        self._tuples: dict[tuple[int, type], Any] = {}
         self.lock = threading.RLock()
 
     def fault(self, cause: str) -> None:
@@ -84,7 +73,7 @@ class Session(CandidateClient):
                 request["a"] = [self.encode(a) for a in args]
                 if operation == "call":
                     request["k"] = self.encode(kwargs)
-                    request["m"] = any(type(a) in (list, dict, set) for a in args)
+                    request["m"] = any(isinstance(a, MUTABLE) for a in args)
             except Unencodable as error:
                 self.fault(f"argument: {error}")
                 raise
@@ -105,10 +94,7 @@ class Session(CandidateClient):
 
         `word`: it is what an object says, not what a function returns.
         """
-        while "cb" in (reply := self.read()):
-            self._call_back(reply)
-        if reply.get("i") != number:
-            raise Malformed("an answer to another request")
+        reply = self.reply(number=number)
         for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
             if type(reply.get(key)) is str:
                 stream.write(reply[key])
@@ -126,27 +112,6 @@ class Session(CandidateClient):
             self.calls.told(reply["v"], objects=self.handles > known)
         return value
 
-    def _call_back(self, message: dict[str, Any]) -> None:
-        number = message["cb"]
-        if type(number) is not int or not 0 <= number < len(self.functions):
-            raise Malformed("a call of no function")
-        args, kwargs = decoded(message["a"], self.decode), self.decode(message["k"])
-        try:
-            reply: dict[str, Any] = {"r": self.encode(self.functions[number](*args, **kwargs))}
-        except Exception as error:
-            if isinstance(error, AssertionError | Unencodable):
-                self.fault(f"{type(error).__name__} in a function of the tests")
-            known = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-            reply = {"x": [known, str(error)[:300]]}
-        self.write(reply)
-
-    def number_of(self, function: Callable[..., Any]) -> int:
-        """The number of a function of the tests, the same each time it is given to the answer."""
-        if id(function) not in self.known:  # functions live as long as the session, so ids are not used again
-            self.known[id(function)] = len(self.functions)
-            self.functions.append(function)
-        return self.known[id(function)]
-
     def encode(self, value: Any) -> bytes:
         """The bytes of a value of the tests. Raises Unencodable."""
         return _OutEncoder(self).whole(value)
@@ -158,8 +123,13 @@ class Session(CandidateClient):
         return decode(data, self._special)
 
     def _special(self, kind: str, inner: list[Any]) -> Any:
-        if (date := date_of(kind, inner)) is not None:
-            return date
+        if (value := made(kind, inner, answers=True)) is not NotImplemented:
+            return value
+        if kind == "own" and len(inner) == 1:
+            return self.functions.original(inner[0])
+        if kind == "tuple" and len(inner) == 4 and type(inner[0]) is int:
+            value = made("named", inner[1:], answers=True)
+            return self._tuple_class(inner[0], type(value))._make(value)
         if kind != "ref" or not inner or type(inner[0]) is not int:
             raise Malformed("unknown tag")
         number = inner[0]
@@ -178,6 +148,14 @@ class Session(CandidateClient):
         if self._asked and not isinstance(found, type) and number not in self.classes:
             self.calls.came(number)
         return found
+
+    def _tuple_class(self, number: int, plain: Any) -> Any:
+        """The local class of named tuples whose class over there has that number."""
+        key = (number, plain)
+        if key not in self._tuples:
+            about = {"__slots__": (), "_strop_classes": (number,)}
+            self._tuples[key] = type(plain.__name__, (plain,), about)
+        return self._tuples[key]
 
     def _exception_class(self, about: Any, depth: int = 20) -> type:
         if isinstance(about, str):
@@ -215,27 +193,27 @@ class Session(CandidateClient):
         return error
 
 
+def classes_of(kind: type) -> tuple[int, ...]:
+    """The number of the answer's class for which a local class of named tuples stands, if it is one."""
+    return getattr(kind, "_strop_classes", ())
+
+
 def _text(error: BaseException) -> str:
     return str(error.__dict__.get("_strop_text", BaseException.__str__(error)))
 
 
-class _OutEncoder(Encoder):
+class _OutEncoder(TestsEncoder):
     def __init__(self, session: Session) -> None:
-        super().__init__()
+        super().__init__(session.functions)
         self.session = session
 
-    def beyond(self, value: Any, why: str) -> bytes:
-        kind, session = type(value), self.session
-        if (number := getattr(kind, "_strop_handle", None)) is not None:
-            return tagged("ref", number(value))
-        if isinstance(value, type) and value in session.numbers:
-            return tagged("ref", session.numbers[value])
-        if kind is type or kind is types.BuiltinFunctionType:
-            name = str(value.__name__)
-            if getattr(builtins, name, None) is value:
-                return tagged("name", name)
-        if isinstance(value, BaseException) and kind.__module__ == "builtins":
-            return tagged("exc", kind.__name__, str(value))
-        if kind in _FUNCTIONS:
-            return tagged("cb", session.number_of(value))
-        return tagged_date(value) or super().beyond(value, why)
+    def beyond(self, value: Any, why: str, depth: int) -> None:
+        number = getattr(type(value), "_strop_handle", None)
+        if number is not None:
+            self.out += tagged("ref", number(value))
+        elif issubclass(type(value), tuple) and (classes := classes_of(type(value))):
+            self.tag(("tuple", *classes, tuple(value)), depth)
+        elif isinstance(value, type) and value in self.session.numbers:
+            self.out += tagged("ref", self.session.numbers[value])
+        else:
+            super().beyond(value, why, depth)
