@@ -91,7 +91,8 @@ def _parts(value: Any, answers: bool) -> tuple[Any, ...] | None:
         return "view", _VIEWS[kind], list(value)
     if kind is type:
         known = _CLASSES if answers else vars(builtins)
-        return ("class", value.__name__) if known.get(value.__name__) is value else None
+        class_name = str(value.__name__)
+        return ("class", class_name) if known.get(class_name) is value else None
     found = named_tuple_parts(value) if issubclass(kind, tuple) else None
     return ("named", *found) if found else None
 

@@ -22,6 +22,7 @@ from typing import Any
 from strop.verification.python.codec import encode, tagged
 from strop.verification.python.decoder import decode
 from strop.verification.python.functions import StandIns
+from strop.verification.python.suite.lent import Lender
 from strop.verification.python.values import ValueEncoder, changed, named_tuple_parts
 
 _Receive = Callable[[], Any]
@@ -76,7 +77,10 @@ class Table(StandIns):
     """The objects that the tests hold, by number; 0 is the module. They live as long as the process."""
 
     def __init__(self, receive: _Receive, send: _Send) -> None:
-        super().__init__(receive, send)
+        super().__init__(
+            lambda: self.lender.take(receive()), lambda message: send(message | self.lender.changes())
+        )
+        self.lender = Lender(self.encode, self.decode)
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}
         self.described: set[int] = {0}
@@ -120,6 +124,8 @@ class Table(StandIns):
     def _special(self, kind: str, inner: list[Any]) -> Any:
         if kind == "ref":
             return self.objects[inner[0]]
+        if kind == "lent":
+            return self.lender.lent[inner[0]][0]
         if kind == "tuple":
             return tuple.__new__(self.objects[inner[0]], inner[1])
         return self.special(kind, inner)
@@ -129,7 +135,10 @@ class Table(StandIns):
         reply: dict[str, Any] = {"i": request["i"]}
         try:
             args = [self.decode(a) for a in request.get("a", [])]
-            reply["v"] = self.encode(self._do(request, args))
+            value = self._do(request, args)
+            reply["v"] = self.encode(value)
+            if request["op"] == "get" or request["n"] == "__getitem__":
+                reply |= self.lender.lend(value, reply["v"])
             if request.get("m") and (after := changed(args, request["a"], self.encode)) != request["a"]:
                 reply["m"] = after
         except BaseException as error:
@@ -209,4 +218,4 @@ def serve(job: dict[str, Any], receive: _Receive, send: _Send, describe: Callabl
         return send({"load": describe(error)})
     send({"loaded": True})
     while True:
-        send(table.answer(receive()))
+        table.send(table.answer(table.receive()))

@@ -18,6 +18,7 @@ from strop.verification.python.decoder import decode
 from strop.verification.python.functions import TestsEncoder, decoded
 from strop.verification.python.suite.altered import SuiteCalls
 from strop.verification.python.suite.handles import BINARY
+from strop.verification.python.suite.lent import Holder
 from strop.verification.python.values import MUTABLE, made
 
 _CHANGING = frozenset(f"__{n}__" for n in ("setitem", "delitem", "enter", "exit", *(f"i{b}" for b in BINARY)))
@@ -51,8 +52,22 @@ class Session(CandidateClient):
         """`handles`: how many came."""
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
+        self.held = Holder(self.encode, self.decode, self.fault)
         self._tuples: dict[tuple[int, type], Any] = {}
         self.lock = threading.RLock()
+
+    def read(self) -> dict[str, Any]:
+        """The next message, with what the answer did to containers that the tests hold done here."""
+        message, known = super().read(), self.handles
+        for data in self.held.take(message):
+            self.calls.told(data, objects=self.handles > known)
+        return message
+
+    def write(self, message: dict[str, Any]) -> None:
+        """Sends a message, with what the tests did to containers of the answer."""
+        changes = self.held.changes()
+        self.changes += "p" in changes
+        super().write(message | changes)
 
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
@@ -70,7 +85,8 @@ class Session(CandidateClient):
             if operation == "call":
                 args, kwargs = self.calls.passed_on(args, kwargs, of_class=number in self.classes)
             try:
-                request["a"] = [self.encode(a) for a in args]
+                own = self.held.own(args[0]) if operation == "set" else b""
+                request["a"] = [own] if own else [self.encode(a) for a in args]
                 if operation == "call":
                     request["k"] = self.encode(kwargs)
                     request["m"] = any(isinstance(a, MUTABLE) for a in args)
@@ -82,17 +98,18 @@ class Session(CandidateClient):
                 ends = operation == "do" and name == "__next__"
                 self._asked = number
                 plain = not number or (operation == "call" and number in self.direct - self.classes)
-                return self._result(request["i"], args, ends=ends, word=not plain)
+                lends = operation == "get" or name == "__getitem__"
+                return self._result(request["i"], args, ends=ends, word=not plain, lends=lends)
             except (Malformed, TypeError, ValueError, KeyError, RecursionError) as error:
                 if error is self.raised:
                     raise
                 self.gone = f"malformed: {error}"[:300]
                 raise CandidateGone(self.gone) from None
 
-    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool) -> Any:
+    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool, lends: bool) -> Any:
         """The answer to a request. `ends`: it is for an iterator's next item, and may end a loop of the tests.
 
-        `word`: it is what an object says, not what a function returns.
+        `word`: it is what an object says, not what a function returns. `lends`: it may be a container of the object's.
         """
         reply = self.reply(number=number)
         for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
@@ -110,7 +127,7 @@ class Session(CandidateClient):
         value = self.decode(reply["v"])
         if word:
             self.calls.told(reply["v"], objects=self.handles > known)
-        return value
+        return self.held.hold(reply["n"], value) if lends and "n" in reply else value
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value of the tests. Raises Unencodable."""
