@@ -159,9 +159,8 @@ def _default(factory: Any, content: dict[Any, Any]) -> Any:
 
 
 def _view(method: str, items: list[Any]) -> Any:
-    if method == "keys":
-        return dict.fromkeys(items).keys()
-    return dict(enumerate(items)).values() if method == "values" else dict(items).items()
+    of = {"keys": dict.fromkeys, "values": lambda values: dict(enumerate(values)), "items": dict}[method](items)
+    return getattr(of, method)()
 
 
 def _named(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:

@@ -52,9 +52,9 @@ class Remote:
         return self._strop_number
 
     def __getattr__(self, name: str) -> Any:
+        found = self._strop_session.ask("get", self._strop_handle(), name=name)
         if name in VALUE_METHODS and not _named(self):
             self._strop_session.fault(f"{name} of an object of a class that the tests do not name")
-        found = self._strop_session.ask("get", self._strop_handle(), name=name)
         if isinstance(found, RemoteClass) and isinstance(self, RemoteClass):
             _known(self._strop_session).add(found._strop_handle())
         return found
