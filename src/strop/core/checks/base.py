@@ -167,6 +167,10 @@ class CheckBase(Record):
         """What a pass is evidence of, in a few words for a table."""
         return ""
 
+    def uncrossed(self) -> list[str]:
+        """What can be seen in its tests that does not cross to an answer in another process, in words."""
+        return []
+
     def effective(self) -> "CheckBase":
         """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""
         return self

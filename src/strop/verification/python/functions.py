@@ -18,6 +18,8 @@ from strop.verification.python.values import ValueEncoder, made
 _FUNCTIONS = (
     types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, functools.partial,
 )  # fmt: skip
+_OF_ITERATORS = ("builtins", "itertools", "_collections")
+"""Modules of iterators that the tests may give: no object of theirs, nor a mock."""
 
 
 class Numbered:
@@ -70,7 +72,7 @@ class TestsEncoder(ValueEncoder):
             self.out += tagged("exc", kind.__name__, str(value))
         elif is_function(value):
             self.out += tagged("cb", self.functions.number_of(value))
-        elif isinstance(value, Iterator):
+        elif isinstance(value, Iterator) and kind.__module__ in _OF_ITERATORS:
             self.out += tagged("iter", self.functions.number_of(value))
         else:
             super().further(value, why)

@@ -159,8 +159,11 @@ def _default(factory: Any, content: dict[Any, Any]) -> Any:
 
 
 def _view(method: str, items: list[Any]) -> Any:
-    of = {"keys": dict.fromkeys, "values": lambda values: dict(enumerate(values)), "items": dict}[method](items)
-    return getattr(of, method)()
+    if method == "keys":
+        return dict.fromkeys(items).keys()
+    if method == "values":
+        return dict(enumerate(items)).values()
+    return {"items": dict}[method](items).items()
 
 
 def _named(name: str, fields: tuple[str, ...], values: tuple[Any, ...]) -> Any:

@@ -161,7 +161,8 @@ def _items(old: list[Any], new: list[Any], encode: _Encode) -> list[Any]:
     same = [left[data].popleft() if left.get(data := encode(value)) else _NONE for value in new]
     rest = [value for values in left.values() for value in values]
     if same.count(_NONE) == len(rest):
-        return [_kept(rest.pop(0), n, encode) if s is _NONE else s for s, n in zip(same, new, strict=True)]
+        again = iter(rest)
+        return [_kept(next(again), n, encode) if s is _NONE else s for s, n in zip(same, new, strict=True)]
     return [n if s is _NONE else s for s, n in zip(same, new, strict=True)]
 
 
