@@ -62,6 +62,7 @@ ROUND = [
     )
 ]
 FURTHER = [
+    "assert named(ValueError('x')) == 'ValueError' and apply(str, ValueError('x')) == 'x'",
     "assert f(P(1, [2])) == (1, [2]) and f(P(1, 2)).y == 2 and named(P(1, 2)) == 'P'",
     "p = made('Point(3, 4)'); assert p.x == 3 and p == (3, 4) and p._asdict() == {'x': 3, 'y': 4}",
     "d = made('collections.defaultdict(set, a={1})'); d['b'].add(2); assert d == {'a': {1}, 'b': {2}}",
