@@ -43,6 +43,17 @@ class Box:
         found = call()
         self.items.append(len(self.items))
         return found
+    def made(self, items):
+        assert items == []
+        self.items.append(Box())
+        return self.items[-1]
+    def breaks(self, into):
+        self.items.append(Box())
+        into.append(self.items[-1])
+        raise KeyError(self.items[-1])
+    def made_in(self, into):
+        into.append(self.made([]))
+        return into[0]
     @property
     def copy(self): return list(self.items)
 """
@@ -132,6 +143,15 @@ def test_objects_in_containers():
     a.items.append(b)
     a.items[0].d["x"] = 3
     assert b.total() == 3 and a.items == [b]
+def test_what_is_new():
+    a = Box()
+    items = a.items
+    new, args = a.made(items), [1]
+    assert items == [new] and items[0] is new and new.size() == 0
+    with pytest.raises(KeyError) as info:
+        a.breaks(args)
+    assert items == [new, info.value.args[0]] and args == [1]
+    assert a.made_in([]) is a.items[-1]
 def test_many():
     boxes = [Box() for _ in range(80)]
     held = [box.items for box in boxes]

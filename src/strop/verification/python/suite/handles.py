@@ -77,14 +77,16 @@ class Table(StandIns):
     """The objects that the tests hold, by number; 0 is the module. They live as long as the process."""
 
     def __init__(self, receive: _Receive, send: _Send) -> None:
-        super().__init__(
-            lambda: self.lender.take(receive()), lambda message: send(message | self.lender.changes())
-        )
+        super().__init__(lambda: self.lender.take(receive()), send)
         self.lender = Lender(self.encode, self.decode)
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}
         self.described: set[int] = {0}
         """Numbers whose objects the tests know; a class may have a number before it is sent itself."""
+
+    def besides(self) -> dict[str, Any]:
+        """Which containers that the tests hold have changed."""
+        return self.lender.changes()
 
     def number(self, value: Any) -> int:
         """The number of an object, a new one the first time."""
@@ -136,6 +138,7 @@ class Table(StandIns):
         try:
             args = [self.decode(a) for a in request.get("a", [])]
             value = self._do(request, args)
+            reply |= self.besides()
             reply["v"] = self.encode(value)
             if request["op"] == "get" or request["n"] == "__getitem__":
                 reply |= self.lender.lend(value, reply["v"])
@@ -143,6 +146,7 @@ class Table(StandIns):
                 reply["m"] = after
         except BaseException as error:
             reply.pop("v", None)
+            reply |= self.besides()
             reply["x"] = self.describe(error)
         return reply | _printed()
 

@@ -32,10 +32,7 @@ class Lender:
         """What the reply that gives this value says besides."""
         if not isinstance(value, MUTABLE) or len(data) > MOST_BYTES or len(self.lent) >= MOST:
             return {}
-        self.lent[id(value)] = (
-            value,
-            self.encode(value),
-        )  # now without descriptions of what is new to the tests
+        self.lent[id(value)] = (value, self.encode(value))  # no longer with what is new to the tests
         return {"n": id(value)}
 
     def take(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +110,7 @@ class Holder:
         value = None
         dropped = [number for number, alone in self.held.items() if not _in_use(alone)]
         for number in dropped:
-            del self.held[number]
+            del self.held[number], self.before[number]
         found: dict[str, Any] = {"p": [list(changed), list(changed.values())]} if changed else {}
         return found | ({"d": dropped} if dropped else {})
 
@@ -124,9 +121,8 @@ def _in_use(values: Iterable[Any], alone: int = 0) -> bool:
         if isinstance(value, (*MUTABLE, tuple)):
             if sys.getrefcount(value) > (alone or _ALONE):
                 return True
-            if not isinstance(value, bytearray) and _in_use(
-                value.values() if isinstance(value, dict) else value
-            ):
+            inner = value.values() if isinstance(value, dict) else value
+            if not isinstance(value, bytearray) and _in_use(inner):
                 return True
     return False
 

@@ -120,13 +120,14 @@ class Session(CandidateClient):
             raise self.raised
         if "v" not in reply:
             raise Malformed("neither a value nor an exception")
+        known = self.handles
+        value = self.decode(reply["v"])
+        objects = self.handles > known
         if "m" in reply and self.takes_changes:
             copy_changes(args, decoded(reply["m"], self.decode))
             self.changed = True
-        known = self.handles
-        value = self.decode(reply["v"])
         if word:
-            self.calls.told(reply["v"], objects=self.handles > known)
+            self.calls.told(reply["v"], objects=objects)
         return self.held.hold(reply["n"], value) if lends and "n" in reply else value
 
     def encode(self, value: Any) -> bytes:
