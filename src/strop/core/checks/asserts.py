@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from strop.core.checks.base import CheckBase, RevealedTests, SingleTest, one_text, words_of
+from strop.core.checks.uncrossed import uncrossed
 from strop.core.ids import canonical_json
 from strop.core.text import squeeze
 
@@ -118,6 +119,9 @@ class AssertsCheck(CheckBase):
 
     def strength(self) -> str:
         return "values asserted"
+
+    def uncrossed(self) -> list[str]:
+        return uncrossed(self.code, self.functions())
 
     def readable(self) -> str:
         return self.code

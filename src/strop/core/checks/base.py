@@ -174,6 +174,10 @@ class CheckBase(Record):
         """Whether the answer is a function that is only called without arguments: one value is all that is asked."""
         return False
 
+    def uncrossed(self) -> list[str]:
+        """What can be seen in its tests that does not cross to an answer in another process, in words."""
+        return []
+
     def effective(self) -> "CheckBase":
         """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""
         return self

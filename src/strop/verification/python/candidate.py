@@ -6,7 +6,8 @@ another process's descriptor. What it sends is data to be judged, and saying "pa
 
 Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why}, then for each
 call {"i", "a"} (with "k" if it has keyword arguments, "f" for a helper's number, "m" to hear of changed arguments)
-sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}. Values are fields of bytes.
+sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}. Values are fields of bytes. In
+asserts (a job with "helpers") it may call functions of the tests meanwhile: see `verification.python.functions`.
 """
 
 import builtins
@@ -16,12 +17,16 @@ import os
 import socket
 import sys
 import types
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NoReturn
 
 from strop.verification.python import program, surroundings
-from strop.verification.python.codec import Unencodable, encode
+from strop.verification.python.codec import Unencodable, encode, tagged
 from strop.verification.python.decoder import decode
+from strop.verification.python.functions import Numbered, StandIns, is_function
 from strop.verification.python.suite.handles import serve
+from strop.verification.python.values import ValueEncoder, changed
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking
 
 CHANNEL = 3
@@ -59,34 +64,86 @@ def _serve(job: dict[str, Any], reader: FrameReader) -> None:
     try:
         exec(compiled, module.__dict__)
         functions = [_found(module.__dict__, name) for name in names]
-        if not callable(functions[0]):
+        entry = functions[0]
+        if not callable(entry.first if type(entry) is _Method else entry):
             return _send({"load": ["NameError", f"no function named {names[0]}"]})
     except BaseException as error:
         return _send({"load": _describe(error)})
     _write(_LOADED)
+    far = Functions(functions, "helpers" in job, lambda: read_blocking(CHANNEL, reader))
     while True:
-        call = read_blocking(CHANNEL, reader)
-        _send(_answer(functions[call.get("f", 0)], call))
+        _send(far.answer(read_blocking(CHANNEL, reader)))
 
 
 def _found(names: dict[str, Any], name: str) -> Any:
-    """The function of that name, else the method of an instance of the answer's class `Solution`."""
+    """The function of that name, else the method of the answer's class `Solution`."""
     if name not in names and isinstance(names.get("Solution"), type):
-        return getattr(names["Solution"](), name, None)
+        return _Method(names["Solution"], name)
     return names.get(name)
 
 
-def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:
-    try:
-        args, kwargs = [decode(a) for a in call["a"]], decode(call["k"]) if "k" in call else {}
-        reply = {"i": call["i"], "v": encode(function(*args, **kwargs))}
-        if call.get("m") and (after := [encode(a) for a in args]) != call["a"]:
-            reply["m"] = after
-        return reply
-    except Unencodable as error:
-        return {"i": call["i"], "u": str(error)}
-    except BaseException as error:
-        return {"i": call["i"], "x": _describe(error)}
+class _Method:
+    """A method of `Solution`: each call is of a new instance, so that nothing is left of the call before."""
+
+    def __init__(self, solution: type, name: str) -> None:
+        self._solution, self._name = solution, name
+        self.first = getattr(solution(), name, None)
+        self._unused = [self.first]
+
+    def bound(self) -> Any:
+        """The method of an instance that has not been used; None if it has no such method."""
+        return self._unused.pop() if self._unused else getattr(self._solution(), self._name, None)
+
+
+class Functions(StandIns):
+    """What the answer's functions say to calls. `exact`: in the values of asserts, not those of the codec alone."""
+
+    def __init__(self, found: list[Any], exact: bool, receive: Callable[[], Any]) -> None:
+        super().__init__(receive, _send)
+        self.given = Numbered(found)
+        self._encoder = partial(_GivenEncoder, self) if exact else None
+        self._special = self.special if exact else None
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of a value of the answer's. Raises Unencodable."""
+        return encode(value, self._encoder)
+
+    def decode(self, data: bytes) -> Any:
+        """A value from the tests."""
+        return decode(data, self._special)
+
+    def answer(self, call: dict[str, Any]) -> dict[str, Any]:
+        """Carries out one call."""
+        try:
+            args, kwargs = [self.decode(a) for a in call["a"]], self.decode(call["k"]) if "k" in call else {}
+            function = self.given[call.get("f", 0)]
+            if type(function) is _Method:
+                function = function.bound()
+            reply = {"i": call["i"], "v": self.encode(function(*args, **kwargs))}
+            if call.get("m") and (after := changed(args, call["a"], self.encode)) != call["a"]:
+                reply["m"] = after
+            return reply
+        except Unencodable as error:
+            return {"i": call["i"], "u": str(error)}
+        except BaseException as error:
+            return {"i": call["i"], "x": _describe(error)}
+
+
+class _GivenEncoder(ValueEncoder):
+    answers = True
+
+    def __init__(self, functions: Functions) -> None:
+        super().__init__()
+        self.of = functions
+
+    def further(self, value: Any, why: str) -> None:
+        if own := self.of.own(value):
+            self.out += own
+        elif is_function(value) or isinstance(value, Iterator):
+            tag = "function" if is_function(value) else "items"
+            self.out += tagged(tag, self.of.given.number_of(value))
+        else:
+            super().further(value, why)
 
 
 def _describe(error: BaseException) -> list[str]:

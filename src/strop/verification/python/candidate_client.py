@@ -1,24 +1,26 @@
 """The far end of an answer's functions, in the tester process: calls cross to the candidate, plain data comes back.
 
-Values are exact builtin types (verification.python.codec). Lists, dicts and sets that the candidate changes in place
-are changed here too. Whatever else arrives ends the conversation for good: no later call can succeed.
+Values have exact types of Python's own (verification.python.codec, values), functions and iterators have stand-ins
+(functions). Containers that the candidate changes in place are changed here too. Whatever else arrives ends the
+conversation for good: no later call can succeed.
 """
 
 import builtins
 import select
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
 from strop.verification.python.decoder import decode
+from strop.verification.python.functions import Numbered, TestsEncoder, called_back, decoded, items_of
+from strop.verification.python.values import MUTABLE, made, overwrite
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
 _SHORT = struct.pack("ll", 0, 20_000)
 """A struct timeval of 20 ms."""
-_MUTABLE = (list, dict, set)
 _NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
 GONE = "gone"
 """Why a conversation ended when the candidate's process did."""
@@ -33,6 +35,8 @@ class CandidateClient:
 
     def __init__(self, fd: int, limit: int) -> None:
         self.fd, self.reader, self.gone = fd, FrameReader(limit), ""
+        self.functions = Numbered()
+        """What the tests gave to the answer."""
         self.raised: BaseException | None = None
         self.takes_changes = True
         """Whether what the candidate does to arguments is done to those of the tests too. It is asked for it anyhow."""
@@ -77,6 +81,26 @@ class CandidateClient:
     def _next(self) -> dict[str, Any]:
         return read_blocking(self.fd, self.reader)
 
+    def reply(self, *, number: int) -> dict[str, Any]:
+        """The answer to a request, when calls of the tests' functions are served. Raises Malformed, CandidateGone."""
+        while "cb" in (message := self.read()):
+            self.write(called_back(message, self.functions, self.encode, self.decode, self.fault))
+        if message.get("i") != number:
+            raise Malformed("an answer to another request")
+        return message
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of a value of the tests. Raises Unencodable."""
+        raise NotImplementedError
+
+    def decode(self, data: Any) -> Any:
+        """A value of the candidate's. Raises Malformed."""
+        raise NotImplementedError
+
+    def fault(self, cause: str) -> None:
+        """Notes that the running test cannot pass."""
+        raise NotImplementedError
+
     def write(self, message: dict[str, Any]) -> None:
         """Sends a message; raises CandidateGone."""
         try:
@@ -98,6 +122,8 @@ class Candidate(CandidateClient):
         channel.detach()
         self.calls = 0
         self.unencodable = ""
+        """What did not cross, or another reason why the running statement cannot pass."""
+        self.stand_ins: dict[tuple[str, int], Any] = {}
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -107,44 +133,89 @@ class Candidate(CandidateClient):
                 self.idle()
                 select.select([self.fd], [], [])
 
-    def call(self, function: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Calls a function over there; its builtin exceptions are raised here."""
+    def call(
+        self, function: int, args: tuple[Any, ...], kwargs: dict[str, Any], *, ends: bool = False
+    ) -> Any:
+        """Calls a function over there; its builtin exceptions are raised here, StopIteration only if it `ends`."""
         if self.gone:
             raise CandidateGone(self.gone)
         self.calls += 1
+        number = self.calls
         try:
-            mutable = any(isinstance(a, _MUTABLE) for a in args)
-            call = {"i": self.calls, "a": [encode(a) for a in args], "m": mutable}
+            mutable = any(isinstance(a, MUTABLE) for a in args)
+            call = {"i": number, "a": [self.encode(a) for a in args], "m": mutable}
             if kwargs:
-                call["k"] = encode(kwargs)
+                call["k"] = self.encode(kwargs)
             if function:
                 call["f"] = function
         except Unencodable as error:
             self.unencodable = f"argument: {error}"
             raise
         self.write(call)
-        reply = self.read()
         try:
-            return self._result(reply, args)
+            return self._result(self.reply(number=number), args, ends)
         except Malformed as error:
             self.gone = f"malformed: {error}"
             raise CandidateGone(self.gone) from None
 
-    def _result(self, reply: dict[str, Any], args: tuple[Any, ...]) -> Any:
-        if reply.get("i") != self.calls:
-            raise Malformed("an answer to another call")
+    def _result(self, reply: dict[str, Any], args: tuple[Any, ...], ends: bool) -> Any:
         if type(why := reply.get("u")) is str:
             self.unencodable = f"result: {why[:200]}"
             raise Unencodable(self.unencodable)
         if "x" in reply:
+            if ends and described(reply["x"])[0] == "StopIteration":
+                raise StopIteration
             self.raised = _exception(reply["x"])
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
         if "m" in reply and self.takes_changes:
-            copy_changes(args, decoded(reply["m"], decode))
+            copy_changes(args, decoded(reply["m"], self.decode))
             self.changed = True
-        return decode(value)
+        return self.decode(value)
+
+    def fault(self, cause: str) -> None:
+        """Notes that the running test cannot pass."""
+        self.unencodable = self.unencodable or cause
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of a value of the tests. Raises Unencodable."""
+        return encode(value, self._encoder)
+
+    def _encoder(self) -> TestsEncoder:
+        return TestsEncoder(self.functions)
+
+    def decode(self, data: Any) -> Any:
+        """A value of the candidate's; functions and iterators as stand-ins. Raises Malformed."""
+        return decode(data, self._special)
+
+    def _special(self, tag: str, inner: list[Any]) -> Any:
+        if tag == "own" and len(inner) == 1:
+            return self.functions.original(inner[0])
+        if tag not in ("function", "items"):
+            if (value := made(tag, inner, answers=True)) is NotImplemented:
+                raise Malformed("unknown tag")
+            return value
+        if len(inner) != 1 or type(inner[0]) is not int:
+            raise Malformed("a function without a number")
+        key = (tag, inner[0])
+        if key not in self.stand_ins:
+            self.stand_ins[key] = (proxy if tag == "function" else _items)(self, *inner)
+        return self.stand_ins[key]
+
+
+def proxy(candidate: Candidate, number: int, name: str = "function") -> Callable[..., Any]:
+    """The stand-in of a function of the candidate."""
+
+    def proxy(*args: Any, **kwargs: Any) -> Any:
+        return candidate.call(number, args, kwargs)
+
+    proxy.__name__ = proxy.__qualname__ = name
+    return proxy
+
+
+def _items(candidate: Candidate, number: int) -> Iterator[Any]:
+    return items_of(lambda: candidate.call(number, (), {}, ends=True))
 
 
 def failure_of_tests(error: BaseException) -> str:
@@ -156,23 +227,12 @@ def failure_of_tests(error: BaseException) -> str:
     )
 
 
-def decoded(parts: Any, decode: Callable[[bytes], Any]) -> list[Any]:
-    """The values of a list of bytes. Raises Malformed."""
-    if type(parts) is not list or not all(type(part) is bytes for part in parts):
-        raise Malformed("no list of values")
-    return [decode(part) for part in parts]
-
-
 def copy_changes(args: tuple[Any, ...], after: list[Any]) -> None:
-    """Makes lists, dicts and sets among the arguments equal to what a call left of them. Raises Malformed."""
+    """Makes containers among the arguments equal to what a call left of them. Raises Malformed."""
     if len(after) != len(args):
         raise Malformed("changed arguments of another call")
     for old, new in zip(args, after, strict=True):
-        if type(old) is list and type(new) is list:
-            old[:] = new
-        elif (type(old) is dict and type(new) is dict) or (type(old) is set and type(new) is set):
-            old.clear()
-            old.update(new)
+        overwrite(old, new)
 
 
 def described(description: Any) -> list[str]:

@@ -3,6 +3,7 @@
 int, float (nan and infinities too), str, bool, None, list, tuple, dict, set, frozenset, bytes and complex cross; so do
 Counter, defaultdict and OrderedDict, as the dict that they are equal to. Anything else, also a subclass with an
 `__eq__` of its own, is *unencodable*: what arrives on the trusted side is plain data whose methods are Python's own.
+In asserts and suites further values cross as tagged ones: `verification.python.values`.
 
 A value is one byte that says its kind, and what belongs to it. A *size* is one byte, or 255 and four bytes if it is 255
 or more. All numbers are little-endian.
@@ -15,7 +16,7 @@ or more. All numbers are little-endian.
     LIST, TUPLE, SET, FROZENSET size values; DICT size keys and values in turn
     INTS size kind width bytes
                             one of the first four, of `PACKED` or more ints, each in the width that the largest needs
-    TAGGED size values      a suite's handles and dates; the first value is the tag
+    TAGGED size values      in asserts and suites what else crosses; the first value is the tag
 
 A message is the number of its fields, then for each the length of its name in a byte, the name and a value.
 
@@ -25,11 +26,11 @@ is believed that the bytes left cannot hold. Standard library only: jailed worke
 
 from array import array
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from itertools import chain
 from struct import Struct
-from typing import Any
+from typing import Any, ClassVar
 
 MAX_DEPTH = 100
 """Deepest nesting of containers that crosses."""
@@ -40,8 +41,8 @@ PACKED = 16
 
 NONE, FALSE, TRUE, FLOAT, COMPLEX, STR, BYTES, INT = range(128, 136)
 LIST, TUPLE, SET, FROZENSET, DICT, INTS, TAGGED = range(136, 143)
-_CODES: dict[type, int] = {list: LIST, tuple: TUPLE, set: SET, frozenset: FROZENSET}
-_CODES |= dict.fromkeys((dict, Counter, OrderedDict, defaultdict), DICT)
+CODES: dict[type, int] = {list: LIST, tuple: TUPLE, set: SET, frozenset: FROZENSET}
+CODES |= dict.fromkeys((dict, Counter, OrderedDict, defaultdict), DICT)
 PACKABLE = (LIST, TUPLE, SET, FROZENSET)
 LONG = 255
 _TEXTS, _NUMBERS = ([bytes((code, size)) for size in range(LONG)] for code in (STR, INT))
@@ -63,8 +64,11 @@ class Oversize(Malformed):
     """More bytes than the receiver takes; the answer's fault, but no forgery."""
 
 
-def encode(value: Any) -> bytes:
-    """The bytes of a value. Raises Unencodable for types that do not cross, cycles and oversize."""
+def encode(value: Any, encoder: Callable[[], "Encoder"] | None = None) -> bytes:
+    """The bytes of a value. Raises Unencodable for types that do not cross, cycles and oversize.
+
+    `encoder` makes what writes it.
+    """
     kind = type(value)
     if kind is int and 0 <= value < 128:
         return bytes((value,))
@@ -74,11 +78,13 @@ def encode(value: Any) -> bytes:
     if kind is str:
         data = value.encode("utf-8", "surrogatepass")
         return _head(STR, len(data)) + data
-    return Encoder().whole(value)
+    return (encoder or Encoder)().whole(value)
 
 
 class Encoder:
     """Writes values, and counts them, so that shared parts cannot blow up without bound."""
+
+    codes: ClassVar[dict[type, int]] = CODES
 
     def __init__(self) -> None:
         self.out = bytearray()
@@ -89,13 +95,21 @@ class Encoder:
         self.put((value,), MAX_DEPTH)
         return bytes(self.out)
 
-    def beyond(self, value: Any, why: str) -> bytes:
-        """The bytes of a value that has none here. Raises Unencodable."""
+    def beyond(self, value: Any, why: str, depth: int) -> None:
+        """Writes a value that has no bytes here. Raises Unencodable."""
         raise Unencodable(why)
+
+    def tag(self, parts: Collection[Any], depth: int) -> None:
+        """Writes a tag and its parts as a tagged value."""
+        self.left -= len(parts) + 1
+        if self.left < 0:
+            raise Unencodable("the value is too large")
+        self.out += _head(TAGGED, len(parts))
+        self.put(parts, depth - 1)
 
     def put(self, values: Iterable[Any], depth: int) -> None:
         """Writes values that are nested at most `depth` deep."""
-        out = self.out
+        out, codes = self.out, self.codes
         for value in values:
             kind = type(value)
             if kind is str:
@@ -109,7 +123,7 @@ class Encoder:
                     size = value.bit_length() // 8 + 1
                     out += _NUMBERS[size] if size < LONG else _head(INT, size)
                     out += value.to_bytes(size, "little", signed=True)
-            elif (code := _CODES.get(kind)) is not None:
+            elif (code := codes.get(kind)) is not None:
                 if code == DICT:
                     value = dict.copy(value)
                 elif code != TUPLE and code != FROZENSET:
@@ -117,7 +131,7 @@ class Encoder:
                 size = len(value)
                 self.left -= size + 1
                 if depth <= 0 or self.left < 0:
-                    out += self.beyond(value, "the value is too deep, cyclic or too large")
+                    self.beyond(value, "the value is too deep, cyclic or too large", depth)
                 elif code == DICT:
                     out += _head(DICT, size)
                     self.put(chain.from_iterable(dict.items(value)), depth - 1)
@@ -145,7 +159,7 @@ class Encoder:
                 )
             else:
                 name = f"{getattr(kind, '__name__', '?')!s:.80}"
-                out += self.beyond(value, f"a value of type {name} does not cross")
+                self.beyond(value, f"a value of type {name} does not cross", depth)
 
 
 def tagged(kind: str, *parts: Any) -> bytes:

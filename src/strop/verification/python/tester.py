@@ -27,7 +27,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from strop.sandbox import confine
-from strop.verification.python.candidate_client import Candidate, CandidateGone, failure_of_tests
+from strop.verification.python.candidate_client import Candidate, CandidateGone, failure_of_tests, proxy
 from strop.verification.python.checking import run_rows
 from strop.verification.python.codec import Unencodable
 from strop.verification.python.fork_server import start
@@ -96,21 +96,13 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
         _run_statements(code, names, candidate, send)
 
 
-def _proxy(candidate: Candidate, number: int, name: str) -> Callable[..., Any]:
-    def proxy(*args: Any, **kwargs: Any) -> Any:
-        return candidate.call(number, args, kwargs)
-
-    proxy.__name__ = proxy.__qualname__ = name
-    return proxy
-
-
 def _run_statements(
     code: list[tuple[Any, bool]],
     names: list[str],
     candidate: Candidate,
     send: Callable[[dict[str, Any]], None],
 ) -> None:
-    namespace: dict[str, Any] = {name: _proxy(candidate, n, name) for n, name in enumerate(names)}
+    namespace: dict[str, Any] = {name: proxy(candidate, n, name) for n, name in enumerate(names)}
     namespace["__name__"] = "__tests__"
     random.seed(0)
     number, flushed = 0, time.perf_counter()

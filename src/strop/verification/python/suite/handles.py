@@ -1,16 +1,16 @@
 """The candidate's side of a module that lives apart from its tests: objects as handles, values as exact builtin types.
 
 Runs in the candidate's process, where the answer may take over all of it; nothing that it sends is more than a claim.
-A value crosses as itself where `verification.python.codec` takes it; any other object of the answer gets a number and
+A value crosses as itself where `verification.python.values` takes it; any other object of the answer gets a number and
 crosses with the tag "ref": number, {"m": numbers of its classes, "c": callable, "k": its name and bases if it is an
-exception class, or None for another class}; later the number alone.
+exception class, or None for another class}; later the number alone. A plain named tuple crosses as a value with the
+number of its class, under the tag "tuple".
 
 Takes {"i", "op", "h", ...} (get, set, del, call, do: see OPERATIONS) and answers {"i", "v" or "x", "o", "e"}: value or
 exception, and what was printed. A function of the tests that is called sends {"cb": number, "a", "k"} and waits for
 {"r"} or {"x"}, meanwhile serving further requests. Values are fields of bytes.
 """
 
-import builtins
 import copy
 import io
 import operator
@@ -19,9 +19,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.codec import Encoder, Malformed, encode, tagged
+from strop.verification.python.codec import encode, tagged
 from strop.verification.python.decoder import decode
-from strop.verification.python.suite.dates import date_of, tagged_date
+from strop.verification.python.functions import StandIns
+from strop.verification.python.suite.lent import Lender
+from strop.verification.python.values import ValueEncoder, changed, named_tuple_parts
 
 _Receive = Callable[[], Any]
 _Send = Callable[[dict[str, Any]], None]
@@ -54,26 +56,37 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 """What `do` may ask for, by the name of the special method."""
 
 
-class _RefEncoder(Encoder):
+class _RefEncoder(ValueEncoder):
+    answers = True
+
     def __init__(self, table: "Table") -> None:
         super().__init__()
         self.table = table
 
-    def beyond(self, value: Any, why: str) -> bytes:
-        return tagged_date(value) or self.table.ref(value)
+    def beyond(self, value: Any, why: str, depth: int) -> None:
+        if depth > 0 and isinstance(value, tuple) and (parts := named_tuple_parts(value)):
+            self.tag(("tuple", self.table.number(type(value)), *parts), depth)
+        else:
+            super().beyond(value, why, depth)
+
+    def further(self, value: Any, why: str) -> None:
+        self.out += self.table.own(value) or self.table.ref(value)
 
 
-class Table:
+class Table(StandIns):
     """The objects that the tests hold, by number; 0 is the module. They live as long as the process."""
 
     def __init__(self, receive: _Receive, send: _Send) -> None:
-        self.receive, self.send = receive, send
+        super().__init__(lambda: self.lender.take(receive()), send)
+        self.lender = Lender(self.encode, self.decode)
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}
         self.described: set[int] = {0}
         """Numbers whose objects the tests know; a class may have a number before it is sent itself."""
-        self.functions: dict[int, Callable[..., Any]] = {}
-        """Functions of the tests by their numbers: the same one each time, so that it can be found again."""
+
+    def besides(self) -> dict[str, Any]:
+        """Which containers that the tests hold have changed."""
+        return self.lender.changes()
 
     def number(self, value: Any) -> int:
         """The number of an object, a new one the first time."""
@@ -113,38 +126,27 @@ class Table:
     def _special(self, kind: str, inner: list[Any]) -> Any:
         if kind == "ref":
             return self.objects[inner[0]]
-        if kind == "name":
-            return getattr(builtins, inner[0])
-        if kind == "exc":
-            return getattr(builtins, inner[0])(*inner[1:])
-        if kind == "cb":
-            return self.functions.setdefault(inner[0], self._function(inner[0]))
-        if (date := date_of(kind, inner)) is not None:
-            return date
-        raise Malformed("unknown tag")
-
-    def _function(self, number: int) -> Callable[..., Any]:
-        def function(*args: Any, **kwargs: Any) -> Any:
-            self.send({"cb": number, "a": [self.encode(a) for a in args], "k": self.encode(kwargs)})
-            while "op" in (message := self.receive()):
-                self.send(self.answer(message))
-            if "x" in message:
-                name, text = message["x"]
-                raise getattr(builtins, name)(text)
-            return self.decode(message["r"])
-
-        return function
+        if kind == "lent":
+            return self.lender.lent[inner[0]][0]
+        if kind == "tuple":
+            return tuple.__new__(self.objects[inner[0]], inner[1])
+        return self.special(kind, inner)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Carries out one request."""
         reply: dict[str, Any] = {"i": request["i"]}
         try:
             args = [self.decode(a) for a in request.get("a", [])]
-            reply["v"] = self.encode(self._do(request, args))
-            if request.get("m") and (after := [self.encode(a) for a in args]) != request["a"]:
+            value = self._do(request, args)
+            reply |= self.besides()
+            reply["v"] = self.encode(value)
+            if request["op"] == "get" or request["n"] == "__getitem__":
+                reply |= self.lender.lend(value, reply["v"])
+            if request.get("m") and (after := changed(args, request["a"], self.encode)) != request["a"]:
                 reply["m"] = after
         except BaseException as error:
             reply.pop("v", None)
+            reply |= self.besides()
             reply["x"] = self.describe(error)
         return reply | _printed()
 
@@ -220,4 +222,4 @@ def serve(job: dict[str, Any], receive: _Receive, send: _Send, describe: Callabl
         return send({"load": describe(error)})
     send({"loaded": True})
     while True:
-        send(table.answer(receive()))
+        table.send(table.answer(table.receive()))

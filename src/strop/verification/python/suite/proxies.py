@@ -25,12 +25,8 @@ from typing import Any
 
 from strop.verification.python.codec import Malformed, Unencodable
 from strop.verification.python.suite.handles import BINARY
-from strop.verification.python.suite.session import Session
-
-_VALUE_METHODS = frozenset(
-    name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind) if name[0] != "_"
-)
-"""Names that an object must not answer to where the tests may take it for a plain value."""
+from strop.verification.python.suite.session import Session, classes_of
+from strop.verification.python.values import VALUE_METHODS
 
 
 class Remote:
@@ -56,9 +52,9 @@ class Remote:
         return self._strop_number
 
     def __getattr__(self, name: str) -> Any:
-        if name in _VALUE_METHODS and not _named(self):
-            self._strop_session.fault(f"{name} of an object of a class that the tests do not name")
         found = self._strop_session.ask("get", self._strop_handle(), name=name)
+        if name in VALUE_METHODS and not _named(self):
+            self._strop_session.fault(f"{name} of an object of a class that the tests do not name")
         if isinstance(found, RemoteClass) and isinstance(self, RemoteClass):
             _known(self._strop_session).add(found._strop_handle())
         return found
@@ -85,7 +81,9 @@ class RemoteClass(RemoteCallable):
     __slots__ = ()
 
     def __instancecheck__(self, instance: Any) -> bool:
-        return isinstance(instance, Remote) and self._strop_handle() in instance._strop_classes
+        if isinstance(instance, Remote):
+            return self._strop_handle() in instance._strop_classes
+        return issubclass(type(instance), tuple) and self._strop_handle() in classes_of(type(instance))
 
     def __subclasscheck__(self, other: Any) -> bool:
         return isinstance(other, RemoteClass) and self._strop_handle() in other._strop_classes

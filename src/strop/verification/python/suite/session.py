@@ -6,29 +6,21 @@ no passing test may have in it; it fails the test during which it was seen, what
 """
 
 import builtins
-import functools
 import random
 import sys
 import threading
-import types
 from collections.abc import Callable
 from typing import Any
 
-from strop.verification.python.candidate_client import CandidateClient, CandidateGone, copy_changes, decoded
-from strop.verification.python.codec import Encoder, Malformed, Unencodable, tagged
+from strop.verification.python.candidate_client import CandidateClient, CandidateGone, copy_changes
+from strop.verification.python.codec import Malformed, Unencodable, tagged
 from strop.verification.python.decoder import decode
+from strop.verification.python.functions import TestsEncoder, decoded
 from strop.verification.python.suite.altered import SuiteCalls
-from strop.verification.python.suite.dates import date_of, tagged_date
 from strop.verification.python.suite.handles import BINARY
+from strop.verification.python.suite.lent import Holder
+from strop.verification.python.values import MUTABLE, made
 
-_FUNCTIONS = (
-    types.FunctionType,
-    types.MethodType,
-    types.BuiltinFunctionType,
-    types.BuiltinMethodType,
-    types.MethodDescriptorType,
-    functools.partial,
-)
 _CHANGING = frozenset(f"__{n}__" for n in ("setitem", "delitem", "enter", "exit", *(f"i{b}" for b in BINARY)))
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 
@@ -60,10 +52,22 @@ class Session(CandidateClient):
         """`handles`: how many came."""
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
-        self.functions: list[Callable[..., Any]] = []
-        self.known: dict[int, int] = {}
-        """Numbers of `functions` by id."""
+        self.held = Holder(self.encode, self.decode, self.fault)
+        self._tuples: dict[tuple[int, type], Any] = {}
         self.lock = threading.RLock()
+
+    def read(self) -> dict[str, Any]:
+        """The next message, with what the answer did to containers that the tests hold done here."""
+        message, known = super().read(), self.handles
+        for data in self.held.take(message):
+            self.calls.told(data, objects=self.handles > known)
+        return message
+
+    def write(self, message: dict[str, Any]) -> None:
+        """Sends a message, with what the tests did to containers of the answer."""
+        changes = self.held.changes()
+        self.changes += "p" in changes
+        super().write(message | changes)
 
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
@@ -81,10 +85,11 @@ class Session(CandidateClient):
             if operation == "call":
                 args, kwargs = self.calls.passed_on(args, kwargs, of_class=number in self.classes)
             try:
-                request["a"] = [self.encode(a) for a in args]
+                own = self.held.own(args[0]) if operation == "set" else b""
+                request["a"] = [own] if own else [self.encode(a) for a in args]
                 if operation == "call":
                     request["k"] = self.encode(kwargs)
-                    request["m"] = any(type(a) in (list, dict, set) for a in args)
+                    request["m"] = any(isinstance(a, MUTABLE) for a in args)
             except Unencodable as error:
                 self.fault(f"argument: {error}")
                 raise
@@ -93,22 +98,20 @@ class Session(CandidateClient):
                 ends = operation == "do" and name == "__next__"
                 self._asked = number
                 plain = not number or (operation == "call" and number in self.direct - self.classes)
-                return self._result(request["i"], args, ends=ends, word=not plain)
+                lends = operation == "get" or name == "__getitem__"
+                return self._result(request["i"], args, ends=ends, word=not plain, lends=lends)
             except (Malformed, TypeError, ValueError, KeyError, RecursionError) as error:
                 if error is self.raised:
                     raise
                 self.gone = f"malformed: {error}"[:300]
                 raise CandidateGone(self.gone) from None
 
-    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool) -> Any:
+    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool, lends: bool) -> Any:
         """The answer to a request. `ends`: it is for an iterator's next item, and may end a loop of the tests.
 
-        `word`: it is what an object says, not what a function returns.
+        `word`: it is what an object says, not what a function returns. `lends`: it may be a container of the object's.
         """
-        while "cb" in (reply := self.read()):
-            self._call_back(reply)
-        if reply.get("i") != number:
-            raise Malformed("an answer to another request")
+        reply = self.reply(number=number)
         for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
             if type(reply.get(key)) is str:
                 stream.write(reply[key])
@@ -117,35 +120,15 @@ class Session(CandidateClient):
             raise self.raised
         if "v" not in reply:
             raise Malformed("neither a value nor an exception")
+        known = self.handles
+        value = self.decode(reply["v"])
+        objects = self.handles > known
         if "m" in reply and self.takes_changes:
             copy_changes(args, decoded(reply["m"], self.decode))
             self.changed = True
-        known = self.handles
-        value = self.decode(reply["v"])
         if word:
-            self.calls.told(reply["v"], objects=self.handles > known)
-        return value
-
-    def _call_back(self, message: dict[str, Any]) -> None:
-        number = message["cb"]
-        if type(number) is not int or not 0 <= number < len(self.functions):
-            raise Malformed("a call of no function")
-        args, kwargs = decoded(message["a"], self.decode), self.decode(message["k"])
-        try:
-            reply: dict[str, Any] = {"r": self.encode(self.functions[number](*args, **kwargs))}
-        except Exception as error:
-            if isinstance(error, AssertionError | Unencodable):
-                self.fault(f"{type(error).__name__} in a function of the tests")
-            known = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
-            reply = {"x": [known, str(error)[:300]]}
-        self.write(reply)
-
-    def number_of(self, function: Callable[..., Any]) -> int:
-        """The number of a function of the tests, the same each time it is given to the answer."""
-        if id(function) not in self.known:  # functions live as long as the session, so ids are not used again
-            self.known[id(function)] = len(self.functions)
-            self.functions.append(function)
-        return self.known[id(function)]
+            self.calls.told(reply["v"], objects=objects)
+        return self.held.hold(reply["n"], value) if lends and "n" in reply else value
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value of the tests. Raises Unencodable."""
@@ -158,8 +141,13 @@ class Session(CandidateClient):
         return decode(data, self._special)
 
     def _special(self, kind: str, inner: list[Any]) -> Any:
-        if (date := date_of(kind, inner)) is not None:
-            return date
+        if (value := made(kind, inner, answers=True)) is not NotImplemented:
+            return value
+        if kind == "own" and len(inner) == 1:
+            return self.functions.original(inner[0])
+        if kind == "tuple" and len(inner) == 4 and type(inner[0]) is int:
+            value = made("named", inner[1:], answers=True)
+            return self._tuple_class(inner[0], type(value))._make(value)
         if kind != "ref" or not inner or type(inner[0]) is not int:
             raise Malformed("unknown tag")
         number = inner[0]
@@ -178,6 +166,14 @@ class Session(CandidateClient):
         if self._asked and not isinstance(found, type) and number not in self.classes:
             self.calls.came(number)
         return found
+
+    def _tuple_class(self, number: int, plain: Any) -> Any:
+        """The local class of named tuples whose class over there has that number."""
+        key = (number, plain)
+        if key not in self._tuples:
+            about = {"__slots__": (), "_strop_classes": (number,)}
+            self._tuples[key] = type(plain.__name__, (plain,), about)
+        return self._tuples[key]
 
     def _exception_class(self, about: Any, depth: int = 20) -> type:
         if isinstance(about, str):
@@ -215,27 +211,27 @@ class Session(CandidateClient):
         return error
 
 
+def classes_of(kind: type) -> tuple[int, ...]:
+    """The number of the answer's class for which a local class of named tuples stands, if it is one."""
+    return getattr(kind, "_strop_classes", ())
+
+
 def _text(error: BaseException) -> str:
     return str(error.__dict__.get("_strop_text", BaseException.__str__(error)))
 
 
-class _OutEncoder(Encoder):
+class _OutEncoder(TestsEncoder):
     def __init__(self, session: Session) -> None:
-        super().__init__()
+        super().__init__(session.functions)
         self.session = session
 
-    def beyond(self, value: Any, why: str) -> bytes:
-        kind, session = type(value), self.session
-        if (number := getattr(kind, "_strop_handle", None)) is not None:
-            return tagged("ref", number(value))
-        if isinstance(value, type) and value in session.numbers:
-            return tagged("ref", session.numbers[value])
-        if kind is type or kind is types.BuiltinFunctionType:
-            name = str(value.__name__)
-            if getattr(builtins, name, None) is value:
-                return tagged("name", name)
-        if isinstance(value, BaseException) and kind.__module__ == "builtins":
-            return tagged("exc", kind.__name__, str(value))
-        if kind in _FUNCTIONS:
-            return tagged("cb", session.number_of(value))
-        return tagged_date(value) or super().beyond(value, why)
+    def beyond(self, value: Any, why: str, depth: int) -> None:
+        number = getattr(type(value), "_strop_handle", None)
+        if number is not None:
+            self.out += tagged("ref", number(value))
+        elif issubclass(type(value), tuple) and (classes := classes_of(type(value))):
+            self.tag(("tuple", *classes, tuple(value)), depth)
+        elif isinstance(value, type) and value in self.session.numbers:
+            self.out += tagged("ref", self.session.numbers[value])
+        else:
+            super().beyond(value, why, depth)

@@ -1,0 +1,58 @@
+"""What test code visibly needs that does not cross to the answer's process."""
+
+import pytest
+
+from strop.cli.tasks_table import ImportTable
+from strop.core.checks import AssertsCheck, PytestCheck
+from strop.core.task import Task
+from strop.curation.audit import AuditSettings
+from strop.curation.audit.form import form_findings
+
+CLASS = "class Node:\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (CLASS + "assert f(Node()) == 1", "the tests' class Node is an argument"),
+        (CLASS + "def check(candidate):\n    assert candidate([Node()]) == 1\ncheck(f)", "class Node is an"),
+        (CLASS + "assert f(1, key=Node()) == 1", "class Node is an argument"),
+        ("import asyncio\nassert asyncio.run(f(1)) == 1", "coroutines"),
+        (CLASS + "assert f(1) == 1 and Node()", ""),
+        ("class E(ValueError): pass\nassert f(E()) == 1", ""),
+        ("assert f(lambda x: x, range(3), iter([1])) == 1", ""),
+        ("assert f(", ""),
+    ],
+)
+def test_asserts(code: str, found: str) -> None:
+    words = AssertsCheck(entry_point="f", code=code).uncrossed()
+    assert (found in words[0] and len(words) == 1) if found else words == []
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "found"),
+    [
+        (CLASS, "f(Node())", "class Node is an argument"),
+        ("class Mine(Base):\n    pass\n", "Mine()", "the tests' class Mine extends a class of the answer"),
+        ("class Mine(Other):\n    pass\n", "Mine()", ""),
+        (CLASS, "print(Node())", ""),
+    ],
+)
+def test_suites(head: str, body: str, found: str) -> None:
+    text = f"from pack.solution import Base, f\n{head}def test_it():\n    {body}\n"
+    words = PytestCheck(
+        path="pack/solution.py", files={"t.py": text, "a.txt": "class"}, tests=["t.py::test_it"]
+    )
+    assert (found in words.uncrossed()[0]) if found else words.uncrossed() == []
+
+
+def test_import_and_audit_say_it() -> None:
+    check = AssertsCheck(
+        entry_point="f", code=CLASS + "\n".join(f"assert f(Node()) != {n}" for n in range(5))
+    )
+    task = Task(id="one", statement="s", reference="def f(n): return 9", check=check)
+    table = ImportTable()
+    table.came_in(task)
+    assert any("class Node is an argument (first: one)" in line for line in table.lines())
+    found = [f for f in form_findings(task, AuditSettings()) if f.code == "unverifiable"]
+    assert [f.severity for f in found] == ["warning"] and "class Node" in found[0].text
