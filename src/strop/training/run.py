@@ -217,7 +217,8 @@ class _Job:
         parts, started = self._parts, time.perf_counter()
         examples = examples_of(parts.sets, parts.tokenizer)
         updates = step_count(self._recipe, len(examples))
-        self._say(f"warm start on {len(examples)} reference solutions, {updates} updates ...")
+        what = "demonstrations" if self._recipe.sft.demos else "reference solutions"
+        self._say(f"warm start on {len(examples)} {what}, {updates} updates ...")
         losses: list[float] = []
 
         def note(metrics: dict[str, Any]) -> None:
