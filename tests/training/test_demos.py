@@ -152,9 +152,11 @@ def test_a_run_starts_from_demonstrations(
     file = tmp_path / "demos.jsonl"
     assert strop("build", "demos", *words, "-o", str(file)).returncode == 0
     start = ["sft.warm_start=true", f"sft.demos={file}", "sft.steps=4", "sft.learning_rate=0.01"]
-    short = ["optim.steps=1", "grpo.refill=false", "evaluation.before=false", "evaluation.after=false"]
+    short = ["optim.steps=1", "grpo.refill=false", "evaluation.before=warm", "evaluation.limit=2"]
     done = strop("train", *recipe_words("run"), *words, *start, *short)
     assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "run" / "summary.json").read_text())["evaluation"]
+    assert result.keys() == {"warm", "after", "paired_after_warm_start"}
     assert "demonstrations, 4 updates" in done.stdout + done.stderr
     none = strop("build", "demos", *words, "tasks.environment=single-turn", "-o", str(file))
     assert none.returncode == 2 and "demonstrate(self, rng)" in none.stderr

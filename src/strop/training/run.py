@@ -186,7 +186,7 @@ class _Job:
         if recipe.sft.warm_start:
             if checkpoint is None:
                 self._warm_up()
-            if recipe.evaluation.before is True:
+            if recipe.evaluation.before in (True, "warm"):
                 warm = self._evaluations.all("warm", extra=False)
         for start in filter(None, (before.get(""), warm.get(""))):
             self._watch.begin(start.as_json(per_task=False))
