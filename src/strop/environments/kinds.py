@@ -26,6 +26,7 @@ from strop.core.protocols import Environment
 from strop.core.registry import Registry
 from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
+from strop.environments.feedback import Feedback
 from strop.environments.single_turn import SingleTurn
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
@@ -35,7 +36,7 @@ Kind = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
 task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
 
-ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn})
+ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn, "feedback": Feedback})
 """Every kind by its name as tasks.environment.type."""
 
 
@@ -84,8 +85,9 @@ def _checked(
         close = difflib.get_close_matches(unknown, names, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'none'}"
         raise UserError(f"{place}.{unknown}: unknown option of {kind.__name__}; {hint}")
+    made = kind.__init__ if inspect.isclass(kind) else kind
     try:
-        types = typing.get_type_hints(kind.__init__ if inspect.isclass(kind) else kind) if taken else {}
+        types = typing.get_type_hints(made, include_extras=True) if taken else {}
     except NameError as error:
         raise UserError(f"{place}: the annotations of {kind.__name__} cannot be read: {error}") from None
     fields: Any = {
