@@ -4,7 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from strop.core.checks import AssertsCheck, CasesCheck, Check, EditCheck, PytestCheck, RustCheck, StdioCheck
+from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, RustCheck, StdioCheck
+from strop.core.checks.base import CheckBase
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 
@@ -46,7 +47,7 @@ def clipped(text: str, most: int) -> str:
     return text[:head] + gap + text[len(text) - (most - len(gap) - head) :]
 
 
-def _build_failure(check: Check, output: str) -> str:
+def _build_failure(check: CheckBase, output: str) -> str:
     if isinstance(check, EditCheck) and re.match(r"[\w-]+: ", output):
         return f"The edit does not apply: {_without_kind(output)}"
     text = re.sub(r" {8,}", " ", _RUST_ABOVE.sub("", _RUST_PLACE.sub(r"\1 \2", output)))
@@ -59,7 +60,7 @@ def _without_kind(text: str) -> str:
     return f"{said[:1].upper()}{said[1:]}" + ("." if said and said[-1] not in ".!?" else "")
 
 
-def _test(check: Check, number: int, test: TestResult, verdict: Verdict) -> str:
+def _test(check: CheckBase, number: int, test: TestResult, verdict: Verdict) -> str:
     """One failed test."""
     message = test.message
     if late := _LIMIT.search(message):
@@ -72,7 +73,9 @@ def _test(check: Check, number: int, test: TestResult, verdict: Verdict) -> str:
             return _asserted(asserts[number], message)
         case StdioCheck() if number < len(check.cases):
             wanted = check.cases[number]
-            return _printed(wanted.stdin.rstrip(), wanted.stdout.rstrip(), _with_line(message, verdict.output))
+            return _printed(
+                wanted.stdin.rstrip(), wanted.stdout.rstrip(), _with_line(message, verdict.output)
+            )
         case PytestCheck():
             source = _source(check, test.id)
             return f"{test.id}: {message}." + (f"\n{source}" if source else "")
@@ -132,6 +135,8 @@ def _rust(check: RustCheck, verdict: Verdict, told: list[tuple[int, TestResult]]
     """The tests' names, what they printed, and the assertion of a line that failed."""
     yield f"{', '.join(test.id for _, test in told)} failed:"
     lines, stage = check.tests.splitlines(), verdict.stage("test")
-    for said in _RUST_PLACE.sub(r"\1 \2", (stage.output if stage else "") or verdict.detail).splitlines()[: 2 * MOST]:
+    for said in _RUST_PLACE.sub(r"\1 \2", (stage.output if stage else "") or verdict.detail).splitlines()[
+        : 2 * MOST
+    ]:
         at = _TEST_LINE.fullmatch(said.strip())
         yield lines[int(at[1]) - 1].strip() if at and int(at[1]) <= len(lines) else said

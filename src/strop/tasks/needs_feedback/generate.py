@@ -77,7 +77,9 @@ def _statements(kind: FactKind) -> int:
 def _shuffled(kind: FactKind, seed: int) -> list[tuple[str, str]]:
     """Every statement once, each with a name of the function."""
     r = rng(NAME, seed, kind.name)
-    found = [(text.format(place=place), r.choice(kind.functions)) for text in kind.statements for place in PLACES]
+    found = [
+        (text.format(place=place), r.choice(kind.functions)) for text in kind.statements for place in PLACES
+    ]
     r.shuffle(found)
     return found
 

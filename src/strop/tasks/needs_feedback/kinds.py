@@ -48,8 +48,8 @@ PLACES = (
     "temple", "vineyard", "warehouse", "workshop", "zoo", "bank", "circus", "dairy", "embassy", "ferry", "foundry",
     "inn", "market", "mine", "monastery", "office", "palace", "post office", "prison",
 )  # fmt: skip
-_NAMES = ("Ann", "Bob", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ida", "Jon", "Kim", "Leo", "Mia", "Ned", "Ola")
-_WORDS = ("red", "fig", "oak", "sun", "map", "tin", "sea", "owl", "ink", "jam", "elm", "box", "cup", "ash", "rye")
+_NAMES = tuple("Ann Bob Cleo Dan Eva Finn Gus Hana Ida Jon Kim Leo Mia Ned Ola".split())
+_WORDS = tuple("red fig oak sun map tin sea owl ink jam elm box cup ash rye".split())
 
 
 def _name(r: Random) -> Arguments:
@@ -196,7 +196,8 @@ KINDS = (
         ("Return the stock of an item; for what is not listed the {place} gives a fixed number.",
          "Look the item up in the {place}'s table. Return its number, or the usual one where it is missing."),
         ("look_up", "stock_of", "find"), "stock: dict, item: str", "int", "stock.get(item, {o})",
-        (-1, 0, 1, 5, 9, 10, 99, 100), lambda r: [{w: r.randint(11, 98) for w in r.sample(_WORDS, 3)}, r.choice(_WORDS)],
+        (-1, 0, 1, 5, 9, 10, 99, 100),
+        lambda r: [{word: r.randint(11, 98) for word in r.sample(_WORDS, 3)}, r.choice(_WORDS)],
         lambda r: [{}, r.choice(_WORDS)],
     ),
     FactKind(

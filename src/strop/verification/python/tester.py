@@ -148,7 +148,9 @@ def _failure(error: BaseException, candidate: Candidate) -> str:
         return at_line(f"{type(error).__name__}: {error}"[:280], candidate.line)
     failure = failure_of_tests(error)
     if isinstance(error, AssertionError) and candidate.returned:
-        with contextlib.suppress(ValueError, RecursionError):  # an integer of too many digits, a very deep list
+        with contextlib.suppress(
+            ValueError, RecursionError
+        ):  # an integer of too many digits, a very deep list
             return f"{failure}: the last call returned {candidate.returned[0]!r}"[:300]
     return failure
 
