@@ -48,8 +48,12 @@ PLACES = (
     "temple", "vineyard", "warehouse", "workshop", "zoo", "bank", "circus", "dairy", "embassy", "ferry", "foundry",
     "inn", "market", "mine", "monastery", "office", "palace", "post office", "prison",
 )  # fmt: skip
-_NAMES = tuple("Ann Bob Cleo Dan Eva Finn Gus Hana Ida Jon Kim Leo Mia Ned Ola".split())
-_WORDS = tuple("red fig oak sun map tin sea owl ink jam elm box cup ash rye".split())
+_NAMES = (
+    "Ann", "Bob", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ida", "Jon", "Kim", "Leo", "Mia", "Ned", "Ola",
+)  # fmt: skip
+_WORDS = (
+    "red", "fig", "oak", "sun", "map", "tin", "sea", "owl", "ink", "jam", "elm", "box", "cup", "ash", "rye",
+)  # fmt: skip
 
 
 def _name(r: Random) -> Arguments:
