@@ -10,8 +10,10 @@ import pytest
 from strop.config.load import load_recipe
 from strop.core.checks import Case, CasesCheck, EditCheck, RustCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
-from strop.core.rollout import Rollout, SamplingParams
+from strop.core.play import Done
+from strop.core.rollout import Completion, Rollout, SamplingParams
 from strop.core.task import Task
+from strop.core.verdict import Outcome, Verdict
 from strop.environments.kinds import find_environment, framed, played_by
 from strop.policies.loading import EMBEDDED, load_model, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
@@ -149,6 +151,13 @@ def test_rust(verifier: "OpenVerifier") -> None:
     found = played(verifier, policy, task=task)
     assert "assert_eq!(super::f(3), 9);" in policy.prompts[1]
     assert found.verdict is not None and found.verdict.passed
+
+
+def test_a_fault_of_ours_is_no_feedback() -> None:
+    environment: Any = framed(find_environment("feedback"), "chat")(TASK)
+    environment.step(Completion(token_ids=[], logprobs=[], text="x", finish_reason="eos"))
+    after = environment.result(None, Verdict(outcome=Outcome.ERROR, detail="the jail broke"))
+    assert after == Done("the jail broke", "infra")
 
 
 def test_options_are_checked() -> None:

@@ -54,6 +54,8 @@ class Feedback:
 
     def result(self, effect: Verify, verdict: Verdict) -> Next:
         """What failed is said, if another turn is left."""
+        if not verdict.scored:
+            return Done(verdict.detail, "infra")
         if verdict.passed or not self.left:
             return Done(self.answer)
         what = clipped(failures(self.public, verdict), self.chars) + "\n" if self.tell else ""
