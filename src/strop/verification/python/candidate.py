@@ -126,7 +126,7 @@ class Functions(StandIns):
         except Unencodable as error:
             return {"i": call["i"], "u": str(error)}
         except BaseException as error:
-            return {"i": call["i"], "x": _describe(error)}
+            return {"i": call["i"], "x": _describe(error), "l": _line(error)}
 
 
 class _GivenEncoder(ValueEncoder):
@@ -144,6 +144,16 @@ class _GivenEncoder(ValueEncoder):
             self.out += tagged(tag, self.of.given.number_of(value))
         else:
             super().further(value, why)
+
+
+def _line(error: BaseException) -> int:
+    """The answer's line that raised it; 0 where it is not known."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<answer>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def _describe(error: BaseException) -> list[str]:

@@ -124,6 +124,10 @@ class Candidate(CandidateClient):
         self.unencodable = ""
         """What did not cross, or another reason why the running statement cannot pass."""
         self.stand_ins: dict[tuple[str, int], Any] = {}
+        self.line: Any = 0
+        """Where the answer raised its last exception."""
+        self.returned: list[Any] = []
+        """The last call's result, if it had one."""
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -141,6 +145,7 @@ class Candidate(CandidateClient):
             raise CandidateGone(self.gone)
         self.calls += 1
         number = self.calls
+        self.returned = []
         try:
             mutable = any(isinstance(a, MUTABLE) for a in args)
             call = {"i": number, "a": [self.encode(a) for a in args], "m": mutable}
@@ -165,14 +170,15 @@ class Candidate(CandidateClient):
         if "x" in reply:
             if ends and described(reply["x"])[0] == "StopIteration":
                 raise StopIteration
-            self.raised = _exception(reply["x"])
+            self.raised, self.line = _exception(reply["x"]), reply.get("l")
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
         if "m" in reply and self.takes_changes:
             copy_changes(args, decoded(reply["m"], self.decode))
             self.changed = True
-        return self.decode(value)
+        self.returned = [self.decode(value)]
+        return self.returned[0]
 
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
@@ -233,6 +239,11 @@ def copy_changes(args: tuple[Any, ...], after: list[Any]) -> None:
         raise Malformed("changed arguments of another call")
     for old, new in zip(args, after, strict=True):
         overwrite(old, new)
+
+
+def at_line(text: str, line: object) -> str:
+    """The description of an exception with the answer's line that raised it, where a candidate names one."""
+    return f"{text}, line {line}" if type(line) is int and 0 < line < 1_000_000 else text
 
 
 def described(description: Any) -> list[str]:
