@@ -8,7 +8,7 @@ from pathlib import Path
 from strop.core.errors import UserError
 from strop.core.registry import Registry
 from strop.core.task import Split, Task
-from strop.tasks import builtin, edit_tasks, places, splits, stdio_problems
+from strop.tasks import builtin, edit_tasks, places, splits, stdio_problems, toy_repositories
 from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
 from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail
@@ -25,7 +25,7 @@ NAMED: dict[str, Callable[[], list[Task]]] = {
 
 GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     "tasks",
-    {"stdio-problems": stdio_problems.load},
+    {"stdio-problems": stdio_problems.load, "toy-repositories": toy_repositories.load},
     reserved={*NAMED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
 )
 """Sources that are a name, alone or followed by a colon and what is asked for; other packages add to them."""

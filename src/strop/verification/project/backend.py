@@ -19,7 +19,7 @@ from strop.verification.project.runs import (
     ending,
     with_room,
 )
-from strop.verification.project.snapshot import Files, digest_of
+from strop.core.snapshots import Files, digest_of
 from strop.verification.settings import Settings
 
 LANGUAGES = ("python", "rust")

@@ -28,7 +28,8 @@ from strop.verification.project.control_tests import ControlTests, controls_besi
 from strop.verification.project.layout import refusal
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
-from strop.verification.project.snapshot import Files, load_snapshot
+from strop.core.snapshots import Files
+from strop.verification.project.snapshot import load_snapshot
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
