@@ -69,7 +69,9 @@ def unpack(source: Path | bytes) -> Files:
                 total += info.size
                 stream = tar.extractfile(info)
                 if stream is None or total > MAX_BYTES or len(files) >= MAX_FILES:
-                    raise VerificationError(f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+                    raise VerificationError(
+                        f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
+                    )
                 files[safe_name(info.name)] = stream.read()
     except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
         raise VerificationError(f"snapshot {name} cannot be read: {error}") from None
