@@ -20,6 +20,8 @@ _SHORT = struct.pack("ll", 0, 20_000)
 """A struct timeval of 20 ms."""
 _MUTABLE = (list, dict, set)
 _NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
+_RETURNED = 200
+"""Characters of a result that are kept for the message of a failed test."""
 GONE = "gone"
 """Why a conversation ended when the candidate's process did."""
 
@@ -98,6 +100,10 @@ class Candidate(CandidateClient):
         channel.detach()
         self.calls = 0
         self.unencodable = ""
+        self.line: Any = 0
+        """Where the answer raised its last exception."""
+        self.returned = ""
+        """The last call's result as Python writes it, cut; "" where there is none."""
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -112,6 +118,7 @@ class Candidate(CandidateClient):
         if self.gone:
             raise CandidateGone(self.gone)
         self.calls += 1
+        self.returned = ""
         try:
             mutable = any(isinstance(a, _MUTABLE) for a in args)
             call = {"i": self.calls, "a": [encode(a) for a in args], "m": mutable}
@@ -137,14 +144,17 @@ class Candidate(CandidateClient):
             self.unencodable = f"result: {why[:200]}"
             raise Unencodable(self.unencodable)
         if "x" in reply:
-            self.raised = _exception(reply["x"])
+            self.raised, self.line = _exception(reply["x"]), reply.get("l")
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
         if "m" in reply and self.takes_changes:
             copy_changes(args, decoded(reply["m"], decode))
             self.changed = True
-        return decode(value)
+        result = decode(value)
+        with suppress(ValueError, RecursionError):  # an integer of too many digits, a list in a list in a list
+            self.returned = repr(result)[:_RETURNED]
+        return result
 
 
 def failure_of_tests(error: BaseException) -> str:
@@ -173,6 +183,11 @@ def copy_changes(args: tuple[Any, ...], after: list[Any]) -> None:
         elif (type(old) is dict and type(new) is dict) or (type(old) is set and type(new) is set):
             old.clear()
             old.update(new)
+
+
+def at_line(text: str, line: object) -> str:
+    """The description of an exception with the answer's line that raised it, where a candidate names one."""
+    return f"{text}, line {line}" if type(line) is int and 0 < line < 1_000_000 else text
 
 
 def described(description: Any) -> list[str]:
