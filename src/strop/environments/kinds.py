@@ -27,6 +27,7 @@ from strop.core.registry import Registry
 from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.single_turn import SingleTurn
+from strop.environments.workspace import Workspace
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
 from strop.tasks.templates import Prompt
@@ -35,7 +36,7 @@ Kind = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
 task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
 
-ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn})
+ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn, "workspace": Workspace})
 """Every kind by its name as tasks.environment.type."""
 
 

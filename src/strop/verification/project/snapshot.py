@@ -69,7 +69,9 @@ def unpack(source: Path | bytes) -> Files:
                 total += info.size
                 stream = tar.extractfile(info)
                 if stream is None or total > MAX_BYTES or len(files) >= MAX_FILES:
-                    raise VerificationError(f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+                    raise VerificationError(
+                        f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
+                    )
                 files[safe_name(info.name)] = stream.read()
     except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
         raise VerificationError(f"snapshot {name} cannot be read: {error}") from None
@@ -144,6 +146,11 @@ def _skipped(name: str, package: bool) -> bool:
     if name in _KEPT or (package and name in _OF_PYTHON):
         return False
     return any(fnmatch.fnmatch(name, pattern) for pattern in _SKIPPED)
+
+
+def is_made(path: str) -> bool:
+    """Whether a path is no source by its name: hidden, a cache, an environment, a build's output."""
+    return any(_skipped(part, False) for part in path.split("/"))
 
 
 def _skipped_by_name(path: str) -> bool:
