@@ -16,10 +16,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from strop.core.rollout import Message
+from strop.core.rollout import Completion, Message
+from strop.core.text import without_thinking
 from strop.environments.toolbox import ToolSpec
 
 Tools = Mapping[str, ToolSpec]
+MOST_CALLS = 8
+"""Calls of one completion."""
 
 
 class ToolCall(NamedTuple):
@@ -232,6 +235,15 @@ def _function(value: Any) -> ToolCall:
     if not isinstance(given, dict):
         raise CallFault(f"the arguments of {value['name']!r:.40} are no object; name them")
     return ToolCall(value["name"], given)
+
+
+def calls_of(completion: Completion, form: CallForm, tools: Tools) -> list[ToolCall]:
+    """The calls in a completion, its thoughts left out. Raises CallFault."""
+    whole = completion.finish_reason != "length"
+    found = form.read(without_thinking(completion.text), tools, whole=whole)
+    if len(found) > MOST_CALLS:
+        raise CallFault(f"nothing was done: {len(found)} calls in one message; write at most {MOST_CALLS}")
+    return found
 
 
 FormName = Literal["tags", "hermes", "openai"]

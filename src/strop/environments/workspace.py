@@ -1,7 +1,7 @@
 """Environment `workspace`: tools in a folder with the task's files; how the files were changed is the answer.
 
 A completion that calls nothing, or can't be read, is told so and costs its turn. When the turns are used up, or
-`finish` was called, what the folder holds is judged (`task_tree`): in a fresh jail, on the pristine files, with their tests.
+`finish` was called, what the folder holds is judged (`task_tree`): in a fresh jail, on the pristine files and tests.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,11 @@ from random import Random
 from strop.core.play import Do, Done, Next, Opening, Say, Services
 from strop.core.rollout import Completion, Message
 from strop.core.task import Task
-from strop.core.text import without_thinking
-from strop.environments.calls import CALL_FORMS, CallFault, FormName
+from strop.environments.calls import CALL_FORMS, CallFault, FormName, calls_of
 from strop.environments.demonstration import demonstrated
 from strop.environments.repository_tools import RepositoryTools, listing
 from strop.environments.task_tree import answer_in, tree_of
 from strop.environments.toolbox import UseTool, clipped, toolbox_named, tools_of
-
-MOST_CALLS = 8  # of one completion
 
 
 class Workspace:
@@ -51,16 +48,10 @@ class Workspace:
     def step(self, completion: Completion) -> Next:
         """The first call is begun, or it is said why there is none."""
         self.left, self.said = self.left - 1, []
-        whole = completion.finish_reason != "length"
         try:
-            calls = self.form.read(without_thinking(completion.text), self.tools, whole=whole)
+            self.waiting = [UseTool(self.box, *call) for call in calls_of(completion, self.form, self.tools)]
         except CallFault as fault:
             return self._next([str(fault)])
-        if len(calls) > MOST_CALLS:
-            return self._next(
-                [f"nothing was done: {len(calls)} calls in one message; write at most {MOST_CALLS}"]
-            )
-        self.waiting = [UseTool(self.box, *call) for call in calls]
         return Do(self.waiting.pop(0))
 
     def result(self, effect: UseTool, said: str) -> Next:
