@@ -1,7 +1,7 @@
 """Repositories with one bug as tasks: the source `toy-repositories[:COUNT[@SEED]]`.
 
-The snapshot is in the task, as a data URI, and holds the right files; the check's `files` have the wrong one. Split: by a
-hash of the function that is wrong, words and all, so that it never is on both sides.
+The snapshot is in the task, as a data URI, and holds the right files; the check's `files` have the wrong one. Split: by
+a hash of the function that is wrong, words and all, so that it never is on both sides.
 """
 
 import re
@@ -192,7 +192,9 @@ def _tests(
             name = f"test_{function.name}" + (f"_{number}" if numbered else "")
             (failing if case.why else passing).append(name)
             parts.append(f"def {name}():\n{_body(function, case)}")
-    imports = "".join(f"from {name} import {', '.join(sorted(found))}\n" for name, found in sorted(names.items()))
+    imports = "".join(
+        f"from {name} import {', '.join(sorted(found))}\n" for name, found in sorted(names.items())
+    )
     return _TestFile("\n\n".join([imports, *parts]), failing, passing)
 
 

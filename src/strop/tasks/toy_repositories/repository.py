@@ -97,7 +97,9 @@ class Repository:
         return call
 
 
-def drawn_repository(r: Random, wanted: FunctionTemplate, templates: Sequence[FunctionTemplate]) -> Repository:
+def drawn_repository(
+    r: Random, wanted: FunctionTemplate, templates: Sequence[FunctionTemplate]
+) -> Repository:
     """A repository of 3 to 6 files of source in which the wanted template is one function among others."""
     domain = r.choice(DOMAINS)
     names = r.sample(_CONSTANTS, 3)
@@ -112,9 +114,7 @@ def drawn_repository(r: Random, wanted: FunctionTemplate, templates: Sequence[Fu
         parts, chosen = chosen[:size], chosen[size:]
         about = f"{name.capitalize()} of the {domain.name}."
         modules.append(ToyModule(name, about, tuple(Function(template, words) for template in parts)))
-    return Repository(
-        domain, r.choice(_FOLDERS), r.choice(domain.packages), constants, tuple(modules)
-    )
+    return Repository(domain, r.choice(_FOLDERS), r.choice(domain.packages), constants, tuple(modules))
 
 
 def _words(r: Random, domain: Domain, constants: dict[str, int]) -> Words:
