@@ -5,7 +5,7 @@ import sys
 
 from strop.core.play import Ran, Services
 from strop.core.task import Task
-from strop.core.verdict import Verdict
+from strop.environments.failures import failures
 from strop.environments.task_tree import Tree, answer_in, project_of, tree_of
 from strop.environments.toolbox import Toolbox, installed, tool
 from strop.tasks.public import public_task
@@ -115,7 +115,8 @@ class RepositoryTools(Toolbox):
         """Runs the tests that you may see."""
         if project_of(self.task) is None:
             task = public_task(self.task)
-            return _told(self.services.verify(task, answer_in(self.task, self.before, self.folder)).result())
+            verdict = self.services.verify(task, answer_in(self.task, self.before, self.folder)).result()
+            return failures(task, verdict) or f"{len(verdict.tests)} passed"
         return self._cargo() if self.task.language == "rust" else self._pytest()
 
     def _pytest(self) -> str:
@@ -169,11 +170,3 @@ def _shown(ran: Ran) -> str:
     ended = [f"[{ran.expired} limit]"] if ran.expired else [f"[status {ran.status}]"] if ran.status else []
     said = "\n".join(filter(None, (ran.output.strip("\n"), ran.errors.strip("\n"), *ended)))
     return said or "[no output]"
-
-
-def _told(verdict: Verdict) -> str:
-    """What failed of the public tests."""
-    failed = [f"{test.id}: {test.message}" for test in verdict.tests if test.outcome != "passed"]
-    if verdict.passed:
-        return f"{len(verdict.tests)} passed"
-    return "\n".join(failed or [verdict.detail or verdict.outcome.value])

@@ -338,8 +338,15 @@ def installed() -> Installed:
         pass
     own = {
         "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
-        "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "PYTEST_ADDOPTS": "-p no:cacheprovider", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "CARGO_INCREMENTAL": "0", "CARGO_TERM_COLOR": "never", "CARGO_NET_OFFLINE": "true",
-        "CARGO_PROFILE_TEST_DEBUG": "0", "RUST_BACKTRACE": "0", "TZ": "UTC", "GIT_CONFIG_NOSYSTEM": "1",
-    }  # fmt: skip
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTEST_ADDOPTS": "-p no:cacheprovider",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "CARGO_INCREMENTAL": "0",
+        "CARGO_TERM_COLOR": "never",
+        "CARGO_NET_OFFLINE": "true",
+        "CARGO_PROFILE_TEST_DEBUG": "0",
+        "RUST_BACKTRACE": "0",
+        "TZ": "UTC",
+    }
     return Installed(tuple(dict.fromkeys(read)), {**own, **more})

@@ -73,6 +73,11 @@ class Dispatcher:
             open_folder=self.open_folder,
         )
 
+    def control(self) -> "Dispatcher | None":
+        """What its environment is held against at equal sampled tokens (`environments.kinds.Played.control`)."""
+        found = getattr(self.environment, "control", None)
+        return self.like(self.policy, found) if found else None
+
     def check_prompts(self, tasks: Sequence[Task]) -> None:
         """Raises UserError for the first task whose prompt is longer than the limit, before anything is sampled."""
         check_prompts(tasks, self.environment, self.policy.tokenizer, self.limits.prompt)

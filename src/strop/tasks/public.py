@@ -24,13 +24,14 @@ def public_task(task: Task) -> Task:
 
 
 def _cut(task: Task) -> Task:
-    asked = task.metadata.get("public_tests")
+    asked: Any = task.metadata.get("public_tests")
     if (project := task.check.maybe(ProjectCheck)) is not None:
         if asked is None:
             return task
         _refuse_others(task, asked, [*project.failing, *project.passing])
         kept = {
-            name: [test for test in getattr(project, name) if test in asked] for name in ("failing", "passing")
+            name: [test for test in getattr(project, name) if test in asked]
+            for name in ("failing", "passing")
         }
         return task.model_copy(update={"check": project.model_copy(update=kept)})
     tests = task.check.single_tests()

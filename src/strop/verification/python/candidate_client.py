@@ -20,8 +20,6 @@ _SHORT = struct.pack("ll", 0, 20_000)
 """A struct timeval of 20 ms."""
 _MUTABLE = (list, dict, set)
 _NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
-_RETURNED = 200
-"""Characters of a result that are kept for the message of a failed test."""
 GONE = "gone"
 """Why a conversation ended when the candidate's process did."""
 
@@ -102,8 +100,8 @@ class Candidate(CandidateClient):
         self.unencodable = ""
         self.line: Any = 0
         """Where the answer raised its last exception."""
-        self.returned = ""
-        """The last call's result as Python writes it, cut; "" where there is none."""
+        self.returned: list[Any] = []
+        """The last call's result, if it had one."""
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -118,7 +116,7 @@ class Candidate(CandidateClient):
         if self.gone:
             raise CandidateGone(self.gone)
         self.calls += 1
-        self.returned = ""
+        self.returned = []
         try:
             mutable = any(isinstance(a, _MUTABLE) for a in args)
             call = {"i": self.calls, "a": [encode(a) for a in args], "m": mutable}
@@ -151,10 +149,8 @@ class Candidate(CandidateClient):
         if "m" in reply and self.takes_changes:
             copy_changes(args, decoded(reply["m"], decode))
             self.changed = True
-        result = decode(value)
-        with suppress(ValueError, RecursionError):  # an integer of too many digits, a list in a list in a list
-            self.returned = repr(result)[:_RETURNED]
-        return result
+        self.returned = [decode(value)]
+        return self.returned[0]
 
 
 def failure_of_tests(error: BaseException) -> str:

@@ -119,7 +119,7 @@ def _run_statements(
         if began - flushed > _HELD_BACK:
             candidate.idle()
             flushed = began
-        candidate.unencodable, candidate.returned, failure = "", "", ""
+        candidate.unencodable, candidate.returned, failure = "", [], ""
         try:
             exec(compiled, namespace)
         except CandidateGone:
@@ -146,9 +146,13 @@ def _failure(error: BaseException, candidate: Candidate) -> str:
         return candidate.unencodable or str(error)
     if error is candidate.raised:
         return at_line(f"{type(error).__name__}: {error}"[:280], candidate.line)
+    failure = failure_of_tests(error)
     if isinstance(error, AssertionError) and candidate.returned:
-        return f"{failure_of_tests(error)}: the last call returned {candidate.returned}"
-    return failure_of_tests(error)
+        with contextlib.suppress(
+            ValueError, RecursionError
+        ):  # an integer of too many digits, a very deep list
+            return f"{failure}: the last call returned {candidate.returned[0]!r}"[:300]
+    return failure
 
 
 _HELD_BACK = 0.02
