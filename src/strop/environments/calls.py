@@ -104,7 +104,8 @@ class TagCalls:
                 f"<{tool.name}> takes {tool.usage()}, not {len(given)} arguments; inside text write \\@@ for @@"
             )
         plain = (re.sub(rf"\\(\\*@@)|<\\(\\*/{re.escape(tool.name)}>)", _unescape, one) for one in given)
-        return ToolCall(tool.name, dict(zip(tool.arguments, plain, strict=False)))
+        named = zip(tool.arguments, plain, strict=False)
+        return ToolCall(tool.name, {name: tool.of_text(name, text) for name, text in named})
 
     def _escaped(self, name: str, value: Any) -> str:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -14,6 +14,7 @@ A tool's schema comes from its annotations and its docstring: the first line, an
 """
 
 import inspect
+import json
 import re
 import sys
 import threading
@@ -112,6 +113,16 @@ class ToolSpec:
             cause = known.get(kind, f"{where}: {first['msg'].lower()}, not {first['input']!r:.40}")
             raise ValueError(f"{self.name}: {cause}; it takes {self.usage()}") from None
         return {name: getattr(model, name) for name in self.arguments}
+
+    def of_text(self, name: str, text: str) -> Any:
+        """An argument that was written as text: itself where it may be text, else the JSON that it is."""
+        taken = self.model.model_fields[name].annotation
+        if str in (taken, *typing.get_args(taken)):
+            return text
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text  # which is no such value, as is said then
 
     def usage(self) -> str:
         """`path, start=1`, or "nothing"."""
