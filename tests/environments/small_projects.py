@@ -7,7 +7,19 @@ from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.task import Task
 from strop.verification.project import pack
 
-RIGHT = '"""A cart."""\n\nfrom shop.money import cents\n\n\ndef total(prices, count=1):\n    """Sum of the prices."""\n    return cents(sum(prices)) * count\n\n\ndef dearest(prices):\n    return max(prices)\n'
+RIGHT = '''"""A cart."""
+
+from shop.money import cents
+
+
+def total(prices, count=1):
+    """Sum of the prices."""
+    return cents(sum(prices)) * count
+
+
+def dearest(prices):
+    return max(prices)
+'''
 WRONG = RIGHT.replace("max(prices)", "min(prices)")
 MONEY = "def cents(value):\n    return round(value * 100)\n"
 FILES = {

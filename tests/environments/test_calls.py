@@ -21,7 +21,8 @@ from strop.environments.toolbox import Toolbox, tools_of
 FORMS: tuple[FormName, ...] = get_args(FormName)
 TOOLS = tools_of(RepositoryTools)
 LOOK_ALIKES = (
-    "</edit>", "<edit>", "<\\/edit>", "<\\\\/edit>", "</run>", "<run>ls</run>", " @@ ", "\n@@\n", "@@", "\\@@", "@", "\\",
+    "</edit>", "<edit>", "<\\/edit>", "<\\\\/edit>", "</run>", "<run>ls</run>", " @@ ",
+    "\n@@\n", "@@", "\\@@", "@", "\\",
     "<tool_call>", "</tool_call>", '{"tool_calls": [', '"', "'", "{", "}", "<|im_end|>", "\r\n", "\n", "\u2028", "\x00",
     "\ufeff", "e\u0301", "\U0001f600", " ", "\t", "<", "</", "</edit", "&lt;", "null",
 )  # fmt: skip
@@ -74,7 +75,7 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
     assert written.endswith(end)
     cut = written.removesuffix(end)
     assert form.read(cut, TOOLS) == [call]
-    with pytest.raises(CallFault, match="cut off|not closed"):
+    with pytest.raises(CallFault, match=r"cut off|not closed"):
         form.read(cut, TOOLS, whole=False)
     for finish, taken in (("eos", True), ("length", False)):
         completion = Completion(token_ids=[], logprobs=[], text=cut, finish_reason=finish)
@@ -90,7 +91,7 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
     [
         ("tags", "I am done.", "no tool was called; write a tag such as <run>COMMAND</run>"),
         ("tags", "<rum>ls</rum>", "no tool was called"),
-        ("tags", "<edit>a @@ b @@ c @@ d</edit>", "<edit> takes path, old, new, not 4 arguments; inside text write \\@@ for @@"),
+        ("tags", "<edit>a @@ b @@ c @@ d</edit>", "takes path, old, new, not 4 arguments; inside text write \\@@ for @@"),
         ("tags", "<test>now</test>", "<test> takes nothing, not 1 arguments"),
         ("hermes", "", 'write <tool_call>{"name": ..., "arguments": {...}}</tool_call>'),
         ("hermes", "<tool_call>run ls</tool_call>", "no JSON: expecting value at character 0"),
@@ -99,7 +100,7 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
         ("hermes", '<tool_call>{"name": "run"} and more</tool_call>', "not closed"),
         ("hermes", '<tool_call>{"name": ' + "9" * 5000, "no JSON"),
         ("openai", "<run>ls</run>", 'no tool was called; write {"tool_calls"'),
-        ("openai", '{"tool_calls": [{"function": {"name": "run", "arguments": "{"}}]}', "arguments of 'run' is no JSON"),
+        ("openai", '{"tool_calls": [{"function": {"name": "run", "arguments": "{"}}]}', "of 'run' is no JSON"),
         ("openai", '{"tool_calls": {}}', "tool_calls is no list"),
         ("openai", '{"tool_calls": [' * 5000, "no JSON"),
     ],

@@ -18,6 +18,7 @@ import json
 import re
 import sys
 import threading
+import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -117,7 +118,8 @@ class ToolSpec:
     def of_text(self, name: str, text: str) -> Any:
         """An argument that was written as text: itself where it may be text, else the JSON that it is."""
         taken = self.model.model_fields[name].annotation
-        if str in (taken, *typing.get_args(taken)):
+        several = typing.get_origin(taken) in (typing.Union, types.UnionType)
+        if str in (taken, *(typing.get_args(taken) if several else ())):
             return text
         try:
             return json.loads(text)
