@@ -91,7 +91,7 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
     [
         ("tags", "I am done.", "no tool was called; write a tag such as <run>COMMAND</run>"),
         ("tags", "<rum>ls</rum>", "no tool was called"),
-        ("tags", "<edit>a @@ b @@ c @@ d</edit>", "takes path, old, new, not 4 arguments; inside text write \\@@ for @@"),
+        ("tags", "<edit>a @@ b @@ c @@ d</edit>", "path, old, new, not 4 arguments; inside text write \\@@ for @@"),
         ("tags", "<test>now</test>", "<test> takes nothing, not 1 arguments"),
         ("hermes", "", 'write <tool_call>{"name": ..., "arguments": {...}}</tool_call>'),
         ("hermes", "<tool_call>run ls</tool_call>", "no JSON: expecting value at character 0"),

@@ -14,7 +14,7 @@ from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import UserError
 from strop.core.play import JailedFolder
 from strop.core.task import Task
-from strop.edits import FORMATS, EditError
+from strop.edits import FORMATS, EditError, edit_in
 from strop.edits.paths import check_path
 from strop.tasks.edit_tasks import ENDINGS
 from strop.tasks.public import public_task
@@ -23,6 +23,8 @@ from strop.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_sn
 
 Tree = Mapping[str, bytes]
 """Relative path to content."""
+_NOT_THOUGHT = "There is no <think> in front of this edit.\n\n"
+"""Goes in front of an edit with `</think>` in it, so that nothing is taken for the end of a thought."""
 _NO_FILES = ("label", "patch")
 """Answers that no folder holds, unless they are edits."""
 
@@ -78,9 +80,10 @@ def edit_from(task: Task, before: Tree, after: Tree) -> str:
         elif (text := _text(after[path])) is not None:
             new[path] = text
     try:
-        return FORMATS[edit.format].render(old, new)
+        answer = FORMATS[edit.format].render(old, new)
     except EditError:
         return ""
+    return answer if edit_in(answer) == answer else _NOT_THOUGHT + answer
 
 
 def _counts(task: Task, edit: EditCheck, path: str, before: Tree) -> bool:

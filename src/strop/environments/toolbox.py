@@ -176,7 +176,7 @@ class Toolbox:
         except TimeoutError:
             said = f"{name} took more than {most:g} seconds and was given up"
         except (ValueError, FileNotFoundError) as error:
-            said = str(error) or type(error).__name__
+            return clipped(str(error) or type(error).__name__)
         if not isinstance(said, str):
             raise TypeError(f"the tool {name} returned {said!r:.40}, not text{place_of(getattr(self, name))}")
         return clipped(said, self._caps.lines, self._caps.width)
