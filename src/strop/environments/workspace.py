@@ -6,6 +6,9 @@ A completion that calls nothing, or can't be read, is told so and costs its turn
 
 from collections.abc import Iterator
 from random import Random
+from typing import Annotated
+
+from pydantic import Field
 
 from strop.core.play import Do, Done, Next, Opening, Say, Services
 from strop.core.rollout import Completion, Message
@@ -23,7 +26,8 @@ class Workspace:
     control = "single-turn"
 
     def __init__(
-        self, task: Task, opening: Opening, read: object, *, tools: str = "", calls: FormName = "tags", turns: int = 8
+        self, task: Task, opening: Opening, read: object, *, tools: str = "", calls: FormName = "tags",
+        turns: Annotated[int, Field(ge=1)] = 8,
     ) -> None:  # fmt: skip
         self.task, self.opening, self.form, self.left = task, opening, CALL_FORMS[calls], turns
         self.kind = toolbox_named(tools, "tasks.environment.tools") if tools else RepositoryTools
