@@ -29,6 +29,7 @@ from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.feedback import Feedback
 from strop.environments.single_turn import SingleTurn
+from strop.environments.toolbox import Toolbox, toolbox_of
 from strop.environments.workspace import Workspace
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
@@ -64,6 +65,8 @@ def _named(name: str, place: str) -> Any:
 
 
 def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Kind:
+    if inspect.isclass(kind) and issubclass(kind, Toolbox):
+        kind, given = Workspace, {"tools": toolbox_of(kind, place), **given}
     if not callable(kind):
         raise UserError(f"{place}: {kind!r:.60} is no environment; give a name, a class or file.py:Class")
     name, where = getattr(kind, "__name__", type(kind).__name__), place_of(getattr(kind, "__init__", kind))

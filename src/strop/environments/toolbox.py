@@ -226,11 +226,11 @@ def _tools_of(kind: Any) -> Mapping[str, ToolSpec]:
     return {name: _spec(name, getattr(kind, name)) for name in order}
 
 
-def toolbox_named(text: str, place: str) -> type[Toolbox]:
-    """The class that `file.py:Class` names. Raises UserError with a remedy, `place` in front."""
-    kind = load_named(text, place)
+def toolbox_of(asked: str | type[Toolbox], place: str) -> type[Toolbox]:
+    """A class of tools, or that which `file.py:Class` names. Raises UserError with a remedy, `place` in front."""
+    kind = load_named(asked, place) if isinstance(asked, str) else asked
     if not (inspect.isclass(kind) and issubclass(kind, Toolbox)):
-        raise UserError(f"{place}: {text!r} is no class of tools; derive it from strop.Toolbox")
+        raise UserError(f"{place}: {asked!r} is no class of tools; derive it from strop.Toolbox")
     tools_of(kind)
     return kind
 

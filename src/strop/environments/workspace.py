@@ -17,7 +17,7 @@ from strop.environments.calls import CALL_FORMS, CallFault, FormName, calls_of
 from strop.environments.demonstration import demonstrated
 from strop.environments.repository_tools import RepositoryTools, listing
 from strop.environments.task_tree import answer_in, tree_of
-from strop.environments.toolbox import UseTool, clipped, toolbox_named, tools_of
+from strop.environments.toolbox import Toolbox, UseTool, clipped, toolbox_of, tools_of
 
 
 class Workspace:
@@ -26,11 +26,11 @@ class Workspace:
     control = "single-turn"
 
     def __init__(
-        self, task: Task, opening: Opening, read: object, *, tools: str = "", calls: FormName = "tags",
+        self, task: Task, opening: Opening, read: object, *, tools: str | type[Toolbox] = "", calls: FormName = "tags",
         turns: Annotated[int, Field(ge=1)] = 8,
     ) -> None:  # fmt: skip
         self.task, self.opening, self.form, self.left = task, opening, CALL_FORMS[calls], turns
-        self.kind = toolbox_named(tools, "tasks.environment.tools") if tools else RepositoryTools
+        self.kind = toolbox_of(tools, "tasks.environment.tools") if tools else RepositoryTools
         self.tools = tools_of(self.kind)
         self.waiting: list[UseTool] = []
         self.said: list[str] = []
