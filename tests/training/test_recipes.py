@@ -31,6 +31,8 @@ def made_small(recipe: Path, bugs: Path) -> list[str]:
         words += [f"tasks.source={bugs}"]
     elif settings.tasks.source.endswith(".jsonl"):
         words += ["tasks.source=python-functions"]
+    if settings.tasks.environment.type == "workspace":
+        words += ["tasks.environment.turns=2"]
     if settings.stages:
         assert len(settings.stages) == 2
         words += ["stages=[{until: 1, sampling: {max_tokens: 4}}, {until: 2, grpo: {tasks_per_step: 4}}]"]

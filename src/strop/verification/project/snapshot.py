@@ -148,6 +148,11 @@ def _skipped(name: str, package: bool) -> bool:
     return any(fnmatch.fnmatch(name, pattern) for pattern in _SKIPPED)
 
 
+def is_made(path: str) -> bool:
+    """Whether a path is no source by its name: hidden, a cache, an environment, a build's output."""
+    return any(_skipped(part, False) for part in path.split("/"))
+
+
 def _skipped_by_name(path: str) -> bool:
     return any(part.startswith(".") and part not in _KEPT for part in path.split("/"))
 
