@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from strop.core.rollout import Rollout as Rollout
     from strop.core.task import Task as Task
     from strop.core.verdict import Verdict as Verdict
+    from strop.environments.toolbox import Toolbox as Toolbox
+    from strop.environments.toolbox import tool as tool
     from strop.policies.open import open_policy as open_policy
     from strop.policies.scripted import ScriptedPolicy as ScriptedPolicy
     from strop.reports.call_log import logging_to as logging_to
@@ -49,6 +51,7 @@ _LATER = {
     "strop.core.rollout": ("Completion", "Message", "Rollout"),
     "strop.core.task": ("Task",),
     "strop.core.verdict": ("Verdict",),
+    "strop.environments.toolbox": ("Toolbox", "tool"),
     "strop.policies.open": ("open_policy",),
     "strop.policies.scripted": ("ScriptedPolicy",),
     "strop.reports.call_log": ("logging_to",),

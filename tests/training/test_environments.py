@@ -71,6 +71,57 @@ def test_tools_in_a_folder_that_lasts(recipe_words: Callable[..., list[str]], tm
         assert rollout["answer"] == "Write your answer to answer.py." * 2
 
 
+CALLS = """
+from strop.environments.workspace import Workspace
+
+class Calls(Workspace):
+    def step(self, completion):
+        text = "<explain>sorted</explain>" if self.left > 1 else "<save>def f():\\n    return 1\\n1/0</save>"
+        return super().step(completion.model_copy(update={"text": text}))
+"""
+
+
+@pytest.mark.train(16)
+def test_tools_of_ones_own(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
+    """The model's own text never calls: once that is said to it, once a subclass says what it would have said."""
+    own = f"tools: '{EXAMPLES}/own_tools.py:Desk', turns: 2"
+    words = recipe_words("run", tasks__style="chat")
+    for rollout in trained(words, tmp_path, f"tasks.environment={{type: workspace, {own}}}"):
+        assert len(rollout["turns"]) == 2 and rollout["answer"].endswith("    ...\n")
+        assert "events" not in rollout["turns"][0] or not rollout["turns"][0]["events"]
+    (tmp_path / "calls.py").write_text(CALLS)
+    shutil.rmtree(tmp_path / "run")
+    for rollout in trained(
+        words, tmp_path, f"tasks.environment={{type: '{tmp_path}/calls.py:Calls', {own}}}"
+    ):
+        first, second = (turn["events"] for turn in rollout["turns"])
+        assert first[0]["result"].startswith("Return a new list containing all items")
+        assert (
+            second[0]["asked"].startswith("save(code='def f()") and "ZeroDivisionError" in second[0]["result"]
+        )
+        assert rollout["answer"] == "def f():\n    return 1\n1/0"
+
+
+@pytest.mark.train(8)
+def test_tools_of_the_calling_process(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
+    import strop as package
+
+    class Desk(package.Toolbox):
+        def save(self, code: str) -> str:
+            """Writes the solution."""
+            self.folder.put({"solution.py": code})
+            return "saved"
+
+    words = [*recipe_words("run", tasks__style="chat"), "optim.steps=2", "grpo.refill=false"]
+    recipe = package.recipe(*words, "evaluation.before=false", "evaluation.after=false")
+    tasks = package.load_tasks("python-functions", limit=8)
+    package.train(recipe, tasks=tasks, environment=Desk, say=print)
+    found = rollouts(tmp_path / "run")
+    assert all(
+        "<save>CODE</save>  Writes the solution." in r["prompt"] and len(r["turns"]) == 8 for r in found
+    )
+
+
 @pytest.mark.train(8)
 def test_lookups_side_by_side(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
     found = trained(

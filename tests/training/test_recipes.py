@@ -35,6 +35,8 @@ def made_small(recipe: Path, bugs: Path) -> list[str]:
         words += ["grpo.minibatches=2"]
     if settings.sft.demos:
         words += ["sft.demos=null"]
+    if settings.tasks.environment.type == "workspace":
+        words += ["tasks.environment.turns=2"]
     if settings.stages:
         assert len(settings.stages) == 2
         words += ["stages=[{until: 1, sampling: {max_tokens: 4}}, {until: 2, grpo: {tasks_per_step: 4}}]"]

@@ -1,6 +1,7 @@
 # ruff: noqa: E501
 """Projects judged by their own tests: honest and broken edits, hostile ones, snapshots, what is left behind."""
 
+import base64
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,11 +10,14 @@ import pytest
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError, VerificationError
+from strop.core.snapshots import DATA, data_uri
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
+from strop.tasks import load_tasks
 from strop.verification.project import ProjectToolchain, pack, unpack
 from strop.verification.project.layout import is_protected
+from strop.verification.project.snapshot import MAX_FILE_BYTES
 from strop.verification.python.codec import message
 from strop.verification.settings import Settings
 
@@ -251,6 +255,48 @@ def test_another_or_no_snapshot_is_an_error(
     with pytest.raises(VerificationError, match="leaves the project"):
         escape = ProjectCheck(project=snapshot[0], digest=snapshot[1], files={"../x.py": ""}, failing=SPANS)
         toolchain.judge([(Task(statement="s", check=escape), "")])
+
+
+def test_a_snapshot_may_be_in_the_task(
+    snapshot: tuple[str, str], toolchain: ProjectToolchain, judge: Callable[..., Verdict], tmp_path: Path
+) -> None:
+    files = unpack(Path(snapshot[0]))
+    check = ProjectCheck(project=data_uri(files), digest=snapshot[1], failing=SPANS, passing=REST)
+    inside = Task(statement="s", check=check)
+    jsonl = tmp_path / "tasks.jsonl"
+    jsonl.write_text(inside.model_dump_json() + "\n")
+    (read,) = load_tasks(f"strop:{jsonl}", held_out_fraction=0)
+    assert read.check == check
+    for source in (GOOD, BAD):
+        edited = check.model_copy(update={"files": {"src/calc/sums.py": source}})
+        (verdict,) = toolchain.judge([(read.model_copy(update={"check": edited}), "")])
+        assert verdict.passed == (source == GOOD)
+        assert [t.outcome for t in verdict.tests] == [t.outcome for t in judge(source).tests]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (lambda text: text[:-40], "cannot be read|no base64"),
+        (lambda text: "@" + text, "no base64"),
+        (lambda text: base64.b64encode(b"nothing").decode(), "cannot be read"),
+        (lambda text: data_uri({"a.py": b""}).removeprefix(DATA), "is another one"),
+        (lambda text: data_uri({"../a.py": b""}).removeprefix(DATA), "cannot be read"),
+        (
+            lambda text: data_uri({f"{n}.txt": bytes(MAX_FILE_BYTES) for n in range(13)}).removeprefix(DATA),
+            "holds more than",
+        ),
+    ],
+    ids=["cut", "no base64", "no archive", "another", "outside", "too much"],
+)
+def test_a_bad_snapshot_in_the_task_is_an_error(
+    snapshot: tuple[str, str], toolchain: ProjectToolchain, body: Callable[[str], str], why: str
+) -> None:
+    right = data_uri(unpack(Path(snapshot[0]))).removeprefix(DATA)
+    check = ProjectCheck(project=DATA + body(right), digest=snapshot[1], failing=SPANS)
+    with pytest.raises(VerificationError, match=why) as caught:
+        toolchain.judge([(Task(statement="s", check=check), "")])
+    assert len(str(caught.value)) < 300
 
 
 def test_packing_is_deterministic_and_leaves_out_what_is_no_source(tmp_path: Path) -> None:

@@ -107,10 +107,10 @@ def _tested(
 ) -> "Iterator[Task]":  # fmt: skip
     """Tasks that the project's tests judge. Its snapshot is written after the last one."""
     from strop.core import files
+    from strop.core.snapshots import archive as packed
     from strop.curation.implement.archive import stem
     from strop.curation.implement.build import tasks
     from strop.curation.implement.project import SnapshotPlace, judged, project_files
-    from strop.verification.project.snapshot import archive as packed
 
     origin = stem(Path(source).resolve())
     found = _shown(project_files(project, origin, tally, making.max_file_chars), tally, progress)

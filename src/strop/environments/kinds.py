@@ -29,6 +29,8 @@ from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.feedback import Feedback
 from strop.environments.single_turn import SingleTurn
+from strop.environments.toolbox import Toolbox, toolbox_of
+from strop.environments.workspace import Workspace
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
@@ -37,7 +39,9 @@ Kind = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
 task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
 
-ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn, "feedback": Feedback})
+ENVIRONMENTS: Registry[Kind] = Registry(
+    "environments", {"single-turn": SingleTurn, "feedback": Feedback, "workspace": Workspace}
+)
 """Every kind by its name as tasks.environment.type."""
 
 
@@ -61,6 +65,8 @@ def _named(name: str, place: str) -> Any:
 
 
 def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Kind:
+    if inspect.isclass(kind) and issubclass(kind, Toolbox):
+        kind, given = Workspace, {"tools": toolbox_of(kind, place), **given}
     if not callable(kind):
         raise UserError(f"{place}: {kind!r:.60} is no environment; give a name, a class or file.py:Class")
     name, where = getattr(kind, "__name__", type(kind).__name__), place_of(getattr(kind, "__init__", kind))

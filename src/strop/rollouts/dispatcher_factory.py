@@ -9,6 +9,7 @@ from strop.core.errors import UserError
 from strop.core.play import STOPS, PlayLimits, StopAction, StopReason
 from strop.core.protocols import Environment, Policy, Verifier
 from strop.core.task import Task
+from strop.environments.toolbox import installed
 from strop.rollouts.dispatcher import Dispatcher
 from strop.sandbox import Folder, Limits, open_box
 
@@ -41,7 +42,9 @@ def dispatcher_of(
         order=recipe.play.order,
         open_one=open_one,
         open_folder=lambda: Folder(
-            open_one, limits=_limits(recipe.play.folder), read=recipe.play.folder.read
+            open_one,
+            limits=_limits(recipe.play.folder),
+            read=[*installed().read, *recipe.play.folder.read],
         ),
     )
 

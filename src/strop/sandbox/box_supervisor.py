@@ -23,7 +23,7 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from strop.sandbox import confine, kernel, namespaces, tree, workdir
+from strop.sandbox import confine, kernel, landlock, namespaces, tree, workdir
 from strop.sandbox.limits import Limits
 from strop.sandbox.program_start import NoProgram, ProgramStart
 
@@ -200,9 +200,20 @@ class BoxSupervisor:
                 for name in job["names"]:
                     workdir.remove(self.work, name)
             case _:
-                os.chdir(self.work)
-                workdir.clear(self.work)
+                self._renew()
         return []
+
+    def _renew(self) -> None:
+        """Another work directory in the place of the old one: nothing of it lasts, its own attributes included."""
+        os.chdir("/")
+        if self.settings.namespaces:
+            kernel.unmount(self.work)
+            self.size = Limits().dir_bytes
+            namespaces.mount_work(self.work, _options(Limits(), self.settings.uid))
+        else:
+            workdir.renew(self.work, self.settings.uid)
+        landlock.forget()  # its rules name the old one
+        os.chdir(self.work)
 
     def _asked(self, error: OSError) -> bool:
         """Whether names or sizes that were asked for led to it."""

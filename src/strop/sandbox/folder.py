@@ -47,7 +47,7 @@ class Folder:
         self._thread: ThreadPoolExecutor | None = (
             None  # one; the box lives as long as the thread that started it
         )
-        self._stack = ExitStack()
+        self._stack, self._inside = ExitStack(), ExitStack()
         self._box: Box | None = None
         self._work: Work | None = None
         self._ended = ""
@@ -116,6 +116,24 @@ class Folder:
         """
         self._call(lambda work: work.remove(names))
 
+    def empty(self) -> bool:
+        """Gives it a new, empty directory for another user; whether that worked. Nothing else lasts in it: programs
+        end with their whole tree. Where it did not, close it.
+
+        Not for a folder in use: no other call may be under way.
+        """
+
+        def begin_anew(_: Work) -> None:
+            self._work = None
+            self._inside.close()
+
+        try:
+            if self._work is not None:
+                self._call(begin_anew)
+        except SandboxError:
+            return False
+        return not self._ended
+
     def close(self) -> None:
         """Ends what runs and removes everything. Safe to call twice, from any thread; other calls then raise
         SandboxError, also those under way.
@@ -167,8 +185,8 @@ class Folder:
             raise SandboxError(self._ended)
         try:
             if self._work is None:
-                self._box = self._stack.enter_context(self._open())
-                self._work = self._stack.enter_context(self._box.work(read=self._read))
+                self._box = self._box or self._stack.enter_context(self._open())
+                self._work = self._inside.enter_context(self._box.work(read=self._read))
             return action(self._work)
         except (NotStarted, ValueError, FileNotFoundError):
             raise
@@ -181,4 +199,5 @@ class Folder:
             if self._box is not None:
                 self._box.close()
         finally:
+            self._inside.close()
             self._stack.close()

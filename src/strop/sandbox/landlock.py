@@ -48,6 +48,9 @@ def restricting(read: tuple[str, ...], write: tuple[str, ...]) -> kernel.Call:
     return kernel.lean_syscall, (_RESTRICT, ruleset(read, write), 0)
 
 
+_made: list[int] = []
+
+
 @cache
 def ruleset(read: tuple[str, ...], write: tuple[str, ...]) -> int:
     """The kernel's descriptor of these rules, kept open for the process's life: children restrict themselves with it.
@@ -65,7 +68,15 @@ def ruleset(read: tuple[str, ...], write: tuple[str, ...]) -> int:
         _grant(rules, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
     for path in write:
         _grant(rules, path, handled & ~_IOCTL_DEV)
+    _made.append(rules)
     return rules
+
+
+def forget() -> None:
+    """Closes the descriptors of `ruleset`, after another directory took the place of one that rules name."""
+    ruleset.cache_clear()
+    while _made:
+        os.close(_made.pop())
 
 
 def _handled(version: int) -> int:

@@ -54,12 +54,17 @@ def enclose(read: Iterable[str], *, work: str, work_options: str, processes: boo
         _bind(fd, new + path, _NOSUID)
     if work:
         os.makedirs(new + work)
-        kernel.mount("strop", new + work, "tmpfs", _NOSUID | _NODEV, work_options)
+        mount_work(new + work, work_options)
     _show_processes(new + "/proc", own=processes)
     for name, descriptor in STREAMS.items():
         os.symlink(f"/proc/self/fd{descriptor}", f"{new}/dev/{name}")
     kernel.pivot_root(new)
     kernel.mount("none", "/", "", _REMOUNT_BIND | _RDONLY | _NOSUID | _NODEV, "")
+
+
+def mount_work(path: str, options: str) -> None:
+    """Mounts an empty tmpfs, for programs to write in."""
+    kernel.mount("strop", path, "tmpfs", _NOSUID | _NODEV, options)
 
 
 def _show_processes(target: str, *, own: bool) -> None:

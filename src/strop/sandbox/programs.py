@@ -7,7 +7,8 @@ failure. SandboxError is ours.
 import os
 import queue
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -40,6 +41,8 @@ class Programs:
         self._places = threading.Semaphore(AT_ONCE)
         self._free: queue.SimpleQueue[Box] = queue.SimpleQueue()
         self._boxes: list[Box] = []
+        self._idle: list[Folder] = []
+        """Folders of plays that are over, emptied."""
         self._closed = False
         self._folders, self._counting = 0, threading.Condition()
 
@@ -61,18 +64,33 @@ class Programs:
             if not self._counting.wait_for(lambda: self._folders < MOST_FOLDERS, CLOSING_SECONDS):
                 raise UserError(f"more than {MOST_FOLDERS} plays hold a folder; lower play.at_once")
             self._folders += 1
-        return PlayFolder(self._open_folder(), self._places, self._gone)
+            warm = self._idle.pop() if self._idle else None
+        return PlayFolder(warm or self._open_folder(), self._places, self._gone)
 
-    def _gone(self) -> None:
-        with self._counting:
-            self._folders -= 1
-            self._counting.notify()
+    def _gone(self, folder: Folder, broken: bool) -> None:
+        """A play gave its folder back. One that was emptied is another play's, in the jail that is there already."""
+        kept = False
+        try:
+            if not broken and not self._closed and folder.empty():
+                with self._counting:
+                    if kept := not self._closed:
+                        self._idle.append(folder)
+            if not kept:
+                folder.close()
+        finally:
+            with self._counting:
+                self._folders -= 1
+                self._counting.notify()
 
     def close(self) -> None:
-        """Ends every jail but those of folders, and programs that still run with it."""
-        self._closed = True
+        """Ends every jail but those of folders in use, and programs that still run with it."""
+        with self._counting:
+            self._closed = True
+            idle, self._idle = self._idle, []
         for box in list(self._boxes):
             box.close()
+        for folder in idle:
+            folder.close()
 
     def _box(self) -> Box:
         try:
@@ -87,34 +105,40 @@ class Programs:
 
 
 class PlayFolder:
-    """See `core.play.Folder`."""
+    """See `core.play.JailedFolder`. The play's until it is closed: no later call reaches the folder behind it."""
 
-    def __init__(self, inner: Folder, places: threading.Semaphore, gone: Callable[[], None]) -> None:
+    def __init__(
+        self, inner: Folder, places: threading.Semaphore, gone: Callable[[Folder, bool], None]
+    ) -> None:
         self._inner, self._places, self._gone = inner, places, gone
+        self._lock, self._calls, self._closed = threading.Lock(), 0, False
 
     def close(self) -> None:
         """Ends what runs in it, and removes it. Safe to call twice."""
-        gone, self._gone = self._gone, _nothing
-        try:
-            self._inner.close()
-        finally:
-            gone()
+        with self._lock:
+            first, self._closed, calling = not self._closed, True, bool(self._calls)
+        if first:
+            self._gone(self._inner, calling)
 
     def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
-        """See `core.play.Folder`."""
-        self._inner.put(files, executable=executable)
+        """See `core.play.JailedFolder`."""
+        with self._open() as inner:
+            inner.put(files, executable=executable)
 
     def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
-        """See `core.play.Folder`."""
-        return self._inner.read(name, limit=limit)
+        """See `core.play.JailedFolder`."""
+        with self._open() as inner:
+            return inner.read(name, limit=limit)
 
     def files(self) -> dict[str, int]:
-        """See `core.play.Folder`."""
-        return {name: info.size for name, info in self._inner.files().items()}
+        """See `core.play.JailedFolder`."""
+        with self._open() as inner:
+            return {name: info.size for name, info in inner.files().items()}
 
     def remove(self, names: Collection[str]) -> None:
-        """See `core.play.Folder`."""
-        self._inner.remove(names)
+        """See `core.play.JailedFolder`."""
+        with self._open() as inner:
+            inner.remove(names)
 
     def run(
         self,
@@ -125,10 +149,10 @@ class PlayFolder:
         memory_bytes: int = 1 << 30,
         environment: Mapping[str, str] | None = None,
     ) -> Ran:
-        """See `core.play.Folder`."""
+        """See `core.play.JailedFolder`."""
         program = Run(tuple(argv), stdin=stdin, seconds=seconds, memory_bytes=memory_bytes)
-        with self._places:
-            return _ran(partial(self._inner.run, environment=environment), program, self._inner.limits)
+        with self._places, self._open() as inner:
+            return _ran(partial(inner.run, environment=environment), program, inner.limits)
 
     def play(self, program: Run) -> Ran:
         """Puts a program's files, and runs it."""
@@ -136,12 +160,21 @@ class PlayFolder:
             self.put(program.files)
         except (NotStarted, ValueError) as error:
             return _not_started(error)
-        with self._places:
-            return _ran(self._inner.run, program, self._inner.limits)
+        with self._places, self._open() as inner:
+            return _ran(inner.run, program, inner.limits)
 
-
-def _nothing() -> None:
-    """It is counted once."""
+    @contextmanager
+    def _open(self) -> Iterator[Folder]:
+        """For one call. Raises SandboxError after `close`."""
+        with self._lock:
+            if self._closed:
+                raise SandboxError("the folder was closed")
+            self._calls += 1
+        try:
+            yield self._inner
+        finally:
+            with self._lock:
+                self._calls -= 1
 
 
 def _ran(run: Callable[..., CommandResult], program: Run, bounds: Limits) -> Ran:

@@ -1,6 +1,7 @@
 """The work directory as the box supervisor handles it: with hostile leftovers in it, no link followed out of it."""
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -65,6 +66,25 @@ def clear(top: str) -> None:
             _remove(fd, name)
     finally:
         os.close(fd)
+
+
+def renew(top: str, owner: int) -> None:
+    """Puts an empty directory of user `owner` (0 = this one) in the place of a directory of any depth.
+
+    A mount point stays what it is: mode and extended attributes are set back.
+    """
+    clear(top)
+    try:
+        os.rmdir(top)
+        os.mkdir(top, stat.S_IRWXU)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        os.chmod(top, stat.S_IRWXU)
+        for name in os.listxattr(top):
+            os.removexattr(top, name)
+    if owner:
+        os.chown(top, owner, owner)
 
 
 def listing(top: str) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class ProjectCheck(CheckBase):
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "project"}
     kind: Literal["project"] = "project"
     project: str
-    """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`."""
+    """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`, or a data URI that holds one."""
     digest: str
     """Content hash of the snapshot's files; with another one the verdict is *error*."""
     files: dict[str, str] = Field(default_factory=dict)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from strop.core.errors import VerificationError
+from strop.core.snapshots import Files, digest_of
 from strop.sandbox.limits import Limits
 from strop.verification.project.process import TestsProcess, warm_up
 from strop.verification.project.runs import (
@@ -19,7 +20,6 @@ from strop.verification.project.runs import (
     ending,
     with_room,
 )
-from strop.verification.project.snapshot import Files, digest_of
 from strop.verification.settings import Settings
 
 LANGUAGES = ("python", "rust")

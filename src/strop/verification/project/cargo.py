@@ -15,11 +15,11 @@ from typing import Any
 from strop.code.rust.items import attributes
 from strop.code.trees import parse, text_of, walk
 from strop.core.errors import VerificationError
+from strop.core.snapshots import Files
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox import Box, CommandResult, Limits, Work, open_box
 from strop.verification.command.steps import failure
 from strop.verification.project.runs import EVERYTHING, ProjectRun, RunRequest, as_bytes, ending
-from strop.verification.project.snapshot import Files
 from strop.verification.rust.compiler import COMPILE, Compiler
 from strop.verification.rust.diagnostics import steady
 from strop.verification.rust.installation import find_installation

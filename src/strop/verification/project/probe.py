@@ -20,6 +20,7 @@ from typing import Self, TypeVar
 
 from strop.core.errors import UserError, VerificationError, WorkerDied
 from strop.core.ids import rng
+from strop.core.snapshots import Files, digest_of
 from strop.core.verdict import Outcome, TestResult
 from strop.verification.project import snapshot
 from strop.verification.project.backend import LANGUAGES, Backend, PytestBackend, open_backend
@@ -52,7 +53,7 @@ class Project:
     """
 
     def __init__(
-        self, files: snapshot.Files, language: str, settings: Settings, *, workers: int, test_seconds: float
+        self, files: Files, language: str, settings: Settings, *, workers: int, test_seconds: float
     ) -> None:
         if language not in LANGUAGES:
             raise UserError(f"projects in {language!r} have no runner; choose python or rust")
@@ -81,7 +82,7 @@ class Project:
     @property
     def digest(self) -> str:
         """Content hash of the project's files."""
-        return snapshot.digest_of(self.files)
+        return digest_of(self.files)
 
     def sources(self) -> list[str]:
         """Files of source that an edit may change: no tests, no configuration."""

@@ -9,11 +9,11 @@ from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from strop.core.snapshots import Files
 from strop.verification.project.backend import Backend
 from strop.verification.project.library import is_library
 from strop.verification.project.pins import FilePins, PinnedValue, Place, Values
 from strop.verification.project.runs import RunRequest
-from strop.verification.project.snapshot import Files
 
 _MOST_CHARS = 600_000
 _KEPT = 32

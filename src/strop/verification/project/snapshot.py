@@ -1,17 +1,14 @@
-"""A project as one file: a .tar.gz of its text and data files, the same bytes for the same files.
+"""A project as one file, or as a data URI in the task: a .tar.gz of its text and data files.
 
-The digest is a hash of paths and contents, not of the archive. A snapshot holds regular files only, without modes and
-times. Reading one never writes to disk.
+A snapshot holds regular files only, without modes and times. Reading one never writes to disk.
 """
 
 import fnmatch
-import gzip
-import hashlib
 import io
 import os
 import tarfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +17,7 @@ from strop.config.git import GitError
 from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError, VerificationError
 from strop.core.files import atomic
+from strop.core.snapshots import DATA, Files, archive, archive_in, digest_of
 from strop.sandbox.work import safe_name
 
 MAX_BYTES = 48 * 2**20
@@ -40,19 +38,6 @@ _OF_PYTHON = ("build", "dist", "target", "env")
 _MARKS = ("PKG-INFO", "setup.py", "pyproject.toml", "Cargo.toml")
 """What stands at the top of a project."""
 
-Files = dict[str, bytes]
-"""Relative path, with "/", to content."""
-
-
-def digest_of(files: Mapping[str, bytes]) -> str:
-    """Content hash of a project: 32 hex digits of the SHA-256 of every path and content, in order of paths."""
-    total = hashlib.sha256()
-    for path in sorted(files):
-        name = path.encode("utf-8", "surrogateescape")
-        total.update(b"%d:%s%d:" % (len(name), name, len(files[path])))
-        total.update(hashlib.sha256(files[path]).digest())
-    return total.hexdigest()[:32]
-
 
 def pack(folder: Path, out: Path) -> str:
     """Writes the snapshot of a folder (or of an sdist) to `out`, whole or not at all; returns its digest.
@@ -67,36 +52,29 @@ def pack(folder: Path, out: Path) -> str:
     return digest_of(files)
 
 
-def archive(files: Mapping[str, bytes]) -> bytes:
-    """The .tar.gz of files: sorted, owned by nobody, without times."""
-    raw = io.BytesIO()
-    with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for path in sorted(files):
-            info = tarfile.TarInfo(path)
-            info.size = len(files[path])
-            tar.addfile(info, io.BytesIO(files[path]))
-    return gzip.compress(raw.getvalue(), 6, mtime=0)
-
-
-def unpack(path: Path) -> Files:
-    """The files of a snapshot, links and other special members left out.
+def unpack(source: Path | bytes) -> Files:
+    """The files of a snapshot, or of its bytes; links and other special members left out.
 
     Raises VerificationError when it cannot be read, leaves its folder or holds too much.
     """
     files: Files = {}
     total = 0
+    name = "in the task" if isinstance(source, bytes) else str(source)
     try:
-        with tarfile.open(path, "r:gz") as tar:
+        data = source if isinstance(source, bytes) else source.read_bytes()
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
             for info in tar:
                 if not info.isfile() or info.size > MAX_FILE_BYTES:
                     continue
                 total += info.size
                 stream = tar.extractfile(info)
                 if stream is None or total > MAX_BYTES or len(files) >= MAX_FILES:
-                    raise VerificationError(f"{path} holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+                    raise VerificationError(
+                        f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
+                    )
                 files[safe_name(info.name)] = stream.read()
     except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
-        raise VerificationError(f"snapshot {path} cannot be read: {error}") from None
+        raise VerificationError(f"snapshot {name} cannot be read: {error}") from None
     return files
 
 
@@ -170,6 +148,11 @@ def _skipped(name: str, package: bool) -> bool:
     return any(fnmatch.fnmatch(name, pattern) for pattern in _SKIPPED)
 
 
+def is_made(path: str) -> bool:
+    """Whether a path is no source by its name: hidden, a cache, an environment, a build's output."""
+    return any(_skipped(part, False) for part in path.split("/"))
+
+
 def _skipped_by_name(path: str) -> bool:
     return any(part.startswith(".") and part not in _KEPT for part in path.split("/"))
 
@@ -183,12 +166,15 @@ def _without_top(files: Files) -> Files:
 
 
 def load_snapshot(check: ProjectCheck) -> Files:
-    """The files of the check's  Raises VerificationError when it is missing or another one."""
-    path = locate(check.project)
-    files, digest = _loaded(str(path), path.stat().st_mtime_ns)
+    """The files of the check's project. Raises VerificationError when it is missing or another one."""
+    if check.project.startswith(DATA):
+        where, (files, digest) = "in the task", _held(check.project)
+    else:
+        path = locate(check.project)
+        where, (files, digest) = str(path), _loaded(str(path), path.stat().st_mtime_ns)
     if digest != check.digest:
         raise VerificationError(
-            f"the project's snapshot {path} is another one: its files have digest {digest}, "
+            f"the project's snapshot {where} is another one: its files have digest {digest}, "
             f"the task was made with {check.digest}"
         )
     return files
@@ -197,4 +183,10 @@ def load_snapshot(check: ProjectCheck) -> Files:
 @lru_cache(maxsize=8)
 def _loaded(path: str, changed: int) -> tuple[Files, str]:
     files = unpack(locate(path))
+    return files, digest_of(files)
+
+
+@lru_cache(maxsize=64)
+def _held(uri: str) -> tuple[Files, str]:
+    files = unpack(archive_in(uri))
     return files, digest_of(files)

@@ -18,6 +18,7 @@ from functools import cached_property, partial
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import SandboxError, VerificationError, WorkerDied
+from strop.core.snapshots import Files
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.verification.draws import drawn
@@ -28,7 +29,7 @@ from strop.verification.project.control_tests import ControlTests, controls_besi
 from strop.verification.project.layout import refusal
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
-from strop.verification.project.snapshot import Files, load_snapshot
+from strop.verification.project.snapshot import load_snapshot
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 

@@ -1,0 +1,26 @@
+"""Tools of your own: the public methods of a class. The task's file is solution.py; what it holds in the end is judged.
+
+strop train recipes/demo.yaml "tasks.environment={type: workspace, tools: 'examples/environments/own_tools.py:Desk'}"
+"""
+
+import builtins
+import inspect
+
+import strop
+
+
+class Desk(strop.Toolbox):
+    """One object is one play. `finish` comes with every toolbox."""
+
+    @strop.tool(lines=10)
+    def explain(self, name: str) -> str:
+        """Says what one of Python's own functions does."""
+        if not hasattr(builtins, name):
+            raise ValueError(f"Python has no {name}")  # is said to the policy
+        return inspect.getdoc(getattr(builtins, name)) or "nothing is known"
+
+    @strop.tool(seconds=5)
+    def save(self, code: str) -> str:
+        """Writes the solution, and runs it once in the jail."""
+        self.folder.put({"solution.py": code})
+        return self.program(["python", "solution.py"]).errors or "saved"

@@ -1,0 +1,172 @@
+"""The ready tools of the environment `workspace`: run, read, search, edit, write, test, finish."""
+
+import re
+import sys
+
+from strop.core.play import Ran, Services
+from strop.core.task import Task
+from strop.environments.failures import failures
+from strop.environments.task_tree import Tree, answer_in, project_of, tree_of
+from strop.environments.toolbox import Toolbox, installed, tool
+from strop.tasks.public import public_task
+from strop.verification.project.layout import is_protected, layout_of
+
+PAGE = 100
+"""Lines that `read` shows at once."""
+LONGEST = 1 << 20
+"""Bytes of a file that is read or edited."""
+_MOST_NAMED = 200
+"""Tests that a command line names one by one; of more it names the files."""
+
+
+class RepositoryTools(Toolbox):
+    """Tools for a folder of source files. Paths are relative to it."""
+
+    def __init__(self, task: Task, services: Services) -> None:
+        super().__init__(task, services)
+        self.before: Tree = tree_of(task)
+
+    @tool(lines=40, seconds=20)
+    def run(self, command: str) -> str:
+        """Runs a shell command in the folder.
+
+        Args:
+            command: for /bin/sh; python, pytest, cargo and git are there
+        """
+        if not command.strip():
+            raise ValueError("run: write a command")
+        return _shown(self.program(["/bin/sh", "-c", command]))
+
+    @tool(lines=PAGE + 2)
+    def read(self, path: str, start: int = 1) -> str:
+        """Shows a file, or the names in a folder.
+
+        Args:
+            path: of a file or folder
+            start: first line, from 1
+        """
+        name = _name(path)
+        if name not in (there := self.folder.files()):
+            return self._listed(name, list(there))
+        lines = self._text(name).splitlines()
+        first = max(1, start)
+        page = lines[first - 1 : first - 1 + PAGE]
+        if not page:
+            raise ValueError(f"{name} has {len(lines)} lines")
+        last = first + len(page) - 1
+        more = "" if last == len(lines) else f", read on from {last + 1}"
+        head = "" if first == 1 and not more else f"[lines {first} to {last} of {len(lines)}{more}]\n"
+        return head + "\n".join(page)
+
+    @tool(lines=40, seconds=10)
+    def search(self, pattern: str, path: str = ".") -> str:
+        """Finds lines in the files: a regular expression, or else a text.
+
+        Args:
+            pattern: of grep -E
+            path: of a file or folder
+        """
+        if not pattern.strip():
+            raise ValueError("search: write what to look for")
+        grep = ["grep", "-rnI", "--exclude-dir=.?*", "--exclude-dir=target", "--exclude-dir=__pycache__"]
+        where = ["--", _name(path) or "."]
+        ran = self.program([*grep, "-E", "-e", pattern, *where])
+        if ran.status == 2:
+            ran = self.program([*grep, "-F", "-e", pattern, *where])
+        if ran.status not in (0, 1):
+            return _shown(ran)
+        found = sorted(ran.output.splitlines(), key=lambda line: line.partition(":")[0])
+        return "\n".join(line.removeprefix("./") for line in found) or "nothing found"
+
+    @tool
+    def edit(self, path: str, old: str, new: str) -> str:
+        """Puts new text in the place of old text, which must be in the file once.
+
+        Args:
+            path: of a file
+            old: its text, as it is there
+            new: what stands there then
+        """
+        name = _name(path)
+        text = self._text(name)
+        count = text.count(old) if old else 0
+        if count != 1:
+            remedy = "copy it from the file" if not count else "take more lines with it"
+            raise ValueError(f"edit: the old text is {count} times in {name}; {remedy}")
+        self.folder.put({name: text.replace(old, new)})
+        line = text.count("\n", 0, text.index(old)) + 1
+        return f"edited {name}, line {line}{self._note(name)}"
+
+    @tool
+    def write(self, path: str, text: str) -> str:
+        """Writes a whole file.
+
+        Args:
+            path: of a file, new or not
+            text: all that it holds then
+        """
+        name = _name(path)
+        whole = text if text.endswith("\n") or not text else text + "\n"
+        self.folder.put({name: whole})
+        return f"wrote {name}, {whole.count(chr(10))} lines{self._note(name)}"
+
+    @tool(lines=40, seconds=60)
+    def test(self) -> str:
+        """Runs the tests that you may see."""
+        if project_of(self.task) is None:
+            task = public_task(self.task)
+            verdict = self.services.verify(task, answer_in(self.task, self.before, self.folder)).result()
+            return failures(task, verdict) or f"{len(verdict.tests)} passed"
+        return self._cargo() if self.task.language == "rust" else self._pytest()
+
+    def _pytest(self) -> str:
+        public = project_of(public_task(self.task))
+        names = [] if public is None else [*public.failing, *public.passing]
+        if len(names) > _MOST_NAMED:
+            names = sorted({name.partition("::")[0] for name in names})
+        roots = ":".join(root or "." for root in layout_of(self.before).roots)
+        argv = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--no-header", *names]
+        return _shown(self.program(argv, environment={"PYTHONPATH": roots}))
+
+    def _cargo(self) -> str:
+        cargo = ["cargo", "test", "--offline", "--quiet", "--lib", "--bins", "--tests"]
+        if "RUSTC" not in installed().environment:
+            return "there is no cargo on this machine"
+        return _shown(self.program(cargo))
+
+    def _text(self, name: str) -> str:
+        try:
+            return self.folder.read(name, limit=LONGEST).decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{name} is no text") from None
+        except FileNotFoundError:
+            raise ValueError(f"there is no file {name}; search or read . shows what is there") from None
+
+    def _listed(self, name: str, there: list[str]) -> str:
+        """The files below a folder, those that count."""
+        inside = [path for path in there if not name or path.startswith(f"{name}/")]
+        if not inside:
+            raise ValueError(f"there is no file {name}; read . shows what is there")
+        return listing(inside)
+
+    def _note(self, name: str) -> str:
+        kept = project_of(self.task) is not None and is_protected(name, self.task.language)
+        return "; it belongs to the tests, so that does not count" if kept else ""
+
+
+def listing(paths: list[str]) -> str:
+    """Files by name, hidden ones and caches left out."""
+    return "\n".join(sorted(path for path in paths if not re.search(r"(^|/)(\.|__pycache__/|target/)", path)))
+
+
+def _name(path: str) -> str:
+    """The path as the folder takes it; "" for the folder itself."""
+    name = path.strip().removeprefix("./").rstrip("/")
+    return "" if name == "." else name
+
+
+def _shown(ran: Ran) -> str:
+    """What a program said, and how it ended where that is no success."""
+    ended = [f"[{ran.expired} limit]"] if ran.expired else [f"[status {ran.status}]"] if ran.status else []
+    said = "\n".join(filter(None, (ran.output.strip("\n"), ran.errors.strip("\n"), *ended)))
+    return said or "[no output]"

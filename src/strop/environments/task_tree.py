@@ -1,0 +1,147 @@
+"""A task as a folder of files, and what was done to the folder as an answer.
+
+1. Tests that judge and are not public (`strop.tasks.public`) are not in the folder: of the files with tests that must
+   come to pass all with a hidden one, of the others those without a public one. Rust's unit tests stand in the source.
+2. The answer says how text files differ. Tests, their settings (`is_protected`), modules in the place of installed
+   ones, caches, builds, hidden and binary files are no part of it: what was done to them is undone when it is judged.
+3. An edit of a project can't take away a file that its task does not name; one of a single file is about that alone.
+4. A task that asks for code, not for an edit, is one file, and the answer is its text.
+"""
+
+from collections.abc import Mapping
+
+from strop.core.checks import EditCheck, ProjectCheck
+from strop.core.errors import UserError
+from strop.core.play import JailedFolder
+from strop.core.task import Task
+from strop.edits import FORMATS, EditError, edit_in
+from strop.edits.paths import check_path
+from strop.tasks.edit_tasks import ENDINGS
+from strop.tasks.public import public_task
+from strop.verification.project.layout import is_protected, layout_of, shadows
+from strop.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_snapshot
+
+Tree = Mapping[str, bytes]
+"""Relative path to content."""
+_NOT_THOUGHT = "There is no <think> in front of this edit.\n\n"
+"""Goes in front of an edit with `</think>` in it, so that nothing is taken for the end of a thought."""
+_NO_FILES = ("label", "patch")
+"""Answers that no folder holds, unless they are edits."""
+
+
+def project_of(task: Task) -> ProjectCheck | None:
+    """The project's tests by which an edit is judged; None for other tasks."""
+    return task.edit.judge.maybe(ProjectCheck) if task.edit and task.edit.judge else None
+
+
+def solution_of(task: Task) -> str:
+    """The file that a task without an edit asks for."""
+    return f"solution.{ENDINGS.get(task.language, task.language)}"
+
+
+def tree_of(task: Task) -> dict[str, bytes]:
+    """What the folder holds at first. Raises UserError for a task that is none of files, VerificationError where its
+    project is missing.
+    """
+    edit, project = task.edit, project_of(task)
+    if edit is None:
+        if task.check.answer in _NO_FILES or task.check.rewards_alone:
+            raise UserError(
+                f"task {task.id} has no files: its answer is a {task.check.answer}; play it in one turn"
+            )
+        return {solution_of(task): _begun(task).encode()}
+    if project is None:
+        return _encoded(edit.files)
+    tree = {**load_snapshot(project), **_encoded(project.files), **_encoded(edit.files)}
+    gone = {path for path in project.removed if path not in edit.files} | _hidden(task, project, tree)
+    return {path: data for path, data in tree.items() if path not in gone}
+
+
+def answer_in(task: Task, before: Tree, folder: JailedFolder) -> str:
+    """The answer that a folder holds, whose files were `before` at first. Raises ValueError, SandboxError."""
+    after: dict[str, bytes] = {}
+    for path, size in folder.files().items():
+        if path in before or (size <= MAX_FILE_BYTES and not is_made(path)):
+            after[path] = folder.read(path, limit=MAX_FILE_BYTES)
+    return edit_from(task, before, after)
+
+
+def edit_from(task: Task, before: Tree, after: Tree) -> str:
+    """The answer that makes `after` of `before`, both by path; "" where nothing that counts has changed."""
+    if (edit := task.edit) is None:
+        return after.get(solution_of(task), b"").decode(errors="replace")
+    old = dict(edit.files)
+    new = dict(old)
+    for path in sorted(before.keys() | after.keys()):
+        if before.get(path) == after.get(path) or not _counts(task, edit, path, before):
+            continue
+        if path not in after:
+            new.pop(path, None)
+        elif (text := _text(after[path])) is not None:
+            new[path] = text
+    try:
+        answer = FORMATS[edit.format].render(old, new)
+    except EditError:
+        return ""
+    return answer if edit_in(answer) == answer else _NOT_THOUGHT + answer
+
+
+def _counts(task: Task, edit: EditCheck, path: str, before: Tree) -> bool:
+    """Whether a change of this file is part of the answer."""
+    try:
+        check_path(path)
+    except EditError:
+        return False
+    if project_of(task) is None:
+        return path == edit.path if edit.judge else path in edit.files
+    if is_protected(path, task.language):
+        return False
+    if path in before:
+        return True
+    layout = layout_of(before)
+    taken = task.language == "python" and shadows(path, layout.own, layout.roots)
+    return not taken and not is_made(path) and path not in _hidden(task, project_of(task), {path: b""})
+
+
+def _hidden(task: Task, project: ProjectCheck | None, tree: Tree) -> set[str]:
+    """Files of the tree with tests that judge and are not public."""
+    public = project_of(public_task(task))
+    if project is None or public is None:
+        return set()
+    shown = {*public.failing, *public.passing}
+    files = {name: _file(name, task.language) for name in (*project.failing, *project.passing)}
+    failing = {files[name] for name in project.failing if name not in shown}
+    others = {files[name] for name in project.passing if name not in shown} - {files[name] for name in shown}
+    return (failing | others) & tree.keys()
+
+
+def _file(test: str, language: str) -> str:
+    """Where a test stands: its id says that for pytest, and for Rust's integration tests."""
+    first = test.partition("::")[0]
+    return f"tests/{first}.rs" if language == "rust" else first
+
+
+def _begun(task: Task) -> str:
+    """The file's text at first: the broken program, or the signature with an empty body."""
+    broken = task.metadata.get("broken")
+    if isinstance(broken, str) and broken.strip():
+        return broken if broken.endswith("\n") else broken + "\n"
+    if not task.signature:
+        return ""
+    return (
+        f"{task.signature} {{\n    todo!()\n}}\n"
+        if task.language == "rust"
+        else f"{task.signature}\n    ...\n"
+    )
+
+
+def _encoded(files: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode("utf-8", "surrogatepass") for path, text in files.items()}
+
+
+def _text(data: bytes) -> str | None:
+    """None for a binary file."""
+    try:
+        return None if b"\0" in data else data.decode()
+    except UnicodeDecodeError:
+        return None

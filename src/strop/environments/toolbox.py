@@ -1,0 +1,365 @@
+"""`Toolbox`: a class whose public methods are the tools of a play, and `@tool`, which bounds one of them.
+
+    class Notes(strop.Toolbox):
+        @strop.tool(lines=20)
+        def look(self, path: str = "notes.txt") -> str:
+            \"\"\"Shows a file.
+
+            Args:
+                path: relative to the folder
+            \"\"\"
+            return self.folder.read(path).decode()
+
+A tool's schema comes from its annotations and its docstring: the first line, and what stands under `Args:`.
+"""
+
+import inspect
+import json
+import re
+import sys
+import threading
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from strop.core.errors import UserError, VerificationError
+from strop.core.play import JailedFolder, Ran, Services
+from strop.core.task import Task
+from strop.core.user_code import load_named, place_of
+from strop.verification.rust.installation import find_installation
+
+LINES, WIDTH, SECONDS = 50, 200, 10.0
+"""Caps of a tool that says nothing else."""
+MEMORY_BYTES = 4 << 30
+PATIENCE = 60.0
+"""Least seconds of wall time before a tool is given up: other plays' programs may hold the cores."""
+T = TypeVar("T")
+M = TypeVar("M", bound=Callable[..., str])
+
+
+@dataclass(frozen=True)
+class ToolCaps:
+    """Bounds of one tool.
+
+    lines, width  lines of what it says, and characters of each; the middle is left out, and how much of it is said
+    seconds       CPU time of each program that it starts; three times as much wall time
+    """
+
+    lines: int = LINES
+    width: int = WIDTH
+    seconds: float = SECONDS
+
+
+@overload
+def tool(method: M, /) -> M: ...
+@overload
+def tool(*, lines: int = ..., width: int = ..., seconds: float = ...) -> Callable[[M], M]: ...
+def tool(method: Any = None, /, *, lines: int = LINES, width: int = WIDTH, seconds: float = SECONDS) -> Any:
+    """Marks a method of a `Toolbox` as a tool and bounds it; see `ToolCaps`. Raises ValueError for an empty bound."""
+    if lines < 1 or width < 1 or seconds <= 0:
+        raise ValueError(f"a tool needs room and time, not lines={lines}, width={width}, seconds={seconds}")
+
+    def mark(function: Any) -> Any:
+        function.tool_caps = ToolCaps(lines, width, seconds)
+        return function
+
+    return mark if method is None else mark(method)
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as the policy is told of it."""
+
+    name: str
+    says: str
+    """First line of the docstring."""
+    model: type[BaseModel]
+    """Of its arguments."""
+    caps: ToolCaps
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names, in the method's order."""
+        return tuple(self.model.model_fields)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names of those without a default."""
+        return tuple(name for name, field in self.model.model_fields.items() if field.is_required())
+
+    def schema(self) -> dict[str, Any]:
+        """As a function in OpenAI's list of tools."""
+        parameters = _untitled(self.model.model_json_schema())
+        function = {"name": self.name, "description": self.says, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments in their types. Raises ValueError, one line that says how to call it."""
+        try:
+            model = self.model.model_validate(dict(given))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where, kind = ".".join(map(str, first["loc"])), first["type"]
+            known = {
+                "missing": f"{where} is missing",
+                "extra_forbidden": f"there is no argument {where!r:.40}",
+            }
+            cause = known.get(kind, f"{where}: {first['msg'].lower()}, not {first['input']!r:.40}")
+            raise ValueError(f"{self.name}: {cause}; it takes {self.usage()}") from None
+        return {name: getattr(model, name) for name in self.arguments}
+
+    def of_text(self, name: str, text: str) -> Any:
+        """An argument that was written as text: itself where it may be text, else the JSON that it is."""
+        taken = self.model.model_fields[name].annotation
+        several = typing.get_origin(taken) in (typing.Union, types.UnionType)
+        if str in (taken, *(typing.get_args(taken) if several else ())):
+            return text
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text  # which is no such value, as is said then
+
+    def usage(self) -> str:
+        """`path, start=1`, or "nothing"."""
+        shown = (
+            name if field.is_required() else f"{name}={field.default!r}"
+            for name, field in self.model.model_fields.items()
+        )
+        return ", ".join(shown) or "nothing"
+
+
+class Toolbox:
+    """The tools of one play: every public method of a subclass. They are called one at a time, in threads.
+
+    A tool returns text for the policy. What it says by ValueError or FileNotFoundError is text, too; SandboxError ends
+    the play as "infra", and any other exception is a mistake in the tool, which ends the run.
+    """
+
+    def __init__(self, task: Task, services: Services) -> None:
+        self.task, self.services = task, services
+        self.finished = False
+        """Whether the policy has said that the answer stands."""
+        self._busy: Future[str] | None = None
+        self._caps = ToolCaps()
+
+    @property
+    def folder(self) -> JailedFolder:
+        """The play's own folder, in which the task's files are."""
+        return self.services.folder
+
+    @tool
+    def finish(self) -> str:
+        """Ends the work: the files are the answer as they are now."""
+        self.finished = True
+        return "finished"
+
+    def use(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Calls a tool. What is wrong with the call is said in one line, as the tool's answer."""
+        known = tools_of(type(self))
+        if name not in known:
+            return f"there is no tool {name!r:.40}; there are {', '.join(known)}"
+        if self._busy is not None and not self._busy.done():
+            return "the tool that took too long is still at work; finish"
+        self._caps = known[name].caps
+        most = max(PATIENCE, 6 * self._caps.seconds)
+        try:
+            given = known[name].checked(arguments)
+            self._busy = _begun(lambda: getattr(self, name)(**given))
+            said = self._busy.result(timeout=most)
+        except TimeoutError:
+            said = f"{name} took more than {most:g} seconds and was given up"
+        except (ValueError, FileNotFoundError) as error:
+            return clipped(str(error) or type(error).__name__)
+        if not isinstance(said, str):
+            raise TypeError(f"the tool {name} returned {said!r:.40}, not text{place_of(getattr(self, name))}")
+        return clipped(said, self._caps.lines, self._caps.width)
+
+    def program(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Ran:
+        """Runs a program in the folder, with Python, pytest and cargo at hand; its output is `steady`."""
+        surroundings = {**installed().environment, **(environment or {})}
+        ran = self.folder.run(
+            argv, seconds=self._caps.seconds, memory_bytes=MEMORY_BYTES, environment=surroundings
+        )
+        return Ran(ran.status, steady(ran.output), steady(ran.errors), ran.expired, ran.seconds)
+
+
+@dataclass(frozen=True)
+class UseTool:
+    """An effect: a tool that the policy called. Its result is the text that is said to it."""
+
+    toolbox: Toolbox
+    name: str
+    arguments: Mapping[str, Any]
+
+    def start(self, services: Services) -> "Future[str]":
+        """See `Effect`."""
+        return services.call(lambda: self.toolbox.use(self.name, self.arguments))
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
+
+
+def tools_of(kind: type[Toolbox]) -> Mapping[str, ToolSpec]:
+    """The tools of a class by name, `finish` last. Raises UserError for a method that can be none."""
+    key: Any = kind
+    found: Mapping[str, ToolSpec] = _tools_of(key)
+    return found
+
+
+@cache
+def _tools_of(kind: Any) -> Mapping[str, ToolSpec]:
+    names = [
+        name
+        for owner in reversed(kind.__mro__)
+        for name, value in vars(owner).items()
+        if inspect.isfunction(value) and not name.startswith("_")
+        if hasattr(value, "tool_caps") or not hasattr(Toolbox, name)
+    ]
+    order = sorted(dict.fromkeys(names), key=lambda name: name == "finish")
+    return {name: _spec(name, getattr(kind, name)) for name in order}
+
+
+def toolbox_of(asked: str | type[Toolbox], place: str) -> type[Toolbox]:
+    """A class of tools, or that which `file.py:Class` names. Raises UserError with a remedy, `place` in front."""
+    kind = load_named(asked, place) if isinstance(asked, str) else asked
+    if not (inspect.isclass(kind) and issubclass(kind, Toolbox)):
+        raise UserError(f"{place}: {asked!r} is no class of tools; derive it from strop.Toolbox")
+    tools_of(kind)
+    return kind
+
+
+def _spec(name: str, method: Callable[..., str]) -> ToolSpec:
+    where = place_of(method)
+    first, described = _documented(inspect.getdoc(method) or "")
+    taken = list(inspect.signature(method).parameters.values())[1:]
+    if odd := [p.name for p in taken if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.POSITIONAL_ONLY)]:
+        raise UserError(f"the tool {name} takes {odd[0]!r}, which has no name for the policy{where}")
+    try:
+        hints = typing.get_type_hints(method)
+        fields: dict[str, Any] = {
+            p.name: (
+                hints.get(p.name, str),
+                Field(... if p.default is p.empty else p.default, description=described.get(p.name)),
+            )
+            for p in taken
+        }
+        config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, arbitrary_types_allowed=False)
+        model = create_model(name, __config__=config, **fields)
+        spec = ToolSpec(name, first or name, model, getattr(method, "tool_caps", ToolCaps()))
+        spec.schema()
+    except Exception as error:  # pydantic says it in many ways
+        raise UserError(
+            f"the tool {name} has no schema: {' '.join(str(error).split())[:120]}{where}"
+        ) from error
+    return spec
+
+
+def _documented(text: str) -> tuple[str, dict[str, str]]:
+    """(first line, what is said of each argument) of a docstring."""
+    head, _, rest = text.partition("\nArgs:\n")
+    lines = (line.strip().partition(":") for line in rest.splitlines())
+    return head.partition("\n")[0].strip(), {name: said.strip() for name, colon, said in lines if colon}
+
+
+def _untitled(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        kept = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
+        return {key: _untitled(value) for key, value in kept.items() if value is not None}
+    return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def _begun(do: Callable[[], T]) -> "Future[T]":
+    """A thread of its own, which is left alone when it takes too long."""
+    future: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(do())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True, name="tool").start()
+    return future
+
+
+def clipped(text: str, lines: int = LINES, width: int = WIDTH) -> str:
+    """The head and the tail of a text, and of each line that is too long; what is left out is counted."""
+    rows = text.rstrip("\n").split("\n")
+    if len(rows) > lines:
+        head, tail = rows[: lines - lines // 2], rows[len(rows) - lines // 2 :]
+        gone = rows[len(head) : len(rows) - len(tail)]
+        note = f"[{len(gone)} lines, {sum(map(len, gone)) + len(gone)} characters left out]"
+        return "\n".join(
+            [*(_narrow(row, width) for row in head), note, *(_narrow(row, width) for row in tail)]
+        )
+    return "\n".join(_narrow(row, width) for row in rows)
+
+
+def _narrow(row: str, width: int) -> str:
+    if len(row) <= width:
+        return row
+    head, tail = width - width // 2, width // 2
+    return f"{row[:head]}[{len(row) - width} characters left out]{row[len(row) - tail :]}"
+
+
+_UNSTEADY = (
+    (re.compile(r"\b(in|took) \d+(?:\.\d+)? ?(?:s|ms|seconds)\b"), r"\1 0.0s"),
+    (re.compile(r"\b0x[0-9a-fA-F]{6,16}\b"), "0x"),
+    (re.compile(r"\b([Pp]id|PID)([ =:]+)\d+"), r"\g<1>\g<2>0"),
+    (re.compile(r"(?<![\w/.])(?:/box|/\S*/strop-[a-z]+-\d+-\w+)(?![\w-])"), "."),
+    (re.compile(r"\btmp[a-z0-9_]{8}\b"), "tmp"),
+)
+
+
+def steady(text: str) -> str:
+    """What a program said, without what differs from run to run: seconds, addresses, process ids, temporary paths."""
+    for pattern, instead in _UNSTEADY:
+        text = pattern.sub(instead, text)
+    return text
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What programs in a play's folder find: Python with its packages, and Rust where it is installed.
+
+    read         paths that the jail lets them read
+    environment  variables
+    """
+
+    read: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+@cache
+def installed() -> Installed:
+    """Of this machine; nothing is started."""
+    read, folders = [sys.prefix, sys.base_prefix], [str(Path(sys.executable).parent)]
+    more: dict[str, str] = {}
+    try:
+        rust = find_installation()
+        read += rust.read
+        folders.append(str(rust.programs))
+        more = {"RUSTC": rust.program("rustc"), "LD_LIBRARY_PATH": rust.libraries}
+    except VerificationError:  # said where a task needs it
+        pass
+    own = {
+        "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTEST_ADDOPTS": "-p no:cacheprovider",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "CARGO_INCREMENTAL": "0",
+        "CARGO_TERM_COLOR": "never",
+        "CARGO_NET_OFFLINE": "true",
+        "CARGO_PROFILE_TEST_DEBUG": "0",
+        "RUST_BACKTRACE": "0",
+        "TZ": "UTC",
+    }
+    return Installed(tuple(dict.fromkeys(read)), {**own, **more})

@@ -1,0 +1,308 @@
+"""Plays with tools in real jails: every form of calls, exact tokens, what the policy is told, what is judged."""
+
+import random
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from tests.environments.small_projects import FILES, RIGHT, project_task
+
+from strop.config.tasks import EnvironmentConfig
+from strop.core.checks import Case, CasesCheck, EditCheck, ProjectCheck
+from strop.core.errors import UserError
+from strop.core.protocols import Request
+from strop.core.rollout import Message, Rollout, SamplingParams
+from strop.core.snapshots import data_uri, digest_of
+from strop.core.task import Task
+from strop.core.verdict import Outcome
+from strop.environments.calls import CALL_FORMS, FormName, ToolCall
+from strop.environments.kinds import find_environment, framed
+from strop.environments.repository_tools import RepositoryTools
+from strop.environments.toolbox import installed, tools_of
+from strop.policies.loading import EMBEDDED, load_tokenizer
+from strop.policies.scripted import ScriptedPolicy
+from strop.policies.tokenizer import HubTokenizer
+from strop.rollouts.dispatcher import Dispatcher
+from strop.sandbox import Folder
+from strop.tasks.sources import load_tasks
+from strop.training.batch import sample_of
+
+pytestmark = pytest.mark.jail
+FORMS: tuple[FormName, ...] = get_args(FormName)
+TOOLS = tools_of(RepositoryTools)
+
+
+@pytest.fixture(scope="module")
+def smol() -> HubTokenizer:
+    return HubTokenizer(load_tokenizer(EMBEDDED))
+
+
+class Says(ScriptedPolicy):
+    """Says one text after the other, as one play asks for them, each with its end token; then `...`."""
+
+    def __init__(self, texts: Sequence[str], tokenizer: Any = None) -> None:
+        self.left, self.requests = list(texts), list[Request]()
+        super().__init__(self._next, tokenizer=tokenizer)
+
+    def _next(self, prompt: Sequence[int], seed: int, index: int) -> str:
+        return self.left.pop(0) if self.left else "..."
+
+    def submit(self, request: Request) -> Any:
+        self.requests.append(request)
+        return super().submit(request)
+
+
+def played(
+    verifier: Any,
+    task: Task,
+    texts: Sequence[str],
+    *,
+    tokenizer: Any = None,
+    max_tokens: int = 4000,
+    **options: Any,
+) -> tuple[Rollout, Says]:
+    policy = Says(texts, tokenizer)
+    kind = find_environment(EnvironmentConfig(type="workspace", **options))
+    dispatcher = Dispatcher(
+        policy, verifier, framed(kind, "chat"), open_folder=lambda: Folder(read=installed().read)
+    )
+    (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=max_tokens), seed=1)
+    return rollout, policy
+
+
+def outputs(rollout: Rollout) -> list[str]:
+    return [event.result for turn in rollout.turns for event in turn.events]
+
+
+CALLS = [
+    ToolCall("search", {"pattern": "def (dearest|total)", "path": "shop"}),
+    ToolCall("read", {"path": "README.md"}),
+    ToolCall("test", {}),
+    ToolCall("edit", {"path": "shop/cart.py", "old": "min(prices)", "new": "max(prices)"}),
+    ToolCall(
+        "run", {"command": "python -c 'import shop.cart as c; print(c.dearest([1, 4]), \"<|im_end|>\")'"}
+    ),
+    ToolCall("test", {}),
+    ToolCall("finish", {}),
+]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_play_has_exact_tokens_in_every_form(
+    name: FormName, tmp_path: Path, verifier: Any, smol: HubTokenizer
+) -> None:
+    form = CALL_FORMS[name]
+    texts = [f"Now this: {form.write(call, TOOLS)}<|im_start|>assistant" for call in CALLS]
+    rollout, policy = played(verifier, project_task(tmp_path), texts, tokenizer=smol, calls=name)
+    assert rollout.verdict is not None and rollout.verdict.passed, rollout.verdict
+    assert rollout.stop_reason == "answered" and len(rollout.turns) == len(CALLS)
+    assert outputs(rollout)[:2] == [
+        "shop/cart.py:6:def total(prices, count=1):\nshop/cart.py:11:def dearest(prices):",
+        FILES["README.md"].rstrip("\n"),
+    ]
+    assert "FAILED tests/test_public.py::test_dearest" in outputs(rollout)[2]
+    assert outputs(rollout)[3:] == [
+        "edited shop/cart.py, line 12",
+        "4 <|im_end|>",
+        "..                                                                       [100%]\n2 passed in 0.0s",
+        "finished",
+    ]
+    # The turns laid end to end are what the policy was asked last, and each sampled token is there once.
+    *before, last = rollout.turns
+    told = [*chain(*((*turn.prompt_ids, *turn.completion.token_ids) for turn in before)), *last.prompt_ids]
+    assert list(policy.requests[-1].prompt) == told
+    sample = sample_of(rollout.model_copy(update={"reward": 1.0, "advantage": 0.5}), mask_truncated=True)
+    sampled = [number for turn in rollout.turns for number in turn.completion.token_ids]
+    assert [number for number, keep in zip(sample.ids, sample.mask, strict=True) if keep] == sampled
+    assert sample.ids == [*told, *last.completion.token_ids]
+    # Files, outputs and the statement hold control tokens' texts; only the template's own become ids.
+    plain = [Message(role=role, content="x") for role in ("system", "user")]
+    assert controls(rollout.turns[0].prompt_ids, smol) == controls(smol.encode_chat(plain), smol)
+    reply = [Message(role="tool" if name == "openai" else "user", content="x")]
+    ended = controls(smol.encode_turn(reply, ended=None), smol)
+    for turn in rollout.turns[1:]:
+        assert controls(turn.prompt_ids, smol) == ended
+        assert controls(turn.completion.token_ids, smol) == []
+    assert "<|im_end|>\n<|im_start|>assistant" in smol.decode(rollout.turns[2].prompt_ids)
+
+
+def controls(ids: Sequence[int], tokenizer: HubTokenizer) -> list[int]:
+    return [number for number in ids if number in tokenizer.control_ids]
+
+
+def test_the_policy_is_told_what_there_is_and_how_many_turns_are_left(tmp_path: Path, verifier: Any) -> None:
+    rollout, policy = played(verifier, project_task(tmp_path), ["hm", "<read>.</read>"], turns=3)
+    first, second, third = (policy.tokenizer.decode(turn.prompt_ids) for turn in rollout.turns)
+    assert "after 3 turns" in first and "shop/cart.py" in first and "test_hidden" not in first
+    assert second == "no tool was called; write a tag such as <run>COMMAND</run>\n\n[2 turns left]"
+    assert third.endswith("tests/conftest.py\ntests/test_public.py\n\n[1 turn left]")
+    assert rollout.verdict is not None and rollout.verdict.outcome is Outcome.NO_ANSWER
+    assert rollout.stop_reason == "answered" and len(rollout.turns) == 3
+
+
+def test_several_calls_of_one_message_are_done_in_order(tmp_path: Path, verifier: Any) -> None:
+    text = "<write>a.txt @@ one</write><run>cat a.txt; rm a.txt</run><finish/><run>echo late</run>"
+    rollout, _ = played(verifier, project_task(tmp_path), [text])
+    assert outputs(rollout) == ["wrote a.txt, 1 lines", "one", "finished"]
+
+
+def test_what_was_edited_is_judged_when_the_turns_are_used_up(tmp_path: Path, verifier: Any) -> None:
+    cut = "<write>shop/cart.py @@ " + RIGHT.replace("max", "min")
+    edit = "<edit>shop/cart.py @@ min(prices) @@ max(prices)</edit>"
+    rollout, _ = played(verifier, project_task(tmp_path), [cut, edit], turns=2, max_tokens=30)
+    assert rollout.turns[0].completion.finish_reason == "length" and not rollout.turns[0].events
+    assert rollout.verdict is not None and rollout.verdict.passed
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("<run></run>", "run: write a command"),
+        ("<run>exit 3</run>", "[status 3]"),
+        ("<run>true</run>", "[no output]"),
+        ("<run>echo a; echo b >&2; pwd; git --version | cut -c1-3</run>", "a\n.\ngit\nb"),
+        ("<run>pytest -q --collect-only | head -1; python --version | cut -c1-6</run>",
+         "tests/test_public.py::test_dearest\nPython"),
+        ("<run>seq 100 | tr '\\n' ' ' ; seq 100</run>", None),
+        ("<read>nothing.py</read>", "there is no file nothing.py; read . shows what is there"),
+        ("<read>logo.bin</read>", "logo.bin is no text"),
+        ("<read>shop/cart.py @@ 99</read>", "shop/cart.py has 12 lines"),
+        ("<read>shop/cart.py @@ 12</read>", "[lines 12 to 12 of 12]\n    return min(prices)"),
+        ("<read>./shop/</read>", "shop/__init__.py\nshop/cart.py\nshop/money.py"),
+        ("<read>../x</read>", None),
+        ("<read>/etc/passwd</read>", None),
+        ("<search>def [</search>", "nothing found"),
+        ("<search>sum(</search>", "shop/cart.py:8:    return cents(sum(prices)) * count"),
+        ("<search>test_other</search>", "nothing found"),
+        ("<edit>shop/cart.py @@ prices @@ x</edit>",
+         "edit: the old text is 5 times in shop/cart.py; take more lines with it"),
+        ("<edit>shop/cart.py @@ price! @@ x</edit>",
+         "edit: the old text is 0 times in shop/cart.py; copy it from the file"),
+        ("<edit>shop/cart.py @@  @@ x</edit>",
+         "edit: the old text is 0 times in shop/cart.py; copy it from the file"),
+        ("<write>tests/conftest.py @@ x = 1</write>",
+         "wrote tests/conftest.py, 1 lines; it belongs to the tests, so that does not count"),
+        ("<write>a/../../b @@ x</write>", None),
+        ("<write>shop @@ x</write>", "wrote shop, 1 lines"),
+    ],
+)  # fmt: skip
+def test_what_tools_say(call: str, said: str | None, tmp_path: Path, verifier: Any) -> None:
+    rollout, _ = played(verifier, project_task(tmp_path), [call, "<finish/>"])
+    (found, _) = outputs(rollout)
+    if said is not None:
+        assert found == said
+    else:
+        assert "root:" not in found and len(found.split("\n")) <= 41 and len(found) < 1500
+    assert rollout.stop_reason == "answered"
+
+
+def test_a_long_file_is_read_in_pages(tmp_path: Path, verifier: Any) -> None:
+    texts = ["<run>seq 250 > n.txt</run>", "<read>n.txt</read>", "<read>n.txt @@ 201</read>", "<finish/>"]
+    rollout, _ = played(verifier, project_task(tmp_path), texts)
+    _, first, last, _ = outputs(rollout)
+    assert first.split("\n") == ["[lines 1 to 100 of 250, read on from 101]", *map(str, range(1, 101))]
+    assert last.split("\n") == ["[lines 201 to 250 of 250]", *map(str, range(201, 251))]
+
+
+HOSTILE = [
+    "<run>rm -rf .* *; echo gone</run>",
+    "<run>chmod -R 0 . ; mkdir -p " + "d/" * 70 + "</run>",
+    "<run>seq -f f%g 20000 | xargs touch</run>",
+    "<run>ln -sf /etc/passwd shop/cart.py</run>",
+    "<run>sh -c 'sleep 600' & echo started</run>",
+    "<run>kill -9 -1</run>",
+    "<run>head -c 200000000 /dev/zero > big</run>",
+    "<run>mkfifo shop/pipe; rm shop/cart.py; mkdir shop/cart.py</run>",
+]
+
+
+@pytest.mark.parametrize("call", HOSTILE)
+def test_a_folder_that_is_spoilt_fails_its_own_play_alone(call: str, tmp_path: Path, verifier: Any) -> None:
+    rollout, _ = played(verifier, project_task(tmp_path), [call, "<read>.</read><finish/>"])
+    assert rollout.stop_reason == "answered" and rollout.verdict is not None
+    assert rollout.verdict.outcome in (Outcome.NO_ANSWER, Outcome.FAILED)
+
+
+def test_a_function_and_a_single_file_are_played_too(verifier: Any) -> None:
+    check = CasesCheck(
+        entry_point="f", cases=[Case(args=[2], expected=4, shown=True), Case(args=[5], expected=10)]
+    )
+    task = Task(statement="Double.", signature="def f(x: int) -> int:", check=check)
+    texts = ["<test/>", "<edit>solution.py @@ ... @@ return x + 2</edit><test/>",
+             "<edit>solution.py @@ x + 2 @@ 2 * x</edit><test/>"]  # fmt: skip
+    for many, passed in ((2, False), (3, True)):
+        rollout, _ = played(verifier, task, texts[:many], turns=many)
+        assert rollout.verdict is not None and rollout.verdict.passed is passed
+        assert "4" in outputs(rollout)[0] and outputs(rollout)[2] == "1 passed"
+    edit = EditCheck(
+        format="whole-file",
+        files={"solution.py": "def f(x):\n    return x\n"},
+        judge=check,
+        path="solution.py",
+    )
+    single = Task(statement="Double.", check=edit)
+    rollout, _ = played(verifier, single, ["<edit>solution.py @@ return x @@ return 2 * x</edit><finish/>"])
+    assert rollout.verdict is not None and rollout.verdict.passed
+
+
+def test_a_task_without_files_is_refused_in_one_line(verifier: Any) -> None:
+    from strop.core.checks import LabelCheck
+
+    task = Task(statement="Which?", check=LabelCheck(choices=["a", "b"], expected="a"))
+    with pytest.raises(UserError, match="has no files: its answer is a label"):
+        played(verifier, task, ["<finish/>"])
+
+
+def test_options_are_checked_when_the_environment_is_looked_up() -> None:
+    for options, fault in (({"calls": "xml"}, "calls"), ({"turns": 0}, "turns"), ({"tool": "x"}, "tool")):
+        with pytest.raises(UserError, match=f"tasks.environment.*{fault}"):
+            find_environment(EnvironmentConfig(type="workspace", **options))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_expert_solves_repositories_in_many_ways(name: FormName, verifier: Any) -> None:
+    tasks = list(load_tasks("toy-repositories:8@3"))
+    ways = set()
+    for number, task in enumerate(tasks[: 3 if name != "tags" else 8]):
+        kind = find_environment(EnvironmentConfig(type="workspace", calls=name))
+        expert: Any = framed(kind, "chat")(task)
+        texts = list(expert.demonstrate(random.Random(number)))
+        rollout, _ = played(verifier, task, texts, calls=name)
+        assert rollout.verdict is not None and rollout.verdict.passed, (texts, rollout.verdict)
+        assert len(rollout.turns) == len(texts) <= 8
+        ways.add(tuple(event.asked.partition("(")[0] for turn in rollout.turns for event in turn.events))
+    assert len(ways) >= (5 if name == "tags" else 2)
+    again: Any = framed(find_environment(EnvironmentConfig(type="workspace", calls=name)), "chat")(tasks[0])
+    assert list(again.demonstrate(random.Random(7))) == list(again.demonstrate(random.Random(7)))
+
+
+@pytest.mark.rust(20)
+def test_a_crate_is_tested_by_cargo_and_mended(verifier: Any) -> None:
+    files = {
+        "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+        "src/lib.rs": "pub fn dearest(prices: &[i64]) -> i64 {\n    *prices.iter().max().unwrap()\n}\n",
+        "tests/public.rs": "#[test]\nfn of_three() {\n    assert_eq!(shop::dearest(&[1, 3, 2]), 3);\n}\n",
+        "tests/secret.rs": "#[test]\nfn of_two() {\n    assert_eq!(shop::dearest(&[5, 4]), 5);\n}\n",
+    }
+    data = {path: text.encode() for path, text in files.items()}
+    failing = ["public::of_three", "secret::of_two"]
+    judge = ProjectCheck(project=data_uri(data), digest=digest_of(data), failing=failing)
+    wrong = files["src/lib.rs"].replace("max", "min")
+    check = EditCheck(
+        format="unified-diff",
+        files={"src/lib.rs": wrong},
+        oracle={"src/lib.rs": files["src/lib.rs"]},
+        judge=judge,
+    )
+    task = Task(
+        language="rust", statement="Mend `dearest`.", check=check, metadata={"public_tests": failing[:1]}
+    )
+    texts = ["<test/>", "<edit>src/lib.rs @@ min @@ max</edit><test/><read>.</read>", "<finish/>"]
+    rollout, _ = played(verifier, task, texts)
+    first, _, second, there, _ = outputs(rollout)
+    assert "of_three" in first and "left: 1" in first and "[status 101]" in first
+    assert "test result: ok" in second and "in 0.0s" in second
+    assert there == "Cargo.lock\nCargo.toml\nsrc/lib.rs\ntests/public.rs"
+    assert rollout.verdict is not None and rollout.verdict.passed, rollout.verdict

@@ -1,0 +1,121 @@
+"""Random plays of many turns: exact tokens, the mask, and log-probabilities that the model gives again."""
+
+import random
+from collections.abc import Callable
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from tests.scale import most
+
+from strop.config.tasks import EnvironmentConfig
+from strop.core.protocols import Environment, Request
+from strop.core.rollout import SamplingParams
+from strop.core.task import Task
+from strop.environments.calls import CALL_FORMS, FormName, ToolCall
+from strop.environments.kinds import find_environment, framed
+from strop.environments.repository_tools import RepositoryTools
+from strop.environments.toolbox import installed, tools_of
+from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.tokenizer import HubTokenizer
+from strop.policies.transformers_engine import TransformersPolicy
+from strop.rollouts.dispatcher import Dispatcher
+from strop.sandbox import Folder
+from strop.tasks.sources import load_tasks
+from strop.training.batch import sample_of
+
+KINDS: list[tuple[str, str, dict[str, Any]]] = [
+    ("feedback", "python-functions", {"turns": 3}),
+    *(("workspace", "toy-repositories:4", {"calls": form, "turns": 4}) for form in get_args(FormName)),
+]
+TEXTS = [
+    "def f(x):\n    return x",
+    "<|im_end|>\n<|im_start|>assistant\n",
+    "\u00e9\u2028",
+    "..",
+    "README.md",
+    "1",
+    "",
+]
+
+
+class Recorded(TransformersPolicy):
+    """Keeps what it was asked."""
+
+    asked: list[list[int]]
+
+    def submit(self, request: Request) -> Any:
+        self.asked.append(list(request.prompt))
+        return super().submit(request)
+
+
+def drawn(name: str, options: dict[str, Any], rng: random.Random) -> str:
+    """What a policy may say in this environment: an answer, calls, broken calls, anything."""
+    if name == "feedback":
+        return f"```python\n{rng.choice(TEXTS)}\n```"
+    tools = tools_of(RepositoryTools)
+    made = [
+        ToolCall(
+            "run", {"command": rng.choice(["ls", "printf '<|im_end|><|im_start|>user'", "python -c 1/0"])}
+        ),
+        ToolCall("write", {"path": rng.choice(["<|im_end|>.py", "a/b.py"]), "text": rng.choice(TEXTS)}),
+        ToolCall("read", {"path": rng.choice(["<|im_end|>.py", "pytest.ini"])}),
+        ToolCall("search", {"pattern": rng.choice(TEXTS)}),
+    ]
+    chosen = rng.sample(made, rng.randint(0, 2))
+    return rng.choice(TEXTS) + "".join(CALL_FORMS[options["calls"]].write(call, tools) for call in chosen)
+
+
+@pytest.mark.train(15)
+@pytest.mark.parametrize(("name", "source", "options"), KINDS, ids=lambda value: str(value))
+def test_what_was_sampled_is_scored_the_same_again(
+    name: str, source: str, options: dict[str, Any], tiny_model: Path, verifier: Any
+) -> None:
+    """The model samples each turn; what its environment takes it for is drawn."""
+    import torch
+
+    rng = random.Random(f"{name} {options}")
+    policy = Recorded(
+        load_model(str(tiny_model), device="cpu"), HubTokenizer(load_tokenizer(str(tiny_model)))
+    )
+    policy.asked = []
+    framed_kind = framed(find_environment(EnvironmentConfig(type=name, **options)), "chat")
+
+    def make(task: Task) -> Environment:
+        environment = framed_kind(task)
+        step: Callable[..., Any] = environment.step
+        environment.step = lambda one: step(one.model_copy(update={"text": drawn(name, options, rng)}))  # type: ignore[method-assign]
+        return environment
+
+    dispatcher = Dispatcher(policy, verifier, make, open_folder=lambda: Folder(read=installed().read))
+    tasks = load_tasks(source, limit=4)[: most(4, 2)]
+    found = list(dispatcher.play(tasks, 2, SamplingParams(max_tokens=12), seed=5))
+    assert len(found) == 2 * len(tasks) and max(len(rollout.turns) for rollout in found) > 1
+    control, start = (
+        policy.tokenizer.control_ids,
+        policy.tokenizer.inner.convert_tokens_to_ids("<|im_start|>"),
+    )
+    for rollout in found:
+        sample = sample_of(rollout.model_copy(update={"reward": 1.0, "advantage": 0.5}), mask_truncated=False)
+        sampled = [number for turn in rollout.turns for number in turn.completion.token_ids]
+        assert sum(sample.mask) == len(sampled)
+        assert [n for n, keep in zip(sample.ids, sample.mask, strict=True) if keep] == sampled
+        *before, last = rollout.turns
+        asked = [
+            *chain(*((*turn.prompt_ids, *turn.completion.token_ids) for turn in before)),
+            *last.prompt_ids,
+        ]
+        assert asked in policy.asked and sample.ids == [*asked, *last.completion.token_ids]
+        for turn, then in pairwise(rollout.turns):  # control ids are the template's alone
+            replies = max(1, len(turn.events)) if options.get("calls") == "openai" else 1
+            assert then.prompt_ids.count(start) == replies + 1
+            assert sum(number in control for number in then.prompt_ids) - 2 * replies in (1, 2)
+        with torch.no_grad():
+            logits = policy._model(input_ids=torch.tensor([sample.ids])).logits[0].float()
+        scored = torch.log_softmax(logits, dim=-1)
+        for at, (token, keep, logprob) in enumerate(
+            zip(sample.ids, sample.mask, sample.logprobs, strict=True)
+        ):
+            if keep:
+                assert float(scored[at - 1, token]) == pytest.approx(logprob, abs=1e-4)
