@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from strop.cli.options import EngineOptions, grouped, of_recipe, say
+from strop.cli.options import EngineOptions, grouped, of_recipe
 from strop.core.errors import UserError
 from strop.core.text import printable
 
@@ -193,11 +193,12 @@ def _play(recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, mod
         verifier = open_configured(recipe.sandbox)
         stack.callback(verifier.close)
         environment = played_by(recipe)
-        say(f"task {task.id}, environment {recipe.task_set.environment.type}, model {model}")
         policy = open_policy(recipe, prompts=lambda tokenizer: {task.id: ()})
         stack.callback(getattr(policy, "close", lambda: None))
         player = dispatcher_of(recipe, policy, verifier, environment)
         player.check_prompts([task])
+        played = {"environment": recipe.task_set.environment.type, "model": model}
+        view.head(task.id, played)
         watch = PlayWatch(view)
         live = player.like(policy, lambda task: watch.on(environment(task)))
         (rollout,) = live.play([task], 1, params, seed=recipe.seed, tag="play")
@@ -206,7 +207,7 @@ def _play(recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, mod
         (rollout,) = scored(rubric, [(task, rollout)], by_turn=by_turn)
     line = rollout.model_dump(mode="json")
     line[_PLAYED] = {
-        "model": model,
+        **played,
         "tasks": recipe.task_set.source,
         "language": task.language,
         **watch.played(),
@@ -225,7 +226,7 @@ class PlayWatch:
         self.said: list[str] = []
         self._at, self._waits = time.monotonic(), "set-up"
         self._text = ""
-        self._broken: OSError | None = None
+        self._broken: OSError | SystemExit | None = None
 
     def on(self, environment: "Environment") -> "Environment":
         """The same environment, watched. One that takes no attributes is shown when the play is over."""
@@ -236,7 +237,7 @@ class PlayWatch:
         return environment
 
     def end(self) -> None:
-        """The play is over. Raises the error that printing had, such as BrokenPipeError."""
+        """The play is over. Raises the error that printing had, such as that of a broken pipe."""
         self._lap()
         if self._broken is not None:
             raise self._broken
@@ -302,7 +303,7 @@ class PlayWatch:
         try:
             if self._broken is None:
                 show(*given)
-        except OSError as error:
+        except (OSError, SystemExit) as error:  # rich makes the latter of a broken pipe
             self._broken = error
 
     def _lap(self) -> float:

@@ -3,16 +3,19 @@
 Every text goes through `printable`. Without a terminal a heading is a line, on one it is a rule.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
 from strop.core.text import printable
 from strop.reports.terminal.consoles import draws
 from strop.reports.terminal.rollouts import (
+    EVENT_WIDTH,
     OUTPUT_LINES,
     block,
     code,
@@ -37,24 +40,33 @@ class PlayView:
 
     def __init__(self, out: Console, *, full: bool = False) -> None:
         self._out, self._full = out, full
-        self._turns, self._opened = 0, False
+        self._turns, self._named, self._opened = 0, False, False
+
+    def head(self, task_id: str, played: Mapping[str, Any]) -> None:
+        """Which task, and where it is known the environment and the model."""
+        self._named = True
+        parts = [
+            f"task {task_id}",
+            *(f"{key} {played[key]}" for key in ("environment", "model") if key in played),
+        ]
+        self._print([Text(printable(", ".join(parts)), style="bold")])
 
     def opening(self, text: str) -> None:
         """The first prompt."""
         self._opened = True
         self._heading("prompt")
-        self._print(block("", text, SAID_LINES, self._full))
+        self._text(text, SAID_LINES)
 
     def given(self, text: str) -> None:
         """What the environment said after a turn."""
         self._heading("the environment says")
-        self._print(block("", text, SAID_LINES, self._full))
+        self._text(text, SAID_LINES)
 
     def completion(self, completion: Mapping[str, Any], seconds: float | None = None) -> None:
         """What the policy said; `seconds` is how long it took, where that is known."""
         self._turns += 1
         self._heading(f"turn {self._turns}")
-        self._print(block("", str(completion["text"]), SAID_LINES, self._full))
+        self._text(str(completion["text"]), SAID_LINES)
         reason = str(completion["finish_reason"])
         facts = [f"{len(completion['token_ids'])} tokens", _REASONS.get(reason, reason)]
         self._print([_dim(", ".join(facts + ([f"{seconds:.2f} s"] if seconds is not None else [])))])
@@ -63,15 +75,18 @@ class PlayView:
         """What the environment asked for after a turn, and what came back; `said` is the turn's own text."""
         asked, result = str(event["asked"]), str(event["result"])
         head = Text("-> ", style="cyan").append(one_line(str(event["name"])), style="cyan")
-        if "\n" not in asked.strip():
-            head.append(f"  {one_line(asked)}")
+        fits = len(asked) <= EVENT_WIDTH and "\n" not in asked.strip()
+        if fits and asked.strip() not in said:
+            head.append(f"  {printable(asked.strip())}")
         if isinstance(event.get("seconds"), int | float):
             head.append(f"  {event['seconds']:.2f} s", style="dim")
         self._print([head])
-        if "\n" in asked.strip() and asked.strip() not in said:
-            self._print(block("", asked, OUTPUT_LINES, self._full))
-        self._print([Text("<- ", style="cyan").append(one_line(result.strip().partition("\n")[0]))])
-        self._print(block("", result.strip().partition("\n")[2], OUTPUT_LINES, self._full))
+        if not fits and asked.strip() not in said:
+            self._text(asked, OUTPUT_LINES)
+        result = result.strip().removesuffix(":")
+        fits = len(result) <= EVENT_WIDTH and "\n" not in result
+        self._print([Text("<- ", style="cyan").append(printable(result) if fits else "")])
+        self._text("" if fits else result, OUTPUT_LINES)
 
     def judged(self, verdict: Mapping[str, Any]) -> None:
         """The verdict on the turn (`page.rollout_data.short_verdict`)."""
@@ -108,6 +123,8 @@ class PlayView:
         played   what only the one who played it knows: `seconds` of each completion, what was `said` before it, and
                  `times`, which is what they were spent on
         """
+        if not self._named:
+            self.head(str(rollout["task_id"]), played)
         if not self._opened:
             self.opening(str(detail["prompt"]))
         seconds, said = played.get("seconds") or [], played.get("said") or []
@@ -133,6 +150,15 @@ class PlayView:
             self._out.print(Rule(Text(text, style="bold"), align="left", characters=characters, style="dim"))
         else:
             self._out.print(Text(f"== {text}"))
+
+    def _text(self, text: str, most: int) -> None:
+        """An indented text, cut to `most` lines unless all is asked for; wrapped lines are indented too."""
+        for part in block("", text, most, self._full):
+            if self._out.is_terminal and isinstance(part, Text):
+                part = Padding(
+                    Text(re.sub("^ {4}", "", part.plain, flags=re.M), style=part.style), (0, 0, 0, 4)
+                )
+            self._print([part])
 
     def _print(self, parts: Iterator[RenderableType] | Sequence[RenderableType]) -> None:
         for part in parts:
