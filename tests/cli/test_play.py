@@ -94,6 +94,8 @@ def test_tools_in_a_folder_and_control_characters(strop, tmp_path, script, monke
     assert done.returncode == 0 and "\x1b" not in done.stdout and "\x07" not in done.stdout
     first, second, third = (text for name, text in parts(done.stdout) if name.startswith("turn"))
     assert "-> Run" in first and "\\x1b]0;owned\\x07" in first and "\\x1b[2J" in first
+    said = dict(parts(done.stdout))["the environment says"]
+    assert "(the result above)" in said
     assert "<- " in second and "        return a + b" in second and "-> Call  answer()" in third
     assert "verdict  passed" in done.stdout
     monkeypatch.chdir(tmp_path)

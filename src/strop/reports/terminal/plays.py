@@ -41,6 +41,7 @@ class PlayView:
     def __init__(self, out: Console, *, full: bool = False) -> None:
         self._out, self._full = out, full
         self._turns, self._named, self._opened = 0, False, False
+        self._results: list[str] = []
 
     def head(self, task_id: str, played: Mapping[str, Any]) -> None:
         """Which task, and where it is known the environment and the model."""
@@ -58,8 +59,11 @@ class PlayView:
         self._text(text, SAID_LINES)
 
     def given(self, text: str) -> None:
-        """What the environment said after a turn."""
+        """What the environment said after a turn; results of several lines that were just shown are not repeated."""
         self._heading("the environment says")
+        for result in () if self._full else self._results:
+            text = text.replace(result, "(the result above)")
+        self._results = []
         self._text(text, SAID_LINES)
 
     def completion(self, completion: Mapping[str, Any], seconds: float | None = None) -> None:
@@ -85,6 +89,7 @@ class PlayView:
             self._text(asked, OUTPUT_LINES)
         result = result.strip().removesuffix(":")
         fits = len(result) <= EVENT_WIDTH and "\n" not in result
+        self._results += [result] if "\n" in result else []
         self._print([Text("<- ", style="cyan").append(printable(result) if fits else "")])
         self._text("" if fits else result, OUTPUT_LINES)
 

@@ -129,6 +129,7 @@ def one_line(text: str) -> str:
 def code(text: str, language: str) -> Text:
     """Source, indented by two columns, with colours on a terminal."""
     safe = printable(text.strip("\n")).expandtabs(4)
+    language = "diff" if safe.startswith(("diff --git ", "--- a/")) else language
     coloured = Syntax("", language or "text", theme="ansi_dark", background_color="default").highlight(safe)
     coloured.rstrip()
     return Text("\n").join(Text("  ").append_text(line) for line in coloured.split("\n", allow_blank=True))
