@@ -87,7 +87,7 @@ class PlayView:
         self._print([head])
         if not fits and asked.strip() not in said:
             self._text(asked, OUTPUT_LINES)
-        result = result.strip().removesuffix(":")
+        result = result.strip("\n").removesuffix(": ")  # a verdict without a cause
         fits = len(result) <= EVENT_WIDTH and "\n" not in result
         self._results += [result] if "\n" in result else []
         self._print([Text("<- ", style="cyan").append(printable(result) if fits else "")])
