@@ -133,8 +133,9 @@ def evaluate(
     """pass@k, greedy accuracy and rates by stage, as the recipe's `evaluation` asks for.
 
     `result.estimate("pass@1")` is a share from 0 to 1 with its interval, over `result.keys`; `on_rollout` sees each
-    rollout as it comes. Other arguments as in `play`. Raises UserError for settings that leave nothing to report,
-    TooManyErrors where a larger share than limits.max_error_rate could not be verified.
+    rollout as it comes. An environment that has a control, such as feedback, is held against it: `result.controls`,
+    `result.against("resampled")`. Other arguments as in `play`. Raises UserError for settings that leave nothing to
+    report, TooManyErrors where a larger share than limits.max_error_rate could not be verified.
     """
     tasks = _tasks(tasks)
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
@@ -142,7 +143,15 @@ def evaluate(
     check(tasks, asked.samples, asked.k, asked.greedy)
     with ExitStack() as stack:
         dispatcher = _dispatcher(policy, tasks, environment, recipe, verifier, stack)
-        return evaluate_with(recipe, dispatcher.play, tasks, contamination=None, on_rollout=on_rollout)
+        control = dispatcher.control()
+        return evaluate_with(
+            recipe,
+            dispatcher.play,
+            tasks,
+            contamination=None,
+            on_rollout=on_rollout,
+            control=control.play if control else None,
+        )
 
 
 def train(

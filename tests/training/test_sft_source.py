@@ -27,20 +27,28 @@ def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:
     examples = examples_of(sets, tokenizer)
     side = [task for task in load_tasks("rust-functions", held_out_fraction=0.3) if task.split == "train"]
     assert len(train) < len(examples) <= len(side)
-    prompts = {tuple(prompt) for prompt, _ in examples}
+    prompts = {tuple(prompt) for [(prompt, _)] in examples}
     asked = {tuple(tokenizer.encode(str(task.prompt))) for task in held_out}
     assert not prompts & asked and len(asked) > 100
 
 
 def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path) -> None:
     model = load_model(str(tiny_model), dtype=torch.float32)
-    batch = [([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13]), ([3, 2, 9, 8, 7, 6], [5])]
+    batch = [
+        [([5, 6, 7], [8, 9])],
+        [([4], [10, 11, 12, 13])],
+        [([3, 2, 9, 8], [7, 6]), ([9, 3], [5]), ([2], [7, 8])],
+    ]
     expected = torch.zeros(())
-    for prompt, completion in batch:
-        logits = model(input_ids=torch.tensor([[*prompt, *completion]])).logits[0, len(prompt) - 1 : -1]
-        expected = expected + torch.nn.functional.cross_entropy(
-            logits, torch.tensor(completion), reduction="sum"
-        )
+    for example in batch:
+        before: list[int] = []
+        for prompt, completion in example:  # each turn by itself, after all that stands before it
+            before += prompt
+            logits = model(input_ids=torch.tensor([[*before, *completion]])).logits[0, len(before) - 1 : -1]
+            expected = expected + torch.nn.functional.cross_entropy(
+                logits, torch.tensor(completion), reduction="sum"
+            )
+            before += completion
     expected.backward()
     gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
     model.zero_grad()

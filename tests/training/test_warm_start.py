@@ -138,7 +138,7 @@ def test_examples_end_as_the_template_ends_a_turn(tmp_path: Path) -> None:
         recipe = load_recipe([], [f"model.name={model}", f"tasks.style={style}", "tasks.limit=20"])
         tokenizer = tokenizer_of(recipe)
         tasks = [task for one in task_sets(recipe) for task in one.tasks if task.reference]
-        for _, completion in (found for task in tasks if (found := as_example(task, recipe, tokenizer))):
+        for [(_, completion)] in (found for task in tasks if (found := as_example(task, recipe, tokenizer))):
             assert completion[-1] == end and {EOS, END}.isdisjoint(completion[:-1])
 
 

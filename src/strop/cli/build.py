@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option, Typer
 
 from strop.cli.build_bugs import bugs
+from strop.cli.build_demos import demos
 from strop.cli.build_edits import edits
 from strop.cli.build_implement import implement
 from strop.cli.build_rust_fix import rust_fix
@@ -24,6 +25,7 @@ def build() -> None:
 
 
 app.command("bugs")(bugs)
+app.command("demos")(demos)
 app.command("edits")(edits)
 app.command("implement")(implement)
 app.command("rust-fix")(rust_fix)

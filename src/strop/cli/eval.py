@@ -57,6 +57,10 @@ class EvaluationOptions:
     style: Annotated[
         str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
     ] = None
+    environment: Annotated[
+        str | None,
+        of_recipe("tasks.environment", help="how tasks are played, as tasks.environment in a recipe"),
+    ] = None
     max_tokens: Annotated[
         int | None, of_recipe("sampling.max_tokens", min=1, help="longest answer in tokens")
     ] = None
@@ -68,6 +72,7 @@ class EvaluationOptions:
         given = {
             "seed": self.seed,
             "tasks.style": self.style,
+            "tasks.environment": self.environment,
             "tasks.source": self.tasks,
             "sampling.max_tokens": self.max_tokens,
             "evaluation.samples": self.samples,
@@ -177,12 +182,13 @@ class _Report:
     def show(self) -> None:
         """Prints the tables, if there is anything in them."""
         from strop.evaluation.models import show_models
-        from strop.evaluation.table import show, topic_table
+        from strop.evaluation.table import control_table, show, topic_table
 
         if self.results:
             window = self._head.get("window", {})
             footer = [f"left out by the window: {window['left_out']}"] if window.get("left_out") else []
             show_models(self.results, self._paired, title=self.title, labels=self._labels, footer=footer)
+            show(control_table(self.results))
             if topics := topic_table(self.results):
                 print()
                 show(topics)
@@ -257,6 +263,7 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
         stack.callback(getattr(policy, "close", lambda: None))
         player = dispatcher_of(recipe, policy, verifier, environment)
         player.check_prompts(tasks)
+        control = player.control()
         answers = len(tasks) * (config.samples + config.greedy)
         progress = stack.enter_context(Progress(f"evaluating {name}", answers))
         return evaluate_with(
@@ -264,5 +271,6 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
             player.play,
             tasks,
             contamination=seen,
+            control=control.play if control else None,
             on_rollout=lambda rollout: progress.step(bool(rollout.verdict and rollout.verdict.passed)),
         )

@@ -117,7 +117,7 @@ def play(
     if save is not None:
         files.check_writable(save)
     recipe, task = _chosen(words or [], asked, answering, model)
-    line = _play(recipe, task, view, greedy=asked.greedy, model=model or recipe.model.name)
+    line = _play(recipe, task, view, greedy=asked.greedy, model=model)
     if save is not None:
         with files.atomic(save) as file:
             file.write(files.json_line(line) + b"\n")
@@ -169,7 +169,9 @@ def _task(word: str, tasks: "Sequence[Task]", source: str) -> "Task":
     return by_id[pick(word, set(by_id), f"task of {source}")]
 
 
-def _play(recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, model: str) -> dict[str, Any]:
+def _play(
+    recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, model: str | None
+) -> dict[str, Any]:
     """Plays and shows one rollout; returns its line."""
     from contextlib import ExitStack
 
@@ -197,7 +199,7 @@ def _play(recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, mod
         stack.callback(getattr(policy, "close", lambda: None))
         player = dispatcher_of(recipe, policy, verifier, environment)
         player.check_prompts([task])
-        played = {"environment": recipe.task_set.environment.type, "model": model}
+        played = {"environment": recipe.task_set.environment.type, "model": model or policy.name}
         view.head(task.id, played)
         watch = PlayWatch(view)
         live = player.like(policy, lambda task: watch.on(environment(task)))
@@ -225,7 +227,7 @@ class PlayWatch:
         self.seconds: list[float] = []
         self.said: list[str] = []
         self._at, self._waits = time.monotonic(), "set-up"
-        self._text = ""
+        self._text, self._chat = "", False
         self._broken: OSError | SystemExit | None = None
 
     def on(self, environment: "Environment") -> "Environment":
@@ -283,10 +285,13 @@ class PlayWatch:
         match after:
             case Opening():
                 self.said.append("")
+                self._chat = bool(after.messages)
                 self._view.opening(after.shown())
                 self._waits = "model"
-            case Say(messages):
-                self._say("".join(f"<{one.role}>\n{one.content}\n" for one in messages))
+            case Say():
+                said = "\n".join(message.content for message in after.messages)
+                told = Opening(messages=after.messages, prefill=after.prefill)
+                self._say(told.shown() if self._chat else said)
                 self._waits = "model"
             case Do():
                 self._waits = "tools"

@@ -112,11 +112,11 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
 
 
 def _report(folder: Path, summary: dict[str, object]) -> None:
-    from strop.evaluation.table import main_table, show
+    from strop.evaluation.table import control_table, main_table, show
     from strop.training.evaluations import read_evaluations
 
     for name, (sides, paired) in read_evaluations(folder).items():
-        show(main_table(sides, paired, title=name or "held-out tasks"))
+        show(main_table(sides, paired, title=name or "held-out tasks"), control_table(sides))
     seconds = summary["wall_seconds"]
     assert isinstance(seconds, float)
     print(

@@ -112,9 +112,9 @@ class ExtraEvaluation(Section):
 class EvaluationConfig(Section):
     """Evaluation on held-out tasks: before, during and after training."""
 
-    before: bool | Literal["last"] = True
-    """Evaluate the model as it comes; last: after training, so that the first step comes at once. A model that was
-    warmed up is then not evaluated in between."""
+    before: bool | Literal["last", "warm"] = True
+    """Evaluate the model as it comes, and once more where it was warmed up. last: only as it comes, and after training,
+    so that the first step comes at once; warm: only after the warm start."""
     after: bool = True
     """Evaluate the trained model, and compare by paired bootstrap when `before` was done."""
     samples: int = Field(default=8, ge=0)

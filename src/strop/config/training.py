@@ -166,6 +166,9 @@ class SftConfig(Section):
     source: str | None = None
     """Source of the examples, written like tasks.source; null takes the references of the training tasks. Only the
     training side of a source is used, split as tasks are: its held-out side is never trained on."""
+    demos: str | None = None
+    """File of demonstrations of many turns (`strop build demos`), in place of `source`. Those of held-out tasks
+    are left out."""
     epochs: float = Field(default=1.0, gt=0)
     """Passes over the examples; unused when steps is given."""
     steps: int | None = Field(default=None, ge=1)

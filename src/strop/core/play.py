@@ -238,6 +238,8 @@ class Say:
     """The play goes on: these messages are the policy's next prompt."""
 
     messages: tuple[Message, ...]
+    prefill: str = ""
+    """With which the answer to them begins, as in `Opening`."""
 
     def __post_init__(self) -> None:
         _check_messages("Say", self.messages)

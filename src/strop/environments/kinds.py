@@ -12,6 +12,7 @@ import difflib
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from strop.core.protocols import Environment
 from strop.core.registry import Registry
 from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
+from strop.environments.feedback import Feedback
 from strop.environments.single_turn import SingleTurn
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
@@ -35,7 +37,7 @@ Kind = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
 task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
 
-ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn})
+ENVIRONMENTS: Registry[Kind] = Registry("environments", {"single-turn": SingleTurn, "feedback": Feedback})
 """Every kind by its name as tasks.environment.type."""
 
 
@@ -84,8 +86,9 @@ def _checked(
         close = difflib.get_close_matches(unknown, names, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'none'}"
         raise UserError(f"{place}.{unknown}: unknown option of {kind.__name__}; {hint}")
+    made = kind.__init__ if inspect.isclass(kind) else kind
     try:
-        types = typing.get_type_hints(kind.__init__ if inspect.isclass(kind) else kind) if taken else {}
+        types = typing.get_type_hints(made, include_extras=True) if taken else {}
     except NameError as error:
         raise UserError(f"{place}: the annotations of {kind.__name__} cannot be read: {error}") from None
     fields: Any = {
@@ -101,6 +104,30 @@ def _checked(
     return {name: getattr(model, name) for name in fields}
 
 
+@dataclass(frozen=True)
+class Played:
+    """Makes environments of one kind.
+
+    render  the opening of a task, and its prompt
+    """
+
+    kind: Kind
+    render: Callable[[Task], tuple[Opening, Prompt]]
+
+    def __call__(self, task: Task) -> Environment:
+        """The environment of one rollout."""
+        opening, prompt = self.render(task)
+        return self.kind(task, opening, prompt.assemble)
+
+    @property
+    def control(self) -> "Played | None":
+        """How the kind is played that this one is held against at equal sampled tokens, which its class names in an
+        attribute `control`; None where it names none.
+        """
+        name = getattr(getattr(self.kind, "func", self.kind), "control", None)
+        return Played(find_environment(name), self.render) if name else None
+
+
 def framed(
     kind: Kind,
     style: str,
@@ -109,7 +136,7 @@ def framed(
     *,
     stop: Sequence[str] | None = None,
     max_tokens: int | None = None,
-) -> Callable[[Task], Environment]:
+) -> Played:
     """A factory of environments of one kind in one prompt style, or with a template file of the user's own.
 
     Without `stop` completions end at the style's stop strings.
@@ -123,17 +150,14 @@ def framed(
 
     by_id: dict[str, Task] = {}
 
-    def make(task: Task) -> Environment:
+    def of(task: Task) -> tuple[Opening, Prompt]:
         by_id[task.id] = task
-        opening, prompt = rendered(task.id)
-        return kind(task, opening, prompt.assemble)
+        return rendered(task.id)
 
-    return make
+    return Played(kind, of)
 
 
-def played_by(
-    recipe: Recipe, style: str | None = None, *, kind: Kind | str | None = None
-) -> Callable[[Task], Environment]:
+def played_by(recipe: Recipe, style: str | None = None, *, kind: Kind | str | None = None) -> Played:
     """How the tasks of a recipe with one task set are played; `style` takes the place of tasks.style, its own stop
     strings with it, and `kind` that of tasks.environment. Raises UserError.
     """

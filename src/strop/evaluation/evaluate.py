@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Protocol
 
 from strop.config.schema import Recipe
@@ -10,13 +11,10 @@ from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.evaluation.result import Contamination, Evaluation, TaskCounts
+from strop.evaluation.control import Play, ceiling, resampled
+from strop.evaluation.result import ByTurn, Contamination, Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
 from strop.tasks.task_sets import date_of, judged_tasks
-
-Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
-"""(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
-of one evaluation and goes into the seeds: "sampled" and "greedy"."""
 
 
 class SeededPlay(Protocol):
@@ -44,11 +42,13 @@ def evaluate(
     max_error_rate: float = 1.0,
     contamination: Contamination | None = None,
     on_rollout: Callable[[Rollout], None] | None = None,
+    control: Play | None = None,
 ) -> Evaluation:
     """Plays every task `samples` times at `temperature`, and once greedily if asked; tasks that nothing judges not.
 
     `contamination` is what is known of the model's training data: it goes into the result. `on_rollout` sees every
-    rollout as it comes: to write it down, to show progress. Raises UserError for settings that leave nothing to report
+    rollout as it comes: to write it down, to show progress. `control` plays what this is held against at equal sampled
+    tokens. Raises UserError for settings that leave nothing to report
     and TooManyErrors when a larger share than `max_error_rate` could not be verified.
     """
     check(tasks, samples, k, greedy)
@@ -78,13 +78,19 @@ def evaluate(
         resamples=resamples,
         confidence=confidence,
         contamination=contamination,
+        by_turn=shown.by_turn(),
     )
     if result.error_rate > max_error_rate:
         raise TooManyErrors(
             f"{result.error_rate:.1%} of the answers could not be verified, more than "
             f"limits.max_error_rate={max_error_rate:g}; the first cause: {sampled.cause or best.cause}"
         )
-    return result
+    controls = {}
+    if control is not None:
+        controls["resampled"] = resampled(result, control, tasks, sampled.spent, best.spent, params)
+    if (most := ceiling(result, tasks)) is not None:
+        controls["ceiling"] = most
+    return result.model_copy(update={"controls": controls, "seconds": time.perf_counter() - started})
 
 
 def evaluate_with(
@@ -94,11 +100,18 @@ def evaluate_with(
     *,
     contamination: Contamination | None,
     on_rollout: Callable[[Rollout], None],
+    control: SeededPlay | None = None,
 ) -> Evaluation:
-    """`evaluate` with a recipe's settings; `play` is such as `rollouts.player.Dispatcher.play`."""
+    """`evaluate` with a recipe's settings; `play` and `control` are such as `rollouts.dispatcher.Dispatcher.play`."""
     config = recipe.evaluation
+
+    def seeded(play: SeededPlay) -> Play:
+        return lambda some, each, params, tag: play(
+            some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"
+        )
+
     return evaluate(
-        lambda some, each, params, tag: play(some, each, params, seed=recipe.seed, tag=f"evaluation.{tag}"),
+        seeded(play),
         tasks,
         samples=config.samples,
         temperature=config.temperature,
@@ -110,6 +123,7 @@ def evaluate_with(
         max_error_rate=recipe.limits.max_error_rate,
         contamination=contamination,
         on_rollout=on_rollout,
+        control=seeded(control) if control else None,
     )
 
 
@@ -148,7 +162,14 @@ class _PlayTally:
         self.through: Counter[tuple[str, str]] = Counter()
         """Scored answers that passed a stage, by (task id, stage)."""
         self.outcomes: Counter[str] = Counter()
-        self.tokens = self.truncated = 0
+        self.spent: dict[tuple[str, int], int] = {}
+        """Sampled tokens by (task id, index)."""
+        self._passed_at: Counter[int] = Counter()
+        """Plays by the turn, from 1, whose answer was the first to pass on the way; 0 where none did."""
+        self._turns = 0
+        self._second: list[bool] = []
+        """Of the plays with two answers, whether the second is the first again."""
+        self.truncated = 0
         self.cause = ""
 
     def take(self, rollouts: Iterable[Rollout], see: Callable[[Rollout], None]) -> None:
@@ -169,7 +190,8 @@ class _PlayTally:
             raise ValueError(f"a rollout of task {task} has no verdict or was not asked for")
         self._seen[task] += 1
         self.outcomes[verdict.outcome.value] += 1
-        self.tokens += sum(len(turn.completion.token_ids) for turn in rollout.turns)
+        self.spent[task, rollout.index] = sum(len(turn.completion.token_ids) for turn in rollout.turns)
+        self._count_turns(rollout)
         self.truncated += rollout.truncated
         if verdict.scored:
             self.scored[task] += 1
@@ -177,6 +199,27 @@ class _PlayTally:
             self._count_stages(task, verdict)
         elif not self.cause:
             self.cause = verdict.detail or Outcome.ERROR.value
+
+    @property
+    def tokens(self) -> int:
+        """Sampled in all."""
+        return sum(self.spent.values())
+
+    def _count_turns(self, rollout: Rollout) -> None:
+        judged = [turn for turn in rollout.turns if turn.verdict is not None]
+        if judged:
+            passed = (n for n, turn in enumerate(judged, 1) if turn.verdict and turn.verdict.passed)
+            self._passed_at[next(passed, 0)] += 1
+            self._turns = max(self._turns, len(judged))
+            self._second += [judged[0].answer == judged[1].answer] if len(judged) > 1 else []
+
+    def by_turn(self) -> ByTurn | None:
+        """Of the plays that had answers judged on their way."""
+        if not (plays := self._passed_at.total()):
+            return None
+        shares = (self._passed_at[turn] / plays for turn in range(1, self._turns + 1))
+        repeated = sum(self._second) / len(self._second) if self._second else None
+        return ByTurn(passed=list(accumulate(shares)), repeated=repeated)
 
     def _count_stages(self, task: str, verdict: Verdict) -> None:
         self._stages.setdefault(self._kinds[task], set()).update(stage.name for stage in verdict.stages)

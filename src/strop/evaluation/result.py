@@ -46,6 +46,15 @@ class TaskCounts(Record):
     """Whether the greedy answer came through them; empty when `greedy` is None."""
 
 
+class ByTurn(Record):
+    """How plays of many turns went, by the verdicts that their environment asked for."""
+
+    passed: list[float]
+    """Share of the plays that had passed after the first turn, the second, ..."""
+    repeated: float | None = None
+    """Share of second answers that are the first again; None where no play had two."""
+
+
 class Evaluation(Record):
     """One policy on one task set."""
 
@@ -71,6 +80,10 @@ class Evaluation(Record):
     confidence: float = 0.95
     contamination: Contamination | None = None
     """What the model may have seen of the tasks; None when nothing is known of its training data."""
+    controls: "dict[str, Evaluation]" = Field(default_factory=dict)
+    """What it is held against on the same tasks, by name: see `strop.evaluation.control`."""
+    by_turn: ByTurn | None = None
+    """None where no play had an answer judged on its way."""
 
     @property
     def keys(self) -> list[str]:
@@ -132,6 +145,11 @@ class Evaluation(Record):
         found = sorted({t.topic for t in self.counts})
         return [] if found == [""] else found
 
+    def against(self, control: str) -> "dict[str, Difference]":
+        """{key: this minus what it is held against}, for every reported number of both."""
+        other = self.controls[control]
+        return compare(other, self, [key for key in self.keys if key in other.keys])
+
     def as_json(self, *, per_task: bool = True) -> dict[str, Any]:
         """The numbers as JSON values, for summary.json and `strop eval -o`; see docs/formats.md."""
         settings = (
@@ -146,6 +164,17 @@ class Evaluation(Record):
             "topics": {topic or NO_TOPIC: self._topic_json(topic) for topic in self.topics},
             **{name: getattr(self, name) for name in settings},
         }
+        if self.controls:
+            report["controls"] = {
+                name: {
+                    **one._rates(),
+                    "tokens_mean": one.tokens_mean,
+                    "difference": paired_json(self.against(name)),
+                }
+                for name, one in self.controls.items()
+            }
+        if self.by_turn is not None:
+            report["by_turn"] = self.by_turn.model_dump()
         if self.contamination is not None:
             report["contamination"] = self._contamination_json(self.contamination)
         if per_task:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from strop.core.text import printable
-from strop.evaluation.result import NO_TOPIC, Evaluation
+from strop.evaluation.result import GREEDY, NO_TOPIC, Evaluation
 from strop.evaluation.statistics import Difference, Estimate
 
 PLAIN_WIDTH = 200
@@ -37,6 +37,39 @@ def main_table(
     table.caption = f"{asked}; {first.confidence:.0%} intervals"
     if note := first.seen_note():
         table.caption += printable(f"\n{note}")
+    return table
+
+
+def control_table(results: Mapping[str, Evaluation]) -> Table | None:
+    """What each evaluation is held against (`evaluation.control`), with the differences; None without any.
+
+    Turns: the share that has passed the tests of its environment by then. Repeated: second answers that are the first.
+    """
+    names = dict.fromkeys(name for result in results.values() for name in result.controls)
+    if not names:
+        return None
+    turns = max(len(r.by_turn.passed) if r.by_turn else 0 for r in results.values())
+    heads = [head for name in names for head in (name, "difference")] + [
+        f"turn {n + 1}" for n in range(turns)
+    ]
+    table = new_table("held against", "", "solved", *heads, *(["repeated"] if turns else []))
+    for label, result in results.items():
+        for key in (key for key in result.keys if key in ("pass@1", GREEDY)):
+            cells = [estimate_text(result.estimate(key))]
+            for name in names:
+                one = result.controls.get(name)
+                found = one.estimate(key) if one and key in one.keys else None
+                difference = result.against(name).get(key) if found else None
+                cells += [estimate_text(found), difference_text(difference)]
+            passed = result.by_turn.passed if result.by_turn else []
+            cells += [_number(share) for share in [*passed, *[None] * (turns - len(passed))]]
+            cells += [_number(result.by_turn.repeated if result.by_turn else None)] if turns else []
+            table.add_row(Text(f"{label} {key}"), *cells)
+    said = {
+        "resampled": "resampled: single answers of the same model at equal sampled tokens, any of them right",
+        "ceiling": "ceiling: best possible in one turn",
+    }
+    table.caption = "; ".join(said[name] for name in names if name in said)
     return table
 
 

@@ -73,6 +73,11 @@ class Dispatcher:
             open_folder=self.open_folder,
         )
 
+    def control(self) -> "Dispatcher | None":
+        """What its environment is held against at equal sampled tokens (`environments.kinds.Played.control`)."""
+        found = getattr(self.environment, "control", None)
+        return self.like(self.policy, found) if found else None
+
     def check_prompts(self, tasks: Sequence[Task]) -> None:
         """Raises UserError for the first task whose prompt is longer than the limit, before anything is sampled."""
         check_prompts(tasks, self.environment, self.policy.tokenizer, self.limits.prompt)
@@ -281,8 +286,8 @@ class _Plays:
                 play.opening = opening
                 play.given = first_prompt(play.task, opening, self._policy.tokenizer, self._limits.prompt)
                 self._ask(play)
-            case Say(messages) if play.turns:
-                self._say(play, messages)
+            case Say(messages, prefill) if play.turns:
+                self._say(play, messages, prefill)
             case Do() if play.turns and play.rounds < MOST_ROUNDS:
                 play.rounds += 1
                 play.awaits, play.due = "effects", self._tick + self._limits.patience
@@ -302,11 +307,12 @@ class _Plays:
                 cause = f"it returned {other!r:.60}, not {kinds}; is a return missing?{place_of(method)}"
                 raise _fault(play, play.method, cause)
 
-    def _say(self, play: Play, messages: Sequence[Message]) -> None:
+    def _say(self, play: Play, messages: Sequence[Message], prefill: str = "") -> None:
         if len(play.turns) >= self._limits.turns:
             self._end(play, Done(f"{self._limits.turns} turns", "max turns"))
             return
-        play.given = turn_ids(play.opening, play.turns[-1].completion, messages, self._policy.tokenizer)
+        last, tokenizer = play.turns[-1].completion, self._policy.tokenizer
+        play.given = turn_ids(play.opening, last, messages, tokenizer, prefill)
         self._ask(play)
 
     def _ask(self, play: Play) -> None:

@@ -19,13 +19,18 @@ def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
 
 
 def turn_ids(
-    opening: Opening, completion: Completion, messages: Sequence[Message], tokenizer: Tokenizer
+    opening: Opening,
+    completion: Completion,
+    messages: Sequence[Message],
+    tokenizer: Tokenizer,
+    prefill: str = "",
 ) -> list[int]:
     """Tokens between a completion and the next: the end of the turn, what is said, the start of the next turn."""
     if not opening.messages:
-        return tokenizer.encode("\n".join(message.content for message in messages))
+        return tokenizer.encode("\n".join(message.content for message in messages) + prefill)
     ended = completion.token_ids[-1] if completion.finish_reason == "eos" and completion.token_ids else None
-    return tokenizer.encode_turn(messages, ended=ended)
+    head = tokenizer.encode_turn(messages, ended=ended)
+    return [*head, *tokenizer.encode(prefill)] if prefill else head
 
 
 def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) -> list[int]:

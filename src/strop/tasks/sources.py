@@ -8,7 +8,7 @@ from pathlib import Path
 from strop.core.errors import UserError
 from strop.core.registry import Registry
 from strop.core.task import Split, Task
-from strop.tasks import builtin, edit_tasks, places, splits, stdio_problems
+from strop.tasks import builtin, edit_tasks, needs_feedback, places, splits, stdio_problems
 from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
 from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail
@@ -25,7 +25,7 @@ NAMED: dict[str, Callable[[], list[Task]]] = {
 
 GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     "tasks",
-    {"stdio-problems": stdio_problems.load},
+    {"stdio-problems": stdio_problems.load, "needs-feedback": needs_feedback.load},
     reserved={*NAMED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
 )
 """Sources that are a name, alone or followed by a colon and what is asked for; other packages add to them."""
@@ -40,11 +40,11 @@ def iter_tasks(
 ) -> Iterator[Task]:
     """The tasks of a source, one after the other, in its order; splits are not assigned, duplicates not looked for.
 
-    source    "python-functions", "rust-functions", "humaneval", "stdio-problems[:COUNT[@SEED][/kinds]]" (see
-              `strop.tasks.stdio_problems.generate`); or FORMAT:PLACE, where FORMAT is one of `ADAPTERS` and PLACE a
-              file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see `strop.tasks.places`); or a PLACE alone; or
-              "edits:[FORMAT:]SOURCE", another source's tasks as edits (see `strop.tasks.edit_tasks`); or
-              NAME[:REST], where NAME is another package's entry point in strop.tasks (docs/api.md)
+    source    "python-functions", "rust-functions", "humaneval"; "stdio-problems[:COUNT[@SEED][/kinds]]" (see
+              `strop.tasks.stdio_problems.generate`), "needs-feedback[:COUNT[@SEED]]"; or FORMAT:PLACE, where FORMAT is
+              one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see `strop.tasks.places`); or a
+              PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits (see `strop.tasks.edit_tasks`);
+              or NAME[:REST], where NAME is another package's entry point in strop.tasks (docs/api.md)
     columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     on_bad    takes one line for each row that makes no task and for damage to a file; the rest goes through. Without
               it the first such row raises UserError.

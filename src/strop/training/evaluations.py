@@ -107,7 +107,13 @@ class Evaluations:
             stages = [key for stage, key in result.first_stage_keys.items() if stage != "test"]
             keys = [*result.keys, *stages]
             values = ", ".join(f"{key} {e.value:.3f}" for key in keys if (e := result.estimate(key)))
-            self._say(f"{name}: {values} ({result.seconds:.0f} s)")
+            key = result.keys[0]
+            others = "".join(
+                f", {other} {e.value:.3f}"
+                for other, one in result.controls.items()
+                if (e := one.estimate(key))
+            )
+            self._say(f"{name}: {values}{others} ({result.seconds:.0f} s)")
         return result
 
     def _write(
@@ -133,7 +139,15 @@ class Evaluations:
             self._status(f"evaluating: {len(rollouts)} of {expected} answers")
 
         seen = self._contamination(tasks)
-        result = evaluate_with(recipe, play.rollouts, tasks, contamination=seen, on_rollout=take)
+        control = play.control()
+        result = evaluate_with(
+            recipe,
+            play.rollouts,
+            tasks,
+            contamination=seen,
+            on_rollout=take,
+            control=control.rollouts if control else None,
+        )
         play.player.clock.take()
         self._status("")
         # They came as their verdicts did.

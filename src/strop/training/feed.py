@@ -93,6 +93,11 @@ class DistributedRollouts:
         """The same for another thread. All processes must call it."""
         return replace(self, ranks=self.ranks.apart())
 
+    def control(self) -> "DistributedRollouts | None":
+        """What its environment is held against at equal sampled tokens."""
+        found = self.player.control()
+        return replace(self, player=found) if found else None
+
     def groups(
         self, tasks: Sequence[Task], size: int, params: SamplingParams, *, seed: int, step: int, round: int
     ) -> list[Group]:

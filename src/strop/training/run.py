@@ -186,7 +186,7 @@ class _Job:
         if recipe.sft.warm_start:
             if checkpoint is None:
                 self._warm_up()
-            if recipe.evaluation.before is True:
+            if recipe.evaluation.before in (True, "warm"):
                 warm = self._evaluations.all("warm", extra=False)
         for start in filter(None, (before.get(""), warm.get(""))):
             self._watch.begin(start.as_json(per_task=False))
@@ -217,7 +217,8 @@ class _Job:
         parts, started = self._parts, time.perf_counter()
         examples = examples_of(parts.sets, parts.tokenizer)
         updates = step_count(self._recipe, len(examples))
-        self._say(f"warm start on {len(examples)} reference solutions, {updates} updates ...")
+        what = "demonstrations" if self._recipe.sft.demos else "reference solutions"
+        self._say(f"warm start on {len(examples)} {what}, {updates} updates ...")
         losses: list[float] = []
 
         def note(metrics: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """What a run needs, made from its recipe: tasks, model, policy, verifier, player."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.protocols import Environment, Trainable
 from strop.core.task import Task
-from strop.environments.kinds import Kind, played_by
+from strop.environments.kinds import Kind, Played, played_by
 from strop.policies.open import open_trainable, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import RubricBySet, WeightedRubric
@@ -161,10 +161,31 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
     return RubricBySet(rubrics, {task.id: one.name for one in sets for task in one.tasks})
 
 
-def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Callable[[Task], Environment]:
+@dataclass(frozen=True)
+class PlayedBySet:
+    """Makes the environment of each task as its set is played."""
+
+    makers: Mapping[str, Played]
+    set_of: Mapping[str, str]
+
+    def __call__(self, task: Task) -> Environment:
+        """The environment of one rollout."""
+        return self.makers[self.set_of[task.id]](task)
+
+    @property
+    def control(self) -> "PlayedBySet | None":
+        """As of `Played`; sets that are held against nothing are played as they are."""
+        controls = {name: maker.control for name, maker in self.makers.items()}
+        if not any(controls.values()):
+            return None
+        return PlayedBySet(
+            {name: controls[name] or maker for name, maker in self.makers.items()}, self.set_of
+        )
+
+
+def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Played | PlayedBySet:
     """How each task is played; `kind` takes the place of tasks.environment."""
     makers = {one.name: played_by(one.recipe, kind=kind) for one in sets}
     if len(sets) == 1:
         return makers[sets[0].name]
-    set_of = {task.id: one.name for one in sets for task in one.tasks}
-    return lambda task: makers[set_of[task.id]](task)
+    return PlayedBySet(makers, {task.id: one.name for one in sets for task in one.tasks})

@@ -1,4 +1,4 @@
-"""The supervised warm start: next-token cross entropy on reference solutions, completion tokens only.
+"""The supervised warm start: next-token cross entropy on reference solutions or demonstrations, completion tokens only.
 
 A plain torch loop: examples are short, and it needs only one optimiser and one schedule.
 """
@@ -20,11 +20,14 @@ from strop.config.revision import revision
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed
+from strop.core.rollout import Completion
 from strop.core.task import Task
 from strop.policies import release_memory
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
+from strop.rollouts.encoding import opening_ids, turn_ids
+from strop.tasks.demos import Demo, read_demos
 from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, task_sets
@@ -38,8 +41,8 @@ MICRO_BATCH = 8
 RELEASE_EVERY = 2
 """Updates after which freed memory goes back to the kernel; each time costs about a second of page faults."""
 
-Example = tuple[list[int], list[int]]
-"""(prompt tokens, completion tokens)."""
+Example = list[tuple[list[int], list[int]]]
+"""Turns: (new prompt tokens, completion tokens). Only the latter are learnt."""
 
 
 def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str, Any]], None]) -> Path:
@@ -83,7 +86,23 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
     else:
         ids, end = tokenizer.encode_text(prompt.text), tokenizer.text_end
     opens = bool(prompt.messages) and not prompt.prefill
-    return ids, [*tokenizer.encode(text, opens=opens), *end]
+    return [(ids, [*tokenizer.encode(text, opens=opens), *end])]
+
+
+def demo_example(demo: Demo, tokenizer: HubTokenizer) -> Example:
+    """A demonstration in the tokens that its play would have had."""
+    opening = demo.opening()
+    given, end = (
+        opening_ids(opening, tokenizer),
+        tokenizer.turn_end if opening.messages else tokenizer.text_end,
+    )
+    opens, turns = bool(opening.messages) and not opening.prefill, Example()
+    for text, said in demo.turns():
+        ids = [*tokenizer.encode(text, opens=opens), *end]
+        turns.append((given, ids))
+        whole = Completion(token_ids=ids, logprobs=[0.0] * len(ids), text=text, finish_reason="eos")
+        given, opens = turn_ids(opening, whole, said, tokenizer) if said else [], bool(opening.messages)
+    return turns
 
 
 def step_count(recipe: Recipe, examples: int) -> int:
@@ -93,11 +112,17 @@ def step_count(recipe: Recipe, examples: int) -> int:
 
 
 def examples_of(sets: Sequence[TaskSet], tokenizer: HubTokenizer) -> list[Example]:
-    """Examples from the training side of sft.source, else from the training tasks of all sets.
+    """Examples from sft.demos, from the training side of sft.source, else from the training tasks of all sets.
 
     The split is by content, so a set that holds the recipe's own tasks keeps those that are held out on that side.
-    Raises UserError when no task has a reference.
+    Raises UserError when no task has a reference, and where every demonstration is of a held-out task.
     """
+    if demos := sets[0].recipe.sft.demos:
+        held_out = {task.id for one in sets for task in one.held_out}
+        shown = [demo for demo in read_demos(Path(demos)) if demo.task_id not in held_out]
+        if not shown:
+            raise UserError(f"sft.demos={demos!r} shows held-out tasks only; make demonstrations anew")
+        return [demo_example(demo, tokenizer) for demo in shown]
     examples = [
         example
         for one in sets
@@ -138,9 +163,9 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
             random.Random(derive_seed(recipe.seed, "sft", step)).shuffle(again)
             order += again
         batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
-        tokens = sum(len(completion) for _, completion in batch)
+        tokens = sum(len(completion) for example in batch for _, completion in example)
         total = 0.0
-        batch.sort(key=lambda example: len(example[0]) + len(example[1]), reverse=True)
+        batch.sort(key=_length, reverse=True)
         for start in range(0, len(batch), MICRO_BATCH):
             loss = _loss(model, batch[start : start + MICRO_BATCH], computes_in_bfloat16(recipe)) / tokens
             loss.backward()
@@ -155,21 +180,29 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
         show({"step": step, "steps": steps, "loss": total, "grad_norm": norm, "seconds": seconds})
 
 
+def _length(example: Example) -> int:
+    return sum(len(part) for turn in example for part in turn)
+
+
 def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
     """Summed cross entropy of the completions' tokens.
 
     Rows are padded on the right, where causal attention never looks, so they need no mask.
     """
     device = next(model.parameters()).device
-    width = max(len(prompt) + len(completion) for prompt, completion in batch)
+    width = max(map(_length, batch))
     width = math.ceil(width / 16) * 16  # few different sizes, so that freed memory fits again
     ids = torch.zeros(len(batch), width, dtype=torch.long)
     predictors: list[int] = []
-    for row, (prompt, completion) in enumerate(batch):
-        whole = [*prompt, *completion]
+    for row, example in enumerate(batch):
+        whole = [token for turn in example for part in turn for token in part]
         ids[row, : len(whole)] = torch.tensor(whole)
-        predictors += range(row * width + len(prompt) - 1, row * width + len(whole) - 1)
-    targets = torch.tensor([token for _, completion in batch for token in completion], device=device)
+        end = 0
+        for prompt, completion in example:
+            end += len(prompt) + len(completion)
+            predictors += range(row * width + end - len(completion) - 1, row * width + end - 1)
+    learnt = [token for example in batch for _, completion in example for token in completion]
+    targets = torch.tensor(learnt, device=device)
     head = model.get_output_embeddings()
     with (
         torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16),

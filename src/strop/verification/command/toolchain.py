@@ -29,7 +29,7 @@ from strop.verification.command.steps import (
 from strop.verification.python.checker import judge_rows
 from strop.verification.python.child import Findings
 from strop.verification.python.compare import same_output
-from strop.verification.python.stdio import OutputJudge
+from strop.verification.python.stdio import OutputJudge, wrong_output
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
 
@@ -172,8 +172,9 @@ class CommandToolchain:
         account(findings, result, self.limits.output_bytes)
         bad = (build_failure if step.stage == "build" else failure)(result, limits, step.status)
         if bad is None and step.stdout is not None:
-            right = same_output(step.stdout, result.stdout.decode(errors="replace"))
-            bad = None if right else (Outcome.FAILED, "wrong output")
+            output = result.stdout.decode(errors="replace")
+            right = same_output(step.stdout, output)
+            bad = None if right else (Outcome.FAILED, wrong_output(output))
         if building:
             findings.stop = bad
             findings.built = findings.built and not (step.stage == "build" and bad)

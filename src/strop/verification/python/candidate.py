@@ -86,7 +86,17 @@ def _answer(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     except Unencodable as error:
         return {"i": call["i"], "u": str(error)}
     except BaseException as error:
-        return {"i": call["i"], "x": _describe(error)}
+        return {"i": call["i"], "x": _describe(error), "l": _line(error)}
+
+
+def _line(error: BaseException) -> int:
+    """The answer's line that raised it; 0 where it is not known."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "<answer>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def _describe(error: BaseException) -> list[str]:

@@ -98,6 +98,10 @@ class Candidate(CandidateClient):
         channel.detach()
         self.calls = 0
         self.unencodable = ""
+        self.line: Any = 0
+        """Where the answer raised its last exception."""
+        self.returned: list[Any] = []
+        """The last call's result, if it had one."""
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -112,6 +116,7 @@ class Candidate(CandidateClient):
         if self.gone:
             raise CandidateGone(self.gone)
         self.calls += 1
+        self.returned = []
         try:
             mutable = any(isinstance(a, _MUTABLE) for a in args)
             call = {"i": self.calls, "a": [encode(a) for a in args], "m": mutable}
@@ -137,14 +142,15 @@ class Candidate(CandidateClient):
             self.unencodable = f"result: {why[:200]}"
             raise Unencodable(self.unencodable)
         if "x" in reply:
-            self.raised = _exception(reply["x"])
+            self.raised, self.line = _exception(reply["x"]), reply.get("l")
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
         if "m" in reply and self.takes_changes:
             copy_changes(args, decoded(reply["m"], decode))
             self.changed = True
-        return decode(value)
+        self.returned = [decode(value)]
+        return self.returned[0]
 
 
 def failure_of_tests(error: BaseException) -> str:
@@ -173,6 +179,11 @@ def copy_changes(args: tuple[Any, ...], after: list[Any]) -> None:
         elif (type(old) is dict and type(new) is dict) or (type(old) is set and type(new) is set):
             old.clear()
             old.update(new)
+
+
+def at_line(text: str, line: object) -> str:
+    """The description of an exception with the answer's line that raised it, where a candidate names one."""
+    return f"{text}, line {line}" if type(line) is int and 0 < line < 1_000_000 else text
 
 
 def described(description: Any) -> list[str]:

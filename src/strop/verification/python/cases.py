@@ -82,7 +82,7 @@ class Conversation:
         seconds, self.last = now - self.last, now
         case = self.check.cases[number]
         if "x" in message:
-            self.findings.add(*outcome_of_exception(message["x"]), seconds)
+            self.findings.add(*outcome_of_exception(message["x"], message.get("l")), seconds)
         elif type(why := message.get("u")) is str:
             self.findings.add(Outcome.FAILED, f"unencodable: {why}", seconds)
         elif type(value := message.get("v")) is not bytes:

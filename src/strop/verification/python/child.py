@@ -15,6 +15,7 @@ from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.limits import Limits
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.streams import input_file, output_pipe
+from strop.verification.python.candidate_client import at_line
 from strop.verification.python.wire import NOT_BEGUN
 
 
@@ -225,9 +226,10 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def outcome_of_exception(description: object) -> tuple[Outcome, str]:
-    """Outcome and message of ["Class", "text"] from a candidate."""
+def outcome_of_exception(description: object, line: object = 0) -> tuple[Outcome, str]:
+    """Outcome and message of ["Class", "text"] from a candidate, and of the line where it was raised."""
     if not (isinstance(description, list) and [type(part) for part in description] == [str, str]):
         return Outcome.TAMPERED, "a malformed exception"
     name, text = (part[:250] for part in description)
-    return Outcome.OUT_OF_MEMORY if name == "MemoryError" else Outcome.FAILED, f"{name}: {text}".rstrip(": ")
+    outcome = Outcome.OUT_OF_MEMORY if name == "MemoryError" else Outcome.FAILED
+    return outcome, at_line(f"{name}: {text}".rstrip(": "), line)

@@ -67,6 +67,11 @@ def run_stdio(
     return findings
 
 
+def wrong_output(output: str) -> str:
+    """The message of a test whose output is wrong, with the beginning of that output."""
+    return f"wrong output: {output.rstrip()}"
+
+
 class OutputJudge:
     """Decides about whole outputs, or keeps them in `waiting` for the task's checker."""
 
@@ -81,7 +86,7 @@ class OutputJudge:
             return Outcome.FAILED, WAITING
         if same_output(case.stdout, output, self.check.tolerance):
             return Outcome.PASSED, ""
-        return Outcome.FAILED, "wrong output"
+        return Outcome.FAILED, wrong_output(output)
 
 
 def _run_case(

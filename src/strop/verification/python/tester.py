@@ -27,7 +27,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from strop.sandbox import confine
-from strop.verification.python.candidate_client import Candidate, CandidateGone, failure_of_tests
+from strop.verification.python.candidate_client import Candidate, CandidateGone, at_line, failure_of_tests
 from strop.verification.python.checking import run_rows
 from strop.verification.python.codec import Unencodable
 from strop.verification.python.fork_server import start
@@ -119,7 +119,7 @@ def _run_statements(
         if began - flushed > _HELD_BACK:
             candidate.idle()
             flushed = began
-        candidate.unencodable, failure = "", ""
+        candidate.unencodable, candidate.returned, failure = "", [], ""
         try:
             exec(compiled, namespace)
         except CandidateGone:
@@ -145,8 +145,14 @@ def _failure(error: BaseException, candidate: Candidate) -> str:
     if isinstance(error, Unencodable):
         return candidate.unencodable or str(error)
     if error is candidate.raised:
-        return f"{type(error).__name__}: {error}"[:300]
-    return failure_of_tests(error)
+        return at_line(f"{type(error).__name__}: {error}"[:280], candidate.line)
+    failure = failure_of_tests(error)
+    if isinstance(error, AssertionError) and candidate.returned:
+        with contextlib.suppress(
+            ValueError, RecursionError
+        ):  # an integer of too many digits, a very deep list
+            return f"{failure}: the last call returned {candidate.returned[0]!r}"[:300]
+    return failure
 
 
 _HELD_BACK = 0.02

@@ -1,0 +1,61 @@
+"""Demonstrations: plays of many turns as conversations, one JSON object a line, for a warm start.
+
+    {"task_id": "...", "messages": [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}, ...]}
+
+`messages` is the form that other trainers read. A play whose first prompt is plain text has it as `prompt`, and its
+messages begin with the assistant's; `prefill` is what the prompt has begun of the first answer.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from strop.core import files
+from strop.core.errors import UserError
+from strop.core.play import Opening
+from strop.core.records import Record
+from strop.core.rollout import Message
+
+
+class Demo(Record):
+    """One play that solved its task; the last message is the assistant's."""
+
+    task_id: str
+    prompt: str = Field(default="", exclude_if=lambda text: not text)
+    prefill: str = Field(default="", exclude_if=lambda text: not text)
+    messages: list[Message]
+
+    def opening(self) -> Opening:
+        """The first prompt."""
+        head = self.messages[: self._answers()[0]]
+        return Opening(text=self.prompt, messages=tuple(head), prefill=self.prefill)
+
+    def turns(self) -> Iterator[tuple[str, list[Message]]]:
+        """Each answer, and what was said after it; nothing after the last."""
+        places = self._answers()
+        for at, following in zip(places, [*places[1:], len(self.messages)], strict=True):
+            yield self.messages[at].content, self.messages[at + 1 : following]
+
+    def _answers(self) -> list[int]:
+        return [at for at, message in enumerate(self.messages) if message.role == "assistant"]
+
+
+def read_demos(path: Path) -> list[Demo]:
+    """The demonstrations of a file. Raises UserError for one that cannot be read or holds none, and for a bad line."""
+    if not path.is_file():
+        raise UserError(f"sft.demos={str(path)!r}: no such file; make one with strop build demos")
+    demos = []
+    for number, line in enumerate(files.read_jsonl(path), start=1):
+        try:
+            demo = Demo.model_validate(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise UserError(f"{path}:{number}: no demonstration: {where}: {first['msg']}") from None
+        if not demo.messages or demo.messages[-1].role != "assistant":
+            raise UserError(f"{path}:{number}: no demonstration: its last message is not the assistant's")
+        demos.append(demo)
+    if not demos:
+        raise UserError(f"{path} holds no demonstration; make some with strop build demos")
+    return demos

@@ -1,0 +1,48 @@
+"""The public tests of a task: those that a play may see the results of, before all its tests judge the answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from strop.core.checks import ProjectCheck
+from strop.core.errors import UserError
+from strop.core.task import Task
+
+
+def public_task(task: Task) -> Task:
+    """The task with its public tests alone, in their order.
+
+    Public are those that `metadata["public_tests"]` lists: numbers among `check.single_tests()`, of a project ids of
+    its tests. Without it they are the tests that the prompt shows, and where it shows none, all of them. Of an edit the
+    tests of its judge count. Raises UserError where the list names a test that there is not, or none.
+    """
+    edit = task.edit
+    if edit is None or edit.judge is None:
+        return _cut(task)
+    judged = _cut(task.model_copy(update={"check": edit.judge}))
+    check = edit.model_copy(update={"judge": judged.check})
+    return judged.model_copy(update={"check": check})
+
+
+def _cut(task: Task) -> Task:
+    asked: Any = task.metadata.get("public_tests")
+    if (project := task.check.maybe(ProjectCheck)) is not None:
+        if asked is None:
+            return task
+        _refuse_others(task, asked, [*project.failing, *project.passing])
+        kept = {
+            name: [test for test in getattr(project, name) if test in asked]
+            for name in ("failing", "passing")
+        }
+        return task.model_copy(update={"check": project.model_copy(update=kept)})
+    tests = task.check.single_tests()
+    numbers = [number for number, test in enumerate(tests) if test.shown] if asked is None else asked
+    if asked is not None:
+        _refuse_others(task, asked, range(len(tests)))
+    return task.with_tests(sorted(set(numbers))) if tests and numbers else task
+
+
+def _refuse_others(task: Task, asked: Any, there: Sequence[Any]) -> None:
+    if not isinstance(asked, list | tuple) or not asked or any(one not in there for one in asked):
+        raise UserError(
+            f"task {task.id}: metadata public_tests must list some of its {len(there)} tests, not {asked!r:.60}"
+        )

