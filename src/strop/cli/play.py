@@ -37,8 +37,8 @@ class PlayOptions:
             "tasks.environment.type",
             "--environment",
             "-e",
-            help="how the task is played: a built-in name or file.py:Class; its options are overrides, such as "
-            "tasks.environment.tries=3",
+            help="how the task is played: a built-in name or file.py:Class; options as '{type: NAME, tries: 3}', or as "
+            "overrides, such as tasks.environment.tries=3",
         ),
     ] = None
     style: Annotated[
@@ -60,11 +60,17 @@ class PlayOptions:
             "seed": self.seed,
             "tasks.style": self.style,
             "tasks.source": self.tasks,
-            "tasks.environment": self.environment and f"{{type: '{self.environment}'}}",
+            "tasks.environment": self.environment and _typed(self.environment),
             "sampling.temperature": self.temperature,
             "sampling.max_tokens": self.max_tokens,
         }
         return [f"{key}={value}" for key, value in given.items() if value is not None]
+
+
+def _typed(environment: str) -> str:
+    """As a mapping, to which overrides can add options."""
+    quoted = environment.replace("'", "''")
+    return environment if environment.startswith("{") else f"{{type: '{quoted}'}}"
 
 
 @grouped
