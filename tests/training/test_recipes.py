@@ -29,10 +29,14 @@ def made_small(recipe: Path, bugs: Path) -> list[str]:
     words = []
     if recipe.stem.startswith("repair-"):
         words += [f"tasks.source={bugs}"]
-    elif settings.tasks.source.endswith(".jsonl"):
+    elif settings.tasks.source.endswith(".jsonl") or settings.tasks.source.startswith("code-contests:"):
         words += ["tasks.source=python-functions"]
     if settings.tasks.environment.type == "workspace":
         words += ["tasks.environment.turns=2"]
+    if settings.grpo.minibatches > 2:
+        words += ["grpo.minibatches=2"]
+    if settings.sft.demos:
+        words += ["sft.demos=null"]
     if settings.stages:
         assert len(settings.stages) == 2
         words += ["stages=[{until: 1, sampling: {max_tokens: 4}}, {until: 2, grpo: {tasks_per_step: 4}}]"]

@@ -103,6 +103,10 @@ class Turn(Record):
     """The turn's own, where turns are rewarded; the play's reward is that of its last turn."""
 
 
+CUT = "turn"
+"""`Rollout.stop_reason` of a play that went on, seen as far as one of its turns: what rewards of turns are given."""
+
+
 class Rollout(Record):
     """One play of a task."""
 

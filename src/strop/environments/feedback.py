@@ -13,8 +13,8 @@ from strop.core.verdict import Verdict
 from strop.environments.failures import clipped, failures
 from strop.tasks.public import public_task
 
-_WRONG = 0.75
-"""Share of demonstrations that begin with a wrong answer, where there is one."""
+_WRONG = 0.875
+"""Share of demonstrations that begin with a wrong answer, where there is one: as luck would have it with 8 options."""
 
 
 class Feedback:
@@ -54,6 +54,8 @@ class Feedback:
 
     def result(self, effect: Verify, verdict: Verdict) -> Next:
         """What failed is said, if another turn is left."""
+        if not verdict.scored:
+            return Done(verdict.detail, "infra")
         if verdict.passed or not self.left:
             return Done(self.answer)
         what = clipped(failures(self.public, verdict), self.chars) + "\n" if self.tell else ""
@@ -63,7 +65,7 @@ class Feedback:
         return Say((Message(role="user", content=said),), prefill=self.opening.prefill)
 
     def demonstrate(self, rng: random.Random) -> Iterator[str]:
-        """A wrong answer, for three of four plays where the task knows one, then the right one."""
+        """A wrong answer, seven times in eight where the task knows one, then the right one."""
         wrong: Any = self.task.metadata.get("wrong")
         if wrong and self.left > 1 and rng.random() < _WRONG:
             yield self._written(rng.choice(wrong))

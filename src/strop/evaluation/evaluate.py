@@ -90,7 +90,7 @@ def evaluate(
         controls["resampled"] = resampled(result, control, tasks, sampled.spent, best.spent, params)
     if (most := ceiling(result, tasks)) is not None:
         controls["ceiling"] = most
-    return result.model_copy(update={"controls": controls})
+    return result.model_copy(update={"controls": controls, "seconds": time.perf_counter() - started})
 
 
 def evaluate_with(

@@ -1,7 +1,7 @@
 """The built-in rewards, and the rubric: named, weighted rewards, kept unsummed until the last moment.
 
-A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `published_swe_rl` (-1). None means
-"not scored". An *error* verdict never reaches them: the rubric returns None for it.
+A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `published_swe_rl`, `rlef` and
+`coderl` (from -1). None means "not scored". An *error* verdict never reaches them: the rubric returns None for it.
 """
 
 import difflib
@@ -18,6 +18,7 @@ from strop.core.user_code import load_named
 from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
 from strop.rewards.edits import BY_DIFFLIB, EDITS
+from strop.rewards.many_turns import MANY_TURNS
 from strop.rewards.ratio import PACKAGES, library
 from strop.rewards.rust import RUST
 
@@ -66,6 +67,7 @@ BUILTIN: dict[str, Reward] = (
     {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
     | RUST
     | EDITS
+    | MANY_TURNS
 )
 """Every built-in reward by the name that a recipe uses."""
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from strop.config.schema import Recipe
 from strop.core.errors import TooManyErrors
 from strop.core.protocols import JudgedRollout
-from strop.core.rollout import Group, Rollout, SamplingParams, Score, Turn
+from strop.core.rollout import CUT, Group, Rollout, SamplingParams, Score, Turn
 from strop.core.task import Task
 from strop.rewards.rubric import RubricBySet, WeightedRubric, total
 from strop.rollouts.dispatcher import Dispatcher
@@ -50,7 +50,8 @@ def _until(judged: JudgedRollout, place: int) -> JudgedRollout:
     """A play as if it had ended after the turn at that place."""
     turn = judged.rollout.turns[place]
     assert turn.verdict is not None
-    changes = {"turns": judged.rollout.turns[: place + 1], "answer": turn.answer, "verdict": turn.verdict}
+    so_far = judged.rollout.turns[: place + 1]
+    changes = {"turns": so_far, "answer": turn.answer, "verdict": turn.verdict, "stop_reason": CUT}
     return JudgedRollout(judged.task, judged.rollout.model_copy(update=changes), turn.verdict)
 
 
