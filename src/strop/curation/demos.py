@@ -98,6 +98,7 @@ class _Shown:
     def __init__(self, inner: Any, task: Task, rng: random.Random) -> None:
         self._inner, self._task, self._opening = inner, task, Opening()
         self._said: deque[Message] = deque()
+        self._begun: list[str] = []
         show = getattr(inner, "demonstrate", None)
         if show is None:
             name = type(inner).__name__
@@ -127,6 +128,7 @@ class _Shown:
     def _noted(self, after: Any) -> Any:
         if isinstance(after, Say):
             self._said += after.messages
+            self._begun.append(after.prefill)
         return after
 
     def demo(self) -> Demo:
@@ -139,4 +141,5 @@ class _Shown:
             prompt=opening.text,
             prefill=opening.prefill,
             messages=[*opening.messages, *said],
+            begun=self._begun if any(self._begun) else [],
         )

@@ -3,7 +3,7 @@
     {"task_id": "...", "messages": [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}, ...]}
 
 `messages` is the form that other trainers read. A play whose first prompt is plain text has it as `prompt`, and its
-messages begin with the assistant's; `prefill` is what the prompt has begun of the first answer.
+messages begin with the assistant's; `prefill` is what the prompt has begun of the first answer, `begun` of later ones.
 """
 
 from collections.abc import Iterator
@@ -25,6 +25,8 @@ class Demo(Record):
     prompt: str = Field(default="", exclude_if=lambda text: not text)
     prefill: str = Field(default="", exclude_if=lambda text: not text)
     messages: list[Message]
+    begun: list[str] = Field(default_factory=list, exclude_if=lambda texts: not texts)
+    """What the prompts have begun of the second answer, the third, ...; empty where of none."""
 
     def opening(self) -> Opening:
         """The first prompt."""

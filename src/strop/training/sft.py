@@ -97,11 +97,13 @@ def demo_example(demo: Demo, tokenizer: HubTokenizer) -> Example:
         tokenizer.turn_end if opening.messages else tokenizer.text_end,
     )
     opens, turns = bool(opening.messages) and not opening.prefill, Example()
-    for text, said in demo.turns():
+    for number, (text, said) in enumerate(demo.turns()):
         ids = [*tokenizer.encode(text, opens=opens), *end]
         turns.append((given, ids))
         whole = Completion(token_ids=ids, logprobs=[0.0] * len(ids), text=text, finish_reason="eos")
-        given, opens = turn_ids(opening, whole, said, tokenizer) if said else [], bool(opening.messages)
+        begun = demo.begun[number] if number < len(demo.begun) else ""
+        given = turn_ids(opening, whole, said, tokenizer, begun) if said else []
+        opens = bool(opening.messages) and not begun
     return turns
 
 
