@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from strop.attacks.leftovers import GRADED, from_boxes
+from strop.attacks.plays import SECONDS, environment_of, played, told, worse
 from strop.core.checks import CommandCheck, ProjectCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
@@ -78,6 +79,8 @@ class Ours:
         """One verdict, waited for with patience."""
         if self._verifier is None:
             self._verifier = self._open()
+        if environment_of(task):
+            return self._played(task, answer)
         began = time.monotonic()
         future = self._verifier.submit(task, answer)
         try:
@@ -88,8 +91,19 @@ class Ours:
         seconds, detail = time.monotonic() - began, verdict.detail or _failed_stage(verdict)
         return Grade(verdict.outcome.value, verdict.passed, detail, verdict.model_dump_json(), seconds)
 
+    def _played(self, task: Task, script: str) -> Grade:
+        """The verdict on plays of a script; `name` is the jail of their folders too."""
+        began = time.monotonic()
+        rollouts = played(task, script, self._verifier, self.name)
+        verdict, seconds = worse(rollouts), time.monotonic() - began
+        stops = ", ".join(sorted({rollout.stop_reason for rollout in rollouts}))
+        text = f"{verdict.model_dump_json()}\n{told(rollouts)}"
+        return Grade(verdict.outcome.value, verdict.passed, f"{stops}: {verdict.detail}", text, seconds)
+
     def deadline(self, task: Task) -> float:
         """Wall time of the answer; what is built has the time of its build too."""
+        if environment_of(task):
+            return SECONDS
         wall = self._limits.wall_seconds
         if task.check.answer == "crate":
             return wall + _BUILDS * COMPILE.cpu_seconds

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import ValidationError, model_validator
 
+from strop.attacks.plays import environment_of
 from strop.attacks.projects import PIECES, RIGHT, as_answer
 from strop.core.errors import UserError
 from strop.core.records import Record
@@ -98,7 +99,7 @@ def read_yaml(path: Any) -> Any:
 
 def _read(path: Any) -> Iterator[Attack]:
     language, family = path.name.removesuffix(".yaml").split("-")
-    usually_harmless = family in ("forge", "read", "compile")
+    usually_harmless = family in ("forge", "read", "compile") and language != "play"
     for row in read_yaml(path):
         try:
             yield Attack(**{"language": language, "family": family, "harmless": usually_harmless, **row})
@@ -143,7 +144,9 @@ def as_given(task: Task, text: str, facts: Mapping[str, str], *, honest: bool) -
     known = {**facts, **PIECES, **RIGHT} if honest else {**facts, **PIECES}
     if not honest:
         del known["SECRET"]
-    return as_answer(task, fill(text, known, task.language))
+    language = "play" if environment_of(task) else task.language
+    filled = fill(text, known, language)
+    return filled if language == "play" else as_answer(task, filled)
 
 
 def fill(text: str, facts: Mapping[str, str], language: str) -> str:
@@ -154,6 +157,8 @@ def fill(text: str, facts: Mapping[str, str], language: str) -> str:
         if match[1] != "REACHED":
             return found
         first, second = found[:8], found[8:]
+        if language == "play":  # in a shell
+            return f'"{first}""{second}"'
         if language == "rust":
             return f'concat!("{first}", "{second}")'
         plus = " + " if language == "javascript" else " "

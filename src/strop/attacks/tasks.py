@@ -6,6 +6,7 @@ honest answers get it, as a model would from the statement.
 
 from pathlib import Path
 
+from strop.attacks.plays import plays
 from strop.attacks.projects import projects
 from strop.core.checks import (
     AssertsCheck,
@@ -322,22 +323,26 @@ def build(secret: int, folder: Path | None = None) -> dict[str, Task]:
         "c": stdio,
         "javascript": stdio,
     }
-    return {
-        name: Task(
-            id=f"attacked/{name}",
-            family="attacked",
-            language="rust"
-            if isinstance(check, RustCheck)
-            else name
-            if name in ("c", "javascript")
-            else "python",
-            statement=f"Return (or print) {secret} + x; the lists hold x too.",
-            reference=_REFERENCES.get(name, "").format(secret=secret),
-            check=check,
-            source=f"attacks/{name}",
-        )
-        for name, check in checks.items()
-    } | (projects(folder) if folder else {})
+    return (
+        {
+            name: Task(
+                id=f"attacked/{name}",
+                family="attacked",
+                language="rust"
+                if isinstance(check, RustCheck)
+                else name
+                if name in ("c", "javascript")
+                else "python",
+                statement=f"Return (or print) {secret} + x; the lists hold x too.",
+                reference=_REFERENCES.get(name, "").format(secret=secret),
+                check=check,
+                source=f"attacks/{name}",
+            )
+            for name, check in checks.items()
+        }
+        | plays(secret)
+        | (projects(folder) if folder else {})
+    )
 
 
 def _suite(text: str, secret: int, *names: str) -> PytestCheck:
