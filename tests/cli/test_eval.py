@@ -5,6 +5,7 @@ import pytest
 from strop.cli.models import model_folder
 from strop.core.errors import UserError
 from strop.tasks import write_tasks
+from strop.tasks.needs_feedback import generate
 
 GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}
 BAD = {"add": "\n    return a\n", "double": "\n    return x\n"}
@@ -135,3 +136,27 @@ def test_a_window_leaves_tasks_out_and_says_so(strop, tmp_path, add, double):
         assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1, (
             done.stderr
         )
+
+
+@pytest.mark.jail
+def test_plays_of_many_turns_are_held_against_the_model_in_one(strop, tmp_path):
+    pytest.importorskip("torch")
+    tasks = list(generate(12))
+    wrong = {task.id: f"```python\n{task.metadata['wrong'][0]}```" for task in tasks}
+    right = {task.id: f"```python\n{task.reference}```" for task in tasks}
+    # The play's answer is right; the control's three at as many tokens are not, but of the first six tasks.
+    mixed = {task.id: right[task.id] if number < 6 else wrong[task.id] for number, task in enumerate(tasks)}
+    name = script(tmp_path / "answers.jsonl", right, mixed)
+    done = strop(
+        "eval", name, "--engine", "scripted", "--tasks", "needs-feedback:12", "--environment", "feedback",
+        "--style", "chat", "-n", "1", "-k", "1", "--no-greedy", "-o", "out.json", "evaluation.bootstrap=200",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (report,) = json.loads((tmp_path / "out.json").read_text())["models"].values()
+    assert report["pass@1"] == 1.0 and report["by_turn"] == {"passed": [1.0], "repeated": None}
+    ceiling = sum(task.metadata["ceiling"] for task in tasks) / 12
+    assert report["controls"]["ceiling"]["pass@1"] == pytest.approx(ceiling)
+    assert report["controls"]["ceiling"]["difference"]["pass@1"]["low"] > 0
+    assert "resampled" in report["controls"]
+    for word in ("held against", "resampled", "best possible in one turn", f"{ceiling:.3f}"):
+        assert word in done.stdout

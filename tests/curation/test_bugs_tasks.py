@@ -106,6 +106,7 @@ def test_what_cannot_be_used_is_left_out_and_counted(verifier):
         ("returned (1, True)", "`total([1, 2, 3])` returns (1, True), expected 6."),
         ("returned ['abc...", "`total([1, 2, 3])` returns something else, expected 6."),
         ("KeyError: 3", "`total([1, 2, 3])` raises KeyError: 3, expected 6."),
+        ("KeyError: 3, line 7", "`total([1, 2, 3])` raises KeyError: 3, expected 6."),
         ("time is up", "`total([1, 2, 3])` fails, expected 6."),
     ],
 )

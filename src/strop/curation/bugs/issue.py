@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
+_LINE = re.compile(r", line \d+$")
+"""Where an exception was raised: an issue does not give the place of the bug away."""
 _HINT = re.compile(r"\n?^note: run with `RUST_BACKTRACE=.*", re.MULTILINE)
 MOST_CHARACTERS = 300
 """Of a call or a value; longer ones are not shown."""
@@ -91,7 +93,7 @@ def _found(test: TestResult) -> str:
     if kind == "returned":
         return f"returns {rest}" if is_whole(rest) else "returns something else"
     name = test.message.partition(":")[0]
-    return f"raises {test.message}" if name.isidentifier() else "fails"
+    return f"raises {_LINE.sub('', test.message)}" if name.isidentifier() else "fails"
 
 
 class IssueWriter:
