@@ -161,7 +161,7 @@ def test_events_stand_after_their_turn(tmp_path: Path, open_page: Callable[..., 
     heads = page.locator("section[aria-label='Sampled text'] summary").all_inner_texts()
     words = (
         "Turn 1 of 2",
-        "After turn 1: RunTests 1.5 s, 13 B",
+        "After turn 1: RunTests 1.5 s, 13 B RunTests(a.py)",
         f"After turn 1: {HOSTILE[0][:20]}",
         "Given",
         "Turn 2",

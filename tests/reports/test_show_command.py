@@ -131,6 +131,22 @@ def test_a_turn_s_verdict_and_why_a_play_ended(tmp_path: Path) -> None:
     assert "\x1b" not in first
 
 
+def test_numbers_of_plays_of_many_turns(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=2, evaluations=())
+    assert "plays ended" not in shown(folder)
+    (line,) = RunFolder.read(folder).iter_metrics()
+    line |= {
+        "turns": 2.5,
+        "effects": 3,
+        "seconds_effects": 0.25,
+        "stops": {"answered": 0.25, "max turns": 0.75},
+    }
+    (folder / "metrics.jsonl").write_bytes(files.json_line(line) + b"\n")
+    text = shown(folder)
+    assert "turns 2.5, effects 3, seconds effects 0.25" in text
+    assert "plays ended: max turns 75.0%, answered 25.0%" in text
+
+
 def test_rollouts_of_a_step_of_a_group_and_of_an_evaluation(run: Path) -> None:
     assert ids(shown(run, "--step", 2, "--limit", 99)) == [f"t.2.{g}.{i}" for g in range(3) for i in range(4)]
     assert ids(shown(run, "--step", 2, "--group", 1)) == [f"t.2.1.{i}" for i in range(4)]

@@ -3,6 +3,7 @@
 (() => {
   const { format } = Strop;
   const FIRST_LINES = 16; // a prompt that long is open at first
+  const BEGUN = 80; // characters of what an event asked for in its head
 
   const runOf = async (id) => (await Strop.source.page()).runs.find((run) => run.id === String(id));
 
@@ -200,13 +201,20 @@
     return parts.length ? Strop.el("p", { class: "turn-result" }, parts.map((part, at) => (at ? [", ", part] : ["This turn: ", part]))) : null;
   }
 
+  // The beginning of a text as one line.
+  function begun(text) {
+    const line = text.slice(0, 10 * BEGUN).split(/\s+/).filter(Boolean).join(" ");
+    return line.length > BEGUN ? `${line.slice(0, BEGUN)}…` : line;
+  }
+
   // What the environment asked for after a turn, and what came back.
   const eventOf = (event, number) =>
     Strop.fold(
       [
         `After turn ${number + 1}: `,
         Strop.el("b", null, event.name),
-        Strop.el("span", { class: "muted" }, ` ${format.seconds(event.seconds)}, ${format.bytes(event.bytes)}`),
+        Strop.el("span", { class: "muted" }, ` ${format.seconds(event.seconds)}, ${format.bytes(event.bytes)} `),
+        Strop.el("code", null, begun(event.asked ?? "")),
       ],
       false,
       Strop.output(event.asked ?? "", "asked"),
