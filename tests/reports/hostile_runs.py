@@ -100,7 +100,12 @@ def _rollout(number: int, text: str, step: int) -> dict[str, Any]:
     ]
     return {
         "task_id": task, "index": 0, "seed": 2**62, "prompt": text, "answer": answer,
-        "turns": [{"prompt_ids": [number], "completion": completion, "events": events} for _ in range(2)],
+        "turns": [
+            {"prompt_ids": [number], "completion": completion, "events": events, "reward": 0.5,
+             "verdict": {"outcome": text, "detail": text, "tests": [text]}}
+            for _ in range(2)
+        ],
+        "stop_reason": text, "left_out": "loss",
         "verdict": {
             "outcome": "failed" if step == 1 else task, "detail": text, "output": text, "seconds": 0.1,
             "cpu_seconds": 0.1, "peak_bytes": 10, "stages": [{"name": n, **stage} for n in (task, "build")],

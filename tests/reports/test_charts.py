@@ -235,6 +235,33 @@ def test_names_are_text(overview: Open, tmp_path: Path) -> None:
     assert page.locator("img").count() == 0
 
 
+def test_plays_of_many_turns(overview: Open, tmp_path: Path) -> None:
+    """A reason that a step lacks is a share of zero there; a step without any is left out."""
+    folder = make_run(tmp_path / "plays", steps=4, groups=1, size=2)
+    lines = metrics(folder)
+    stops = [{"answered": 1.0}, {"answered": 0.75, "max turns": 0.25}, None, {"max turns": 1.0}]
+    for line, ended in zip(lines, stops, strict=True):
+        step = line["step"]
+        line |= {
+            "turns": step,
+            "effects": 2 * step,
+            "turns_with_effects": 0.25 * step,
+            "seconds_effects": 0.5 * step,
+        }
+        line |= {"stops": ended} if ended else {}
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page = overview(report([folder], tmp_path / "report.html", rollouts=2).path)
+    assert page.locator("section[data-section=Plays] h4").all_text_contents() == [
+        "Turns", "Effects", "Turns with an effect", "Why plays ended",
+    ]  # fmt: skip
+    assert straight([-y for _, y, _ in points(page, "Turns")], [1, 2, 3, 4])
+    assert [row[1] for row in numbers(page, "Turns with an effect")[1:]] == [
+        "25.0 %", "50.0 %", "75.0 %", "100.0 %",
+    ]  # fmt: skip
+    assert straight([-y for _, y, _ in points(page, "Why plays ended")], [1, 0.75, 0, 0, 0.25, 1])
+    assert len(points(page, "Seconds of effects")) == 4
+
+
 def test_a_run_without_a_step(overview: Open, open_page: Open, tmp_path: Path) -> None:
     folder = make_run(tmp_path / "empty", steps=0, evaluations=(), finished=False, planned=5)
     page = open_page(report([folder], tmp_path / "report.html").path, OVERVIEW)

@@ -158,6 +158,39 @@ def test_events_of_a_turn(line, run):
     assert "events" not in second
 
 
+def test_a_turn_s_verdict_and_why_the_play_ended(line, run):
+    """What has another shape than expected is left out, never an error."""
+    where = step_file(run, 1)
+    plain = detail_of(line, where)
+    assert (plain["stop_reason"], plain["carries"]) == ("answered", "")
+    assert not any({"verdict", "reward", "advantage"} & turn.keys() for turn in plain["turns"])
+    tests = [
+        {"id": "a", "outcome": "passed"},
+        {"id": "b", "outcome": "failed"},
+        "none",
+        {"outcome": ["passed"]},
+    ]
+    line["turns"][0] |= {
+        "verdict": {"outcome": "failed", "detail": "x" * 400, "tests": tests},
+        "reward": 0.25,
+    }
+    line["turns"][1] |= {"verdict": ["failed"], "reward": "much", "advantage": -0.5}
+    detail = detail_of({**line, "stop_reason": "max turns", "left_out": "scores"}, where)
+    first, second = detail["turns"]
+    assert (first["verdict"]["outcome"], first["verdict"]["tests"], first["verdict"]["passed"]) == (
+        "failed",
+        3,
+        1,
+    )
+    assert first["verdict"]["detail"].endswith("... 100 more characters") and first["reward"] == 0.25
+    assert second["advantage"] == -0.5 and "verdict" not in second and "reward" not in second
+    assert (detail["stop_reason"], detail["carries"]) == ("max turns", "no scores and no loss")
+    for odd in (3, ["loss"], {"a": 1}, True):
+        line["turns"][0]["verdict"] = {"outcome": odd, "detail": odd, "tests": odd}
+        shown = detail_of({**line, "stop_reason": odd, "left_out": odd}, where)
+        assert isinstance(shown["stop_reason"], str) and shown["carries"] == ""
+
+
 def test_events_are_cut_where_a_report_cuts_texts(line, run):
     line["turns"][0]["events"] = [{"name": "Verify", "asked": "a" * 300, "result": "b" * 300}]
     where = step_file(run, 1)

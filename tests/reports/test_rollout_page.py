@@ -115,6 +115,33 @@ def test_tokens_are_those_that_were_sampled(runs: list[Path], rollout_page: Any)
     assert all(heat[at] == -1 for at, sampled in enumerate(mask) if not sampled)
 
 
+def test_a_turn_s_verdict_and_why_the_play_ended(tmp_path: Path, open_page: Callable[..., Any]) -> None:
+    run = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=2, evaluations=())
+    verdict = {
+        "outcome": "failed",
+        "detail": f"case 1: {HOSTILE[0]}",
+        "tests": [{"id": "0", "outcome": "passed"}, {"id": "1", "outcome": "failed"}],
+    }
+
+    def masked(line: dict[str, Any]) -> dict[str, Any]:
+        event = {"name": "Verify", "asked": "", "result": "", "seconds": 1.5, "bytes": 0}
+        line["turns"][0] |= {"verdict": verdict, "reward": 0.25, "advantage": -0.5, "events": [event, event]}
+        return line | ({"stop_reason": "max turns", "left_out": "loss"} if line["index"] == 0 else {})
+
+    rewrite_lines(run / "rollouts" / "step-000001.jsonl.zst", masked)
+    file = report([run], tmp_path / "report.html").path
+    page = open_page(file, "#view=rollout&run=0&id=t.1.0.0")
+    (result,) = page.locator(".turn-result").all_inner_texts()
+    assert result.startswith("This turn: ") and "failed" in result and "(1 of 2 tests passed)" in result
+    assert "reward 0.25" in result and "advantage \u22120.5" in result and HOSTILE[0][:20] in result
+    assert page.locator("main :is(img, script)").count() == 0
+    assert "ended: max turns, carries no loss" in page.locator(".rollout-result").inner_text()
+    facts = page.locator("section[aria-label=Facts]").inner_text()
+    assert "max turns" in facts and "2 in 3 s" in facts
+    answered = open_page(file, "#view=rollout&run=0&id=t.1.0.1")
+    assert "ended" not in answered.locator(".rollout-result").inner_text()
+
+
 def test_events_stand_after_their_turn(tmp_path: Path, open_page: Callable[..., Any]) -> None:
     run = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=2, evaluations=())
     event = {
@@ -134,7 +161,7 @@ def test_events_stand_after_their_turn(tmp_path: Path, open_page: Callable[..., 
     heads = page.locator("section[aria-label='Sampled text'] summary").all_inner_texts()
     words = (
         "Turn 1 of 2",
-        "After turn 1: RunTests 1.5 s, 13 B",
+        "After turn 1: RunTests 1.5 s, 13 B RunTests(a.py)",
         f"After turn 1: {HOSTILE[0][:20]}",
         "Given",
         "Turn 2",

@@ -115,6 +115,38 @@ def test_events_of_a_turn(tmp_path: Path) -> None:
         assert raw not in strop_on_terminal(["show", str(folder), "--id", "t.1.0.0"], 60)
 
 
+def test_a_turn_s_verdict_and_why_a_play_ended(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=2, evaluations=())
+    verdict = {"outcome": EVIL, "detail": "", "tests": [{"id": "0", "outcome": "passed"}, "none"]}
+
+    def masked(line: dict[str, Any]) -> dict[str, Any]:
+        line["turns"][0] |= {"verdict": verdict, "reward": 0.25}
+        return line | ({"stop_reason": "max turns", "left_out": "loss"} if line["index"] == 0 else {})
+
+    rewrite_lines(folder / "rollouts" / "step-000001.jsonl.zst", masked)
+    first, second = shown(folder, "--id", "t.1.0.0"), shown(folder, "--id", "t.1.0.1")
+    judged = [line for line in first.splitlines() if line.startswith("this turn: ")]
+    assert len(judged) == 1 and judged[0].endswith("(1 of 1 tests passed), reward 0.250")
+    assert "\nstop     max turns, carries no loss" in first and "\nstop " not in second
+    assert "\x1b" not in first
+
+
+def test_numbers_of_plays_of_many_turns(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=2, evaluations=())
+    assert "plays ended" not in shown(folder)
+    (line,) = RunFolder.read(folder).iter_metrics()
+    line |= {
+        "turns": 2.5,
+        "effects": 3,
+        "seconds_effects": 0.25,
+        "stops": {"answered": 0.25, "max turns": 0.75},
+    }
+    (folder / "metrics.jsonl").write_bytes(files.json_line(line) + b"\n")
+    text = shown(folder)
+    assert "turns 2.5, effects 3, seconds effects 0.25" in text
+    assert "plays ended: max turns 75.0%, answered 25.0%" in text
+
+
 def test_rollouts_of_a_step_of_a_group_and_of_an_evaluation(run: Path) -> None:
     assert ids(shown(run, "--step", 2, "--limit", 99)) == [f"t.2.{g}.{i}" for g in range(3) for i in range(4)]
     assert ids(shown(run, "--step", 2, "--group", 1)) == [f"t.2.1.{i}" for i in range(4)]

@@ -48,6 +48,7 @@ def test_try_again(recipe_words: Callable[..., list[str]], tmp_path: Path) -> No
         assert [e["name"] for e in first["events"]] == ["Verify"] and second["prompt_ids"]
     line = json.loads((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()[0])
     assert line["turns"] == 3 and line["effects"] == 2 and line["seconds_effects"] > 0
+    assert line["turns_with_effects"] == pytest.approx(2 / 3) and line["stops"] == {"answered": 1.0}
 
 
 @pytest.mark.train(8)

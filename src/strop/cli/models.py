@@ -57,10 +57,10 @@ def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list
 
 
 def recipes_of(
-    models: Sequence[Model], options: Sequence[str], overrides: Sequence[str]
+    models: Sequence[Model], options: Sequence[str], overrides: Sequence[str], files: Sequence[str] = ()
 ) -> dict[str, Recipe]:
-    """{word: recipe}, in order. Overrides reach every model; policy.KEY those whose engine has KEY. Raises
-    ConfigError.
+    """{word: recipe}, in order, each over the same files. Overrides reach every model; policy.KEY those whose engine
+    has KEY. Raises ConfigError.
     """
     if any(word.startswith("policy.engine=") for word in overrides):
         raise UserError("policy.engine is set by --engine, or for one model by ENGINE:MODEL")
@@ -70,7 +70,7 @@ def recipes_of(
         mine = [word for word in overrides if _is_for(word, model.engine, engines)]
         try:
             recipes[model.word] = load_recipe(
-                [], [*options, f"policy.engine={model.engine}", *_chosen(model), *mine]
+                files, [*options, f"policy.engine={model.engine}", *_chosen(model), *mine]
             )
         except ConfigError as error:
             faults += error.faults

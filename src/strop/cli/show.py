@@ -166,11 +166,15 @@ def _numbers(run: dict[str, Any]) -> list[str]:
     found = []
     if run["metrics"]:
         last = run["metrics"][-1]
-        names = ("pass_rate", "completion_tokens", "entropy", "truncated", "duplicates", "error_rate", "loss")
+        names = ("pass_rate", "completion_tokens", "turns", "effects", "seconds_effects", "entropy", "truncated",
+                 "duplicates", "error_rate", "loss")  # fmt: skip
         shown = [
             f"{n.replace('_', ' ')} {last[n]:.3g}" for n in names if isinstance(last.get(n), int | float)
         ]
         found.append(f"step {last['step']}: {', '.join(shown)}")
+        if stops := last.get("stops"):
+            ends = sorted(stops.items(), key=lambda item: -item[1])
+            found.append(f"plays ended: {', '.join(f'{reason} {share:.1%}' for reason, share in ends)}")
     summary = run["summary"] or {}
     if isinstance(summary.get("wall_seconds"), int | float):
         split = summary.get("time_split") or {}

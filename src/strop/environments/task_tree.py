@@ -1,7 +1,8 @@
 """A task as a folder of files, and what was done to the folder as an answer.
 
 1. Tests that judge and are not public (`strop.tasks.public`) are not in the folder: of the files with tests that must
-   come to pass all with a hidden one, of the others those without a public one. Rust's unit tests stand in the source.
+   come to pass all with a hidden one, of the others those without a public one. Where a task does not say which are
+   public, no file with a test that must come to pass is there. Rust's unit tests stand in the source.
 2. The answer says how text files differ. Tests, their settings (`is_protected`), modules in the place of installed
    ones, caches, builds, hidden and binary files are no part of it: what was done to them is undone when it is judged.
 3. An edit of a project can't take away a file that its task does not name; one of a single file is about that alone.
@@ -108,7 +109,7 @@ def _hidden(task: Task, project: ProjectCheck | None, tree: Tree) -> set[str]:
     public = project_of(public_task(task))
     if project is None or public is None:
         return set()
-    shown = {*public.failing, *public.passing}
+    shown = {*public.failing, *public.passing} if "public_tests" in task.metadata else {*public.passing}
     files = {name: _file(name, task.language) for name in (*project.failing, *project.passing)}
     failing = {files[name] for name in project.failing if name not in shown}
     others = {files[name] for name in project.passing if name not in shown} - {files[name] for name in shown}

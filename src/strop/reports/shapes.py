@@ -116,10 +116,11 @@ METRICS = fields(
             "reward", "pass_rate", "completion_tokens", "truncated", "duplicates", "refused", "error_rate",
             "groups_played", "groups_with_signal", "rollouts", "disagreements", "entropy", "sampling_surprise", "loss",
             "grad_norm", "clip_ratio", "kl", "learning_rate", "seconds", "seconds_sampling", "seconds_verifying",
-            "seconds_update", "steps",
+            "seconds_update", "steps", "turns", "effects", "turns_with_effects", "seconds_effects",
         ),
         "rewards": table(number),
         "stages": table(number),
+        "stops": table(number),
         "held_out": RESULT,
     }
 )  # fmt: skip

@@ -70,14 +70,19 @@ class StartedEffect:
 
     def event(self, result: Any) -> Event:
         """What is recorded of it."""
-        text = f"{result.outcome.value}: {result.detail}" if isinstance(result, Verdict) else str(result)
-        return Event(
-            name=type(self.effect).__name__,
-            asked=str(self.effect)[:EVENT_TEXT],
-            result=text[:EVENT_TEXT],
-            seconds=max(0.0, self.until - self.since),
-            bytes=len(text.encode(errors="replace")),
-        )
+        return event_of(self.effect, result, max(0.0, self.until - self.since))
+
+
+def event_of(effect: Effect, result: Any, seconds: float) -> Event:
+    """What is recorded of an effect."""
+    text = f"{result.outcome.value}: {result.detail}" if isinstance(result, Verdict) else str(result)
+    return Event(
+        name=type(effect).__name__,
+        asked=str(effect)[:EVENT_TEXT],
+        result=text[:EVENT_TEXT],
+        seconds=seconds,
+        bytes=len(text.encode(errors="replace")),
+    )
 
 
 class Decision(NamedTuple):

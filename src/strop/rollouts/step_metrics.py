@@ -49,21 +49,27 @@ def teaches(group: Group) -> bool:
 
 
 def _turns(rows: Sequence[Rollout]) -> dict[str, float]:
-    """Turns a play, and seconds that its effects took; empty where plays have one turn and none."""
-    events = [event for row in rows for turn in row.turns for event in turn.events]
-    if not events and all(len(row.turns) <= 1 for row in rows):
+    """Turns a play, and how often and how long its environment acted; empty where plays have one turn and no effect."""
+    events = [turn.events for row in rows for turn in row.turns]
+    if not any(events) and not _of_many(rows):
         return {}
     return {
         "turns": _mean([len(row.turns) for row in rows]),
-        "effects": len(events) / len(rows),
-        "seconds_effects": sum(event.seconds for event in events) / len(rows),
+        "effects": sum(map(len, events)) / len(rows),
+        "turns_with_effects": _mean([float(bool(some)) for some in events]),
+        "seconds_effects": sum(event.seconds for some in events for event in some) / len(rows),
     }
 
 
+def _of_many(rows: Sequence[Rollout]) -> bool:
+    """Whether any play has several turns."""
+    return any(len(row.turns) > 1 for row in rows)
+
+
 def _stops(rows: Sequence[Rollout]) -> dict[str, float]:
-    """Share of the plays that ended for each reason; empty where all were answered."""
+    """Share of the plays that ended for each reason; empty where all have one turn and were answered."""
     count = Counter(row.stop_reason for row in rows)
-    if not {*count} - {"answered"}:
+    if not {*count} - {"answered"} and not _of_many(rows):
         return {}
     return {reason: number / len(rows) for reason, number in sorted(count.items())}
 

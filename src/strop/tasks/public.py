@@ -12,8 +12,9 @@ def public_task(task: Task) -> Task:
     """The task with its public tests alone, in their order.
 
     Public are those that `metadata["public_tests"]` lists: numbers among `check.single_tests()`, of a project ids of
-    its tests. Without it they are the tests that the prompt shows, and where it shows none, all of them. Of an edit the
-    tests of its judge count. Raises UserError where the list names a test that there is not, or none.
+    its tests. Without it they are the tests that the prompt shows, of a project those that pass before and whose file
+    holds none that fails; and where there are none, all of them. Of an edit the tests of its judge count. Raises
+    UserError where the list names a test that there is not, or none.
     """
     edit = task.edit
     if edit is None or edit.judge is None:
@@ -27,7 +28,10 @@ def _cut(task: Task) -> Task:
     asked: Any = task.metadata.get("public_tests")
     if (project := task.check.maybe(ProjectCheck)) is not None:
         if asked is None:
-            return task
+            files = {test.partition("::")[0] for test in project.failing}
+            asked = [test for test in project.passing if test.partition("::")[0] not in files]
+            if not asked:
+                return task
         _refuse_others(task, asked, [*project.failing, *project.passing])
         kept = {
             name: [test for test in getattr(project, name) if test in asked]

@@ -21,6 +21,8 @@ class Curve:
     kind: Literal["line", "each", "together", "evaluation", "parts"] = "line"
     """each: a chart for every name, `{name}` in the texts; together: a line for every name in one chart."""
     format: Literal["number", "percent", "seconds"] = "number"
+    absent: float | None = None
+    """The value of a name that a line lacks where it has others below NAME; none: the point is left out."""
     zero: bool = True
     """The axis holds zero."""
 
@@ -63,6 +65,20 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
             "Error rate", "Share of verdicts that are errors of the grader; they carry no reward."
         ),
     },
+    "Plays": {
+        "turns": Curve("Turns", "Turns of a play, mean.", zero=False),
+        "effects": Curve("Effects", "What environments had done in a play, such as tool calls, mean."),
+        "turns_with_effects": _share(
+            "Turns with an effect", "Share of turns after which the environment had something done."
+        ),
+        "stops": _share(
+            "Why plays ended",
+            "Share of plays by the reason for which they ended.",
+            value=("stops.*",),
+            kind="together",
+            absent=0.0,
+        ),
+    },
     "Learning": {
         "no_signal": _share(
             "Groups without signal",
@@ -93,6 +109,11 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
             value=("seconds_sampling", "seconds_verifying", "seconds_update"),
             over="seconds",
             kind="parts",
+            format="seconds",
+        ),
+        "seconds_effects": Curve(
+            "Seconds of effects",
+            "What a play's effects took, mean; other plays are sampled meanwhile.",
             format="seconds",
         ),
     },

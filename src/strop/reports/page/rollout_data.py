@@ -29,6 +29,8 @@ MOST_EVENTS, EVENT_NAME = 50, 80
 """Events of one turn that a detail holds, the rest is counted; and characters of an event's name."""
 MOST_PIECE = 256
 """Characters of one token's text; vocabularies have none that is longer, but a damaged one may."""
+_CARRIES = {"loss": "no loss", "scores": "no scores and no loss"}
+"""What is said of a rollout by what it is left out of."""
 _EPSILON = 1e-9
 _FENCE = re.compile(r"```(rust|python|javascript|c|go)\b")
 _LANGUAGES = {
@@ -122,6 +124,8 @@ def detail_of(
         ],
         "reward": row["reward"],
         "advantage": row["advantage"],
+        "stop_reason": cut_text(line.get("stop_reason") or "answered", EVENT_NAME)[0],
+        "carries": _CARRIES.get(str(line.get("left_out") or ""), ""),
         "seed": None if line.get("seed") is None else str(line["seed"]),  # JavaScript rounds large integers
         "left_out": "long texts are cut" if cut else "",
     }
@@ -188,6 +192,26 @@ def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> di
         "tokens": given + sampled,
         "tokens_left_out": max(0, len(completion["token_ids"]) - MOST_TOKENS),
         **_events(turn.get("events")),
+        **_judged(turn),
+    }
+
+
+def _judged(turn: Mapping[str, Any]) -> dict[str, Any]:
+    """The turn's own verdict in short, its reward and its advantage, each only where it has one."""
+    found = {name: value for name in ("reward", "advantage") if (value := _short(turn.get(name))) is not None}
+    verdict = turn.get("verdict")
+    return {"verdict": short_verdict(verdict), **found} if isinstance(verdict, Mapping) else found
+
+
+def short_verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """A verdict's outcome, cause, and how many of its tests passed."""
+    tests = verdict.get("tests")
+    outcomes = [t.get("outcome") for t in tests if isinstance(t, Mapping)] if isinstance(tests, list) else []
+    return {
+        "outcome": cut_text(verdict.get("outcome"), EVENT_NAME)[0],
+        "detail": cut_text(verdict.get("detail"), ROW_TEXT)[0],
+        "tests": len(outcomes),
+        "passed": outcomes.count("passed"),
     }
 
 

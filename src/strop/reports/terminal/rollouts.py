@@ -49,13 +49,23 @@ def rollout(
     answer, prompt = str(detail["answer"]), str(detail["prompt"])
     goes_on = bool(prompt) and answer.startswith(prompt)
     if not goes_on:
-        yield from _block("prompt", prompt, PROMPT_LINES, full)
+        yield from block("prompt", prompt, PROMPT_LINES, full)
     turns = detail["turns"]
     yield from _turns(turns, full, texts=len(turns) > 1 or (full and not answer))
     yield Text("answer (the prompt and its continuation)" if goes_on else "answer", style="dim")
     yield code(answer or (str(turns[-1]["text"]) if turns else ""), str(detail["language"]))
-    yield from _verdict(detail["verdict"], full)
-    yield _scores(detail)
+    yield from verdict(detail["verdict"], full)
+    yield scores(detail)
+    yield from stop(detail)
+
+
+def stop(detail: Mapping[str, Any]) -> Iterator[Text]:
+    """Why a play ended without an answer, and what it carries no more; nothing for one that was answered."""
+    if detail["stop_reason"] != "answered" or detail["carries"]:
+        text = (
+            Text().append("stop     ", style="dim").append(printable(detail["stop_reason"]), style="yellow")
+        )
+        yield text.append(f", carries {detail['carries']}" if detail["carries"] else "")
 
 
 def _turns(turns: Sequence[Mapping[str, Any]], full: bool, *, texts: bool) -> Iterator[RenderableType]:
@@ -68,33 +78,49 @@ def _turns(turns: Sequence[Mapping[str, Any]], full: bool, *, texts: bool) -> It
         if left_out and number == 2 + left_out:
             yield Text(f"... {left_out} more turns; --full shows all", style="dim")
         if texts:
-            yield from _block("given", str(turn["given"]), most, full)
+            yield from block("given", str(turn["given"]), most, full)
             reason = printable(str(turn["finish_reason"]))
             yield Text(f"turn {number} of {len(turns)} ({reason})", style="dim")
-            yield from _block("", str(turn["text"]), most, full)
+            yield from block("", str(turn["text"]), most, full)
         yield from _events(turn, full)
+        yield from turn_result(turn)
+
+
+def turn_result(turn: Mapping[str, Any]) -> Iterator[Text]:
+    """A line for the turn's own verdict, reward and advantage; none where it has none of them."""
+    parts = []
+    if verdict := turn.get("verdict"):
+        told = (
+            f"{verdict['passed']} of {verdict['tests']} tests passed"
+            if verdict["tests"]
+            else verdict["detail"]
+        )
+        parts.append(f"{one_line(verdict['outcome'])}" + (f" ({one_line(told)})" if told else ""))
+    parts += [f"{name} {turn[name]:.3f}" for name in ("reward", "advantage") if name in turn]
+    if parts:
+        yield Text(f"this turn: {', '.join(parts)}", style="dim")
 
 
 def _events(turn: Mapping[str, Any], full: bool) -> Iterator[RenderableType]:
     """What the environment asked for after a turn: a line each, with `full` all that was asked and what came back."""
     events, left_out = turn.get("events", ()), turn.get("events_left_out", 0)
     for event in events if full else events[:EVENTS]:
-        head = Text().append(f"event {_line(event['name'])}", style="cyan")
+        head = Text().append(f"event {one_line(event['name'])}", style="cyan")
         if event["seconds"] is not None:
             head.append(f"  {event['seconds']:.2f} s", style="dim")
         if event["bytes"] is not None:
             head.append(f"  {event['bytes']:,} bytes", style="dim")
         yield head
         if full:
-            yield from _block("asked", event["asked"], OUTPUT_LINES, full)
-            yield from _block("result", event["result"], OUTPUT_LINES, full)
+            yield from block("asked", event["asked"], OUTPUT_LINES, full)
+            yield from block("result", event["result"], OUTPUT_LINES, full)
         else:
-            yield Text(f"    {_line(event['asked'])} -> {_line(event['result'])}")
+            yield Text(f"    {one_line(event['asked'])} -> {one_line(event['result'])}")
     if left_out := left_out + (0 if full else max(0, len(events) - EVENTS)):
         yield Text(f"    ... {left_out} more events", style="dim")
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
     """The beginning of a text as one line."""
     line = " ".join(printable(text).split())
     return line if len(line) <= EVENT_WIDTH else f"{line[:EVENT_WIDTH]}..."
@@ -103,6 +129,7 @@ def _line(text: str) -> str:
 def code(text: str, language: str) -> Text:
     """Source, indented by two columns, with colours on a terminal."""
     safe = printable(text.strip("\n")).expandtabs(4)
+    language = "diff" if safe.startswith(("diff --git ", "--- a/")) else language
     coloured = Syntax("", language or "text", theme="ansi_dark", background_color="default").highlight(safe)
     coloured.rstrip()
     return Text("\n").join(Text("  ").append_text(line) for line in coloured.split("\n", allow_blank=True))
@@ -113,7 +140,8 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _verdict(verdict: Mapping[str, Any] | None, full: bool) -> Iterator[RenderableType]:
+def verdict(verdict: Mapping[str, Any] | None, full: bool) -> Iterator[RenderableType]:
+    """A verdict with its stages, the tests that did not pass, and what was printed."""
     if verdict is None:
         yield Text("no verdict", style="yellow")
         return
@@ -133,9 +161,9 @@ def _verdict(verdict: Mapping[str, Any] | None, full: bool) -> Iterator[Renderab
         output = str(stage["output"])
         if output.strip() and output not in shown:
             shown.add(output)
-            yield from _block("", output, OUTPUT_LINES, full)
+            yield from block("", output, OUTPUT_LINES, full)
     yield from _tests(verdict["tests"], full)
-    yield from _block("printed", str(verdict["output"]), OUTPUT_LINES, full)
+    yield from block("printed", str(verdict["output"]), OUTPUT_LINES, full)
 
 
 def _tests(tests: list[Mapping[str, Any]], full: bool) -> Iterator[RenderableType]:
@@ -152,7 +180,8 @@ def _tests(tests: list[Mapping[str, Any]], full: bool) -> Iterator[RenderableTyp
         yield Text(f"    {len(bad) - len(shown)} more that did not pass", style="dim")
 
 
-def _scores(detail: Mapping[str, Any]) -> Text:
+def scores(detail: Mapping[str, Any]) -> Text:
+    """The scores, reward and advantage in one line."""
     text = Text().append("scores   ", style="dim")
     for score in detail["scores"]:
         weight = score.get("weight", 1.0)
@@ -164,7 +193,7 @@ def _scores(detail: Mapping[str, Any]) -> Text:
     return text
 
 
-def _block(label: str, text: str, most: int, full: bool) -> Iterator[RenderableType]:
+def block(label: str, text: str, most: int, full: bool) -> Iterator[RenderableType]:
     """A label, and the text indented under it; cut to `most` lines unless `full`. Nothing for an empty text."""
     lines = printable(text.strip("\n")).expandtabs(4).split("\n")
     if not text.strip():

@@ -113,7 +113,9 @@
     const lines = shown.flatMap((look) =>
       names.map((name, index) => {
         const more = { ...looks[index], label: shown.length === 1 ? name : `${look.name}: ${name}` };
-        return series(look, axis, window, measured(meta, [group, name]), { ...more, series: `${look.run.id} ${name}` });
+        const measure = measured(meta, [group, name]);
+        const value = (metrics) => measure(metrics) ?? (metrics[group] ? meta.absent : null);
+        return series(look, axis, window, value, { ...more, series: `${look.run.id} ${name}` });
       }),
     );
     return [{ lines, legend: names.length > 1 ? looks.map((look) => ({ colour: "var(--muted)", ...look })) : [] }];

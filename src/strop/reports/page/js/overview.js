@@ -101,6 +101,7 @@
       typeof line.reward === "number" && `reward ${Strop.format.number(line.reward)}`,
       typeof line.pass_rate === "number" && `pass rate ${Strop.format.percent(line.pass_rate, 1)}`,
       typeof line.completion_tokens === "number" && `${Strop.format.number(line.completion_tokens, 1)} tokens`,
+      typeof line.turns === "number" && `${Strop.format.number(line.turns, 1)} turns`,
       line.error_rate > 0 && `errors ${Strop.format.percent(line.error_rate, 1)}`,
     ].filter(Boolean);
     return parts.length > 0 && parts.join(", ");

@@ -3,6 +3,7 @@
 (() => {
   const { format } = Strop;
   const FIRST_LINES = 16; // a prompt that long is open at first
+  const BEGUN = 80; // characters of what an event asked for in its head
 
   const runOf = async (id) => (await Strop.source.page()).runs.find((run) => run.id === String(id));
 
@@ -19,7 +20,7 @@
     }
     const known = row ?? rowFrom(detail, id, place);
     const mates = around.filter((one) => one.task === known.task && one.group === known.group);
-    host.append(head(known, of, mates), detail ? whole(known, detail, of) : partly(known));
+    host.append(head(known, of, mates, stopOf(detail)), detail ? whole(known, detail, of) : partly(known));
     if (detail?.left_out)
       host.firstChild.append(Strop.el("p", { class: "muted" }, `Not all of it is here: ${detail.left_out}.`));
     keys(known, mates, around, of);
@@ -62,7 +63,14 @@
 
   const open = (row) => ({ view: "rollout", id: row.id });
 
-  function head(row, run, mates) {
+  // Why a play ended without an answer, and what it carries no more; null for one that was answered.
+  function stopOf(detail) {
+    const { stop_reason: reason, carries } = detail ?? {};
+    if (!carries && (reason ?? "answered") === "answered") return null;
+    return `${reason === "answered" ? "answered" : `ended: ${reason}`}${carries ? `, carries ${carries}` : ""}`;
+  }
+
+  function head(row, run, mates, stop) {
     const label = Strop.get(run?.tasks, row.task)?.label;
     const at = mates.findIndex((one) => one.id === row.id);
     return Strop.el(
@@ -81,6 +89,7 @@
           ? Strop.el("span", null, "advantage ", Strop.el("b", null, format.signed(row.advantage)))
           : null,
         row.truncated ? Strop.el("span", { class: "chip" }, "cut at the token limit") : null,
+        stop ? Strop.el("span", { class: "chip" }, stop) : null,
         (row.flags ?? []).map((flag) => Strop.el("span", { class: "chip flag" }, `⚑ ${flag}`)),
       ),
       Strop.el(
@@ -179,7 +188,23 @@
     const sampled = Strop.folded(head, text, { most: all > 1 ? FIRST_LINES : 0, label: "sampled text" });
     const events = (turn.events ?? []).map((event) => eventOf(event, number));
     const left = turn.events_left_out;
-    return [given, sampled, events, left ? Strop.el("p", { class: "muted" }, `${left} more events.`) : null];
+    return [given, sampled, events, left ? Strop.el("p", { class: "muted" }, `${left} more events.`) : null, resultOf(turn)];
+  }
+
+  // The turn's own verdict, reward and advantage, in one line; null without any.
+  function resultOf({ verdict, reward, advantage }) {
+    const parts = [
+      verdict && [Strop.outcome(verdict.outcome), " ", verdict.detail, verdict.tests ? ` (${verdict.passed} of ${verdict.tests} tests passed)` : ""],
+      typeof reward === "number" && ["reward ", Strop.el("b", null, Strop.reward(reward))],
+      typeof advantage === "number" && ["advantage ", Strop.el("b", null, format.signed(advantage))],
+    ].filter(Boolean);
+    return parts.length ? Strop.el("p", { class: "turn-result" }, parts.map((part, at) => (at ? [", ", part] : ["This turn: ", part]))) : null;
+  }
+
+  // The beginning of a text as one line.
+  function begun(text) {
+    const line = text.slice(0, 10 * BEGUN).split(/\s+/).filter(Boolean).join(" ");
+    return line.length > BEGUN ? `${line.slice(0, BEGUN)}…` : line;
   }
 
   // What the environment asked for after a turn, and what came back.
@@ -188,15 +213,19 @@
       [
         `After turn ${number + 1}: `,
         Strop.el("b", null, event.name),
-        Strop.el("span", { class: "muted" }, ` ${format.seconds(event.seconds)}, ${format.bytes(event.bytes)}`),
+        Strop.el("span", { class: "muted" }, ` ${format.seconds(event.seconds)}, ${format.bytes(event.bytes)} `),
+        Strop.el("code", null, begun(event.asked ?? "")),
       ],
       false,
       Strop.output(event.asked ?? "", "asked"),
       Strop.output(event.result ?? "", "result"),
     );
 
+  const total = (events) => events.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0);
+
   function facts(row, detail, run) {
     const verdict = detail.verdict ?? {};
+    const effects = (detail.turns ?? []).flatMap((turn) => turn.events ?? []);
     const versions = [...new Set((detail.turns ?? []).map((turn) => turn.policy_version))];
     return Strop.facts([
       ["run", run?.name ?? null],
@@ -204,6 +233,8 @@
       ["language", detail.language || null],
       ["tokens", format.count(row.tokens)],
       ["turns", (detail.turns ?? []).length > 1 ? String(detail.turns.length) : null],
+      ["effects", effects.length ? `${effects.length} in ${format.seconds(total(effects))}` : null],
+      ["ended", detail.stop_reason && detail.stop_reason !== "answered" ? detail.stop_reason : null],
       ["policy's updates", versions.join(", ") || null],
       ["verified in", format.seconds(verdict.seconds)],
       ["CPU time", format.seconds(verdict.cpu_seconds)],

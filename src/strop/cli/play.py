@@ -1,0 +1,380 @@
+"""`strop play`: one play of a task in the terminal, turn by turn, live or as it was recorded."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from strop.cli.options import EngineOptions, grouped, of_recipe
+from strop.core.errors import UserError
+from strop.core.text import printable
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
+    from strop.core.protocols import Environment
+    from strop.core.task import Task
+    from strop.reports.terminal.plays import PlayView
+
+_PLAYED = "played"
+"""Key of a saved line for what a rollout does not hold: model, source, what was said, seconds."""
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """What is played, and how. An option that is not given is as the recipe has it."""
+
+    tasks: Annotated[
+        str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
+    ] = None
+    environment: Annotated[
+        str | None,
+        of_recipe(
+            "tasks.environment.type",
+            "--environment",
+            "-e",
+            help="how the task is played: a built-in name or file.py:Class; options as '{type: NAME, tries: 3}', or as "
+            "overrides, such as tasks.environment.tries=3",
+        ),
+    ] = None
+    style: Annotated[
+        str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
+    ] = None
+    temperature: Annotated[
+        float | None,
+        of_recipe("sampling.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
+    ] = None
+    max_tokens: Annotated[
+        int | None, of_recipe("sampling.max_tokens", min=1, help="longest completion in tokens")
+    ] = None
+    seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
+    greedy: Annotated[bool, Option("--greedy", help="the most likely token each time")] = False
+
+    def overrides(self) -> list[str]:
+        """The options that were given, as overrides of a recipe."""
+        given = {
+            "seed": self.seed,
+            "tasks.style": self.style,
+            "tasks.source": self.tasks,
+            "tasks.environment": self.environment and _typed(self.environment),
+            "sampling.temperature": self.temperature,
+            "sampling.max_tokens": self.max_tokens,
+        }
+        return [f"{key}={value}" for key, value in given.items() if value is not None]
+
+
+def _typed(environment: str) -> str:
+    """As a mapping, to which overrides can add options."""
+    quoted = environment.replace("'", "''")
+    return environment if environment.startswith("{") else f"{{type: '{quoted}'}}"
+
+
+@grouped
+def play(
+    asked: PlayOptions,
+    answering: EngineOptions,
+    words: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="[TASK] [RECIPE.yaml...] [KEY=VALUE...]",
+            help="the beginning of a task's id or its number in the set, from 1 (the default); then recipes and "
+            "overrides",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        Option(
+            "--model",
+            "-m",
+            help="who plays, written as for strop eval: a preset, folder, run or MODEL of any engine, or "
+            "scripted:FILE; by default the recipe's",
+        ),
+    ] = None,
+    replay: Annotated[
+        str | None,
+        Option(
+            metavar="ROLLOUT",
+            help="show a recorded play: RUN#ID with an id of strop show, or FILE[#TASK/INDEX], a file of rollouts "
+            "or of --save",
+        ),
+    ] = None,
+    save: Annotated[Path | None, Option(help="write the play to this file, for --replay")] = None,
+    full: Annotated[bool, Option("--full", help="show every text in full")] = False,
+) -> None:
+    """Play one task and show each turn as it happens: prompt, completions, tools with results, verdict, scores, time.
+
+    TASK is looked up in --tasks, as for strop eval. Nothing is trained.
+    """
+    from strop.reports.terminal.consoles import console
+    from strop.reports.terminal.plays import PlayView
+
+    view = PlayView(console(), full=full)
+    if replay is not None:
+        if words or model or save:
+            raise UserError("--replay shows what was played; leave out TASK, --model and --save")
+        _replay(view, replay)
+        return
+    from strop.core import files
+
+    if save is not None:
+        files.check_writable(save)
+    recipe, task = _chosen(words or [], asked, answering, model)
+    line = _play(recipe, task, view, greedy=asked.greedy, model=model)
+    if save is not None:
+        with files.atomic(save) as file:
+            file.write(files.json_line(line) + b"\n")
+
+
+def _chosen(
+    words: list[str], asked: PlayOptions, answering: EngineOptions, model: str | None
+) -> "tuple[Recipe, Task]":
+    """The recipe and the task that the words name. Raises UserError before anything is loaded."""
+    from strop.cli.models import check_there, read_models, recipes_of, split_words
+    from strop.config.load import load_recipe
+    from strop.tasks.task_sets import chosen_tasks
+
+    names, overrides = split_words(words)
+    recipes = [name for name in names if name.endswith((".yaml", ".yml"))]
+    tasks = [name for name in names if name not in recipes]
+    if len(tasks) > 1:
+        raise UserError(f"strop play plays one task, not {len(tasks)}: {' '.join(tasks)!r:.80}")
+    if model is not None:
+        models = read_models([model], answering.engine, answering.base_url)
+        named = recipes_of(models, asked.overrides(), overrides, recipes)
+    elif recipes:
+        named = {recipes[-1]: load_recipe(recipes, [*asked.overrides(), *overrides])}
+    else:
+        raise UserError("--model is missing: name one, such as smollm2-135m, a run, or scripted:FILE")
+    recipe = next(iter(named.values()))
+    if isinstance(recipe.tasks, list):
+        raise UserError("strop play takes one task set; name it with --tasks")
+    from strop.environments.kinds import find_environment
+
+    find_environment(recipe.task_set.environment)
+    found, _ = chosen_tasks(recipe, "all", None)
+    task = _task(tasks[0] if tasks else "1", found, recipe.task_set.source)
+    check_there(named)
+    return recipe, task
+
+
+def _task(word: str, tasks: "Sequence[Task]", source: str) -> "Task":
+    """The task of that id, number (from 1) or beginning of an id. Raises UserError with those that are close."""
+    from strop.reports.terminal.find import pick
+    from strop.tasks.rows import suggestion
+
+    by_id = {task.id: task for task in tasks}
+    if word not in by_id and word.isdecimal() and 1 <= int(word) <= len(tasks):
+        return tasks[int(word) - 1]
+    if not any(name.startswith(word) for name in by_id):
+        close = suggestion(word, list(by_id)) or f"; strop tasks list {source} shows them"
+        raise UserError(printable(f"{source} has no task {word!r:.80}: it has 1 to {len(tasks)}{close}"))
+    return by_id[pick(word, set(by_id), f"task of {source}")]
+
+
+def _play(
+    recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, model: str | None
+) -> dict[str, Any]:
+    """Plays and shows one rollout; returns its line."""
+    from contextlib import ExitStack
+
+    from strop.config.algorithms import PerTurnAdvantage
+    from strop.core.rollout import SamplingParams
+    from strop.environments.kinds import played_by
+    from strop.policies.open import open_policy
+    from strop.rewards.rubric import WeightedRubric
+    from strop.rollouts.dispatcher_factory import dispatcher_of
+    from strop.rollouts.groups import scored
+    from strop.verification import open_configured
+
+    rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
+    sampling = recipe.sampling
+    params = SamplingParams(
+        temperature=0.0 if greedy else sampling.temperature,
+        top_p=1.0 if greedy else sampling.top_p,
+        max_tokens=sampling.max_tokens,
+    )
+    with ExitStack() as stack:
+        verifier = open_configured(recipe.sandbox)
+        stack.callback(verifier.close)
+        environment = played_by(recipe)
+        policy = open_policy(recipe, prompts=lambda tokenizer: {task.id: ()})
+        stack.callback(getattr(policy, "close", lambda: None))
+        player = dispatcher_of(recipe, policy, verifier, environment)
+        player.check_prompts([task])
+        played = {"environment": recipe.task_set.environment.type, "model": model or policy.name}
+        view.head(task.id, played)
+        watch = PlayWatch(view)
+        live = player.like(policy, lambda task: watch.on(environment(task)))
+        (rollout,) = live.play([task], 1, params, seed=recipe.seed, tag="play")
+        watch.end()
+        by_turn = isinstance(recipe.grpo.advantage, PerTurnAdvantage)
+        (rollout,) = scored(rubric, [(task, rollout)], by_turn=by_turn)
+    line = rollout.model_dump(mode="json")
+    line[_PLAYED] = {
+        **played,
+        "tasks": recipe.task_set.source,
+        "language": task.language,
+        **watch.played(),
+    }
+    _show(view, line)
+    return line
+
+
+class PlayWatch:
+    """Shows what an environment is told and what it says, as it happens, and takes the times."""
+
+    def __init__(self, view: "PlayView") -> None:
+        self._view = view
+        self.times: dict[str, float] = {}
+        self.seconds: list[float] = []
+        self.said: list[str] = []
+        self._at, self._waits = time.monotonic(), "set-up"
+        self._text, self._chat = "", False
+        self._broken: OSError | SystemExit | None = None
+
+    def on(self, environment: "Environment") -> "Environment":
+        """The same environment, watched. One that takes no attributes is shown when the play is over."""
+        with suppress(AttributeError):
+            for name in ("begin", "step", "result"):
+                if method := getattr(environment, name, None):
+                    setattr(environment, name, self._watched(name, method))
+        return environment
+
+    def end(self) -> None:
+        """The play is over. Raises the error that printing had, such as that of a broken pipe."""
+        self._lap()
+        if self._broken is not None:
+            raise self._broken
+
+    def played(self) -> dict[str, Any]:
+        """What is known of the play beside its rollout: seconds of each completion, what was said before it, times."""
+        return {"seconds": self.seconds, "said": self.said, "times": self.times}
+
+    def _watched(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def called(*given: Any) -> Any:
+            seconds = self._lap()
+            self._tell(self._before, name, given, seconds)
+            self._waits = "environment"
+            after = method(*given)
+            self._lap()
+            self._tell(self._after, after)
+            return after
+
+        return called
+
+    def _before(self, name: str, given: Sequence[Any], seconds: float) -> None:
+        if name == "step":
+            if len(self.said) == len(self.seconds):  # the dispatcher told why a turn did not count
+                self._say(self._text)
+            self.seconds.append(seconds)
+            self._text = given[0].text
+            self._view.completion(given[0].model_dump(), seconds)
+        elif name == "result":
+            from strop.core.play import Verify
+            from strop.reports.page.rollout_data import short_verdict
+            from strop.rollouts.admission import event_of
+
+            pairs = zip(*given, strict=True) if isinstance(given[0], tuple) else [given]
+            for effect, result in pairs:
+                self._view.event(event_of(effect, result, seconds).model_dump(), self._text)
+                if isinstance(effect, Verify):
+                    self._view.judged(short_verdict(result.model_dump()))
+
+    def _after(self, after: Any) -> None:
+        from strop.core.play import Do, Done, Opening, Say
+
+        match after:
+            case Opening():
+                self.said.append("")
+                self._chat = bool(after.messages)
+                self._view.opening(after.shown())
+                self._waits = "model"
+            case Say():
+                said = "\n".join(message.content for message in after.messages)
+                told = Opening(messages=after.messages, prefill=after.prefill)
+                self._say(told.shown() if self._chat else said)
+                self._waits = "model"
+            case Do():
+                self._waits = "tools"
+            case Done(why, reason):
+                self._text = why or f"This turn does not count: {reason}."
+                self._waits = "grading" if reason == "answered" else "model"
+
+    def _say(self, text: str) -> None:
+        self.said.append(text)
+        self._view.given(text)
+
+    def _tell(self, show: Callable[..., None], *given: Any) -> None:
+        """Shows something. An error of the terminal is the main thread's, not the environment's."""
+        try:
+            if self._broken is None:
+                show(*given)
+        except (OSError, SystemExit) as error:  # rich makes the latter of a broken pipe
+            self._broken = error
+
+    def _lap(self) -> float:
+        """Seconds since the last one, which what was waited for took."""
+        now = time.monotonic()
+        passed, self._at = now - self._at, now
+        self.times[self._waits] = self.times.get(self._waits, 0.0) + passed
+        return passed
+
+
+def _replay(view: "PlayView", word: str) -> None:
+    """Shows a recorded play. Raises UserError where there is none of that name."""
+    from strop.reports.page.rollout_data import load_vocabulary
+    from strop.reports.run_state import check_run
+    from strop.reports.terminal.find import RolloutFinder
+
+    place, _, which = word.partition("#")
+    path = Path(place)
+    if path.is_dir():
+        check_run(path)
+        if not which:
+            raise UserError(
+                f"--replay {place}: name a rollout of the run as {place}#t.1.0.0 (strop show --id)"
+            )
+        finder = RolloutFinder(path)
+        _show(view, finder.by_id(which).line, finder.vocabulary)
+    else:
+        _show(view, _line_of(path, which), load_vocabulary(path.resolve().parent.parent))
+
+
+def _line_of(path: Path, which: str) -> dict[str, Any]:
+    """The rollout TASK/INDEX of a file, or of the first of a task, or the first of all. Raises UserError."""
+    from strop.core import files
+    from strop.reports.page.rollout_data import NO_ROLLOUT, row_of
+    from strop.reports.rollout_files import RolloutFile, read_whole
+
+    if not path.is_file():
+        raise UserError(f"--replay {path}: no such file or run; give RUN#ID, or FILE#TASK/INDEX")
+    lines = list(read_whole(path) if path.suffix == ".zst" else files.read_jsonl(path))
+    try:
+        for line in lines:
+            row_of(line, RolloutFile(path))
+    except NO_ROLLOUT as error:
+        raise UserError(f"--replay {path}: it holds no rollouts ({error!r:.80})") from error
+    task, slash, index = which.rpartition("/")
+    if not slash:
+        task, index = which, ""
+    for line in lines:
+        if line["task_id"].startswith(task) and index in ("", str(line["index"])):
+            return dict(line)
+    raise UserError(
+        printable(f"{path} has no rollout {which!r:.80}; give TASK/INDEX of one of its {len(lines)}")
+    )
+
+
+def _show(view: "PlayView", line: dict[str, Any], vocabulary: "Sequence[str]" = ()) -> None:
+    """What of a rollout was not shown yet, out of its line."""
+    from strop.reports.page.rollout_data import detail_of, task_of
+    from strop.reports.rollout_files import RolloutFile
+
+    played = line.get(_PLAYED) or {}
+    language = played.get("language") or task_of(line)["language"]
+    view.show(detail_of(line, RolloutFile(Path()), vocabulary, language, colours=False), line, played)
