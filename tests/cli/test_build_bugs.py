@@ -1,7 +1,10 @@
 import json
 import signal
+import subprocess
+import sys
 
 import pytest
+from tests.processes import alive, family
 from tests.waiting import wait_until
 
 from strop.tasks import load_tasks
@@ -63,6 +66,72 @@ def test_an_interrupt_or_a_termination_leaves_no_file(start, tmp_path, sent, cod
     said = running.communicate(timeout=300)[1]
     assert running.returncode == code and word in said and "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
+
+
+SHOP = {
+    "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n',
+    "shop.py": "".join(
+        f"def total_{n}(prices, tax={n}):\n    found = {n}\n    for price in prices:\n        if price < {n}:\n"
+        f"            continue\n        found += price\n    return found + found * tax // 100\n\n\n"
+        for n in range(12)
+    ),
+    "tests/test_shop.py": "import shop\n\n\n"
+    + "".join(
+        f"def test_some_{n}():\n    assert shop.total_{n}([{n}, 100, -3], 50) == {3 * n + 150}\n\n\n"
+        f"def test_none_{n}():\n    assert shop.total_{n}([], 100) == {2 * n}\n\n\n"
+        f"def test_free_{n}():\n    assert shop.total_{n}([-3, 99], 0) == {n + 99}\n\n\n"
+        for n in range(12)
+    ),
+}
+
+
+def written(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def interrupted(start, until, *words):
+    """(exit status, what is said, lines of it): Ctrl-C once a line of stderr holds `until`; nothing of it runs then."""
+    running = start("build", "bugs", "shop", *words)
+    told = []
+    for line in running.stderr:
+        told.append(line)
+        if until in line:
+            break
+    children = wait_until(lambda: family(root=running.pid), running)
+    running.send_signal(signal.SIGINT)
+    out, rest = running.communicate(timeout=300)
+    assert not any(map(alive, children)), "left running"
+    return running.returncode, out, rest.splitlines()
+
+
+@pytest.mark.soak(60)
+def test_an_interrupted_build_on_a_project_leaves_nothing_or_its_tasks(start, tmp_path):
+    written(tmp_path / "shop", SHOP)
+    words = ["-o", "bugs.jsonl", "--workers", 2, "--per-task", 2, "--count", 12]
+    code, _, said = interrupted(start, "collecting tests", *words)
+    assert code == 130 and said and said[-1].startswith("interrupted") and "Traceback" not in "".join(said), (
+        said
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["shop"]
+    code, out, said = interrupted(start, "tasks: 1", *words)
+    assert code == 0 and any(line.startswith("stopped: the ") for line in said), (out, said)
+    names = ["bugs.jsonl", "bugs.jsonl.manifest.json", "bugs.project.tar.gz", "shop"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    part = [task.model_dump() for task in load_tasks(str(tmp_path / "bugs.jsonl"))]
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        whole = start("build", "bugs", "shop", *words)
+        said = whole.communicate(timeout=400)
+    finally:
+        busy.kill()
+        busy.wait()
+    assert whole.returncode == 0, said
+    tasks = [task.model_dump() for task in load_tasks(str(tmp_path / "bugs.jsonl"))]
+    assert 0 < len(part) <= len(tasks) == 12 and tasks[: len(part)] == part, (
+        "the same, also beside a busy loop"
+    )
 
 
 CRATE = {

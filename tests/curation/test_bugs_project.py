@@ -1,10 +1,12 @@
 import json
+import signal
 import subprocess
 import sys
 
 import pytest
 from tests import warm
 
+from strop.cli.build_bugs import _until_stopped
 from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
@@ -234,3 +236,18 @@ def test_the_issue_of_a_crate_has_no_numbers_of_threads():
     )
     said = project_issue("f", "a.rs", ["t::a"], message)
     assert said.endswith("fails:\n\n    thread 'low' panicked at tests/outer.rs:3:5:\n    left: 7")
+
+
+def test_an_interrupt_after_a_task_was_made_and_before_it_is_written(capsys):
+    def tasks(*made):
+        yield from made
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        assert list(_until_stopped(tasks(1, 2))) == [1, 2]
+        assert "the 2 tasks so far are written" in capsys.readouterr().err
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with pytest.raises(KeyboardInterrupt):
+        list(_until_stopped(tasks()))

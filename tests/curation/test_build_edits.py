@@ -1,5 +1,6 @@
 """`strop build edits` on small repositories that the tests make, on rows with patches, on broken programs."""
 
+import ast
 import json
 import os
 import shutil
@@ -357,6 +358,27 @@ def test_names_of_packaging() -> None:
 )
 def test_changes_of_comments_docstrings_and_layout(path: str, before: str, after: str, same: bool) -> None:
     assert same_program(path, before, after) is same
+
+
+def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    monkeypatch.setattr(
+        "strop.curation.edits.programs._shape", lambda tree: looked.append(tree) or ast.dump(tree)
+    )
+    before = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(500))
+    assert same_program("a.py", before, "# Moved.\n" + before.replace("x + 7\n", "(x + 7)\n"))
+    assert not same_program("a.py", before, before.replace("x + 8\n", "x - 8\n"))
+    assert same_program("a.py", "x = 1; y = 2", "y = 2; x = 1") is False
+    assert 4 <= len(looked) <= 8
+
+
+def test_files_that_are_too_long_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strop.curation.edits.make.same_program", pytest.fail)
+    made = Made(tmp_path / "long")
+    made.commit("Add up and double numbers", {"a.py": SUM})
+    made.commit("Fix what is added up", {"a.py": FIXED})
+    _, tally = made_of(made.folder, "patch", EditSettings("unified-diff", max_chars=20))
+    assert tally.left_out == {"the first commit": 1, "has too long files": 1}
 
 
 def test_commits_that_change_no_code_make_no_task(tmp_path: Path) -> None:

@@ -11,12 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.waiting import wait_until, wait_until_blocked
 
+from strop.config.tasks import SandboxConfig
 from strop.core.checks import Case, CasesCheck
 from strop.core.errors import BatchFailed, SandboxError, TaskFault, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.curation.audit import AuditSettings
+from strop.verification import open_configured, open_verifier
 from strop.verification.pool.job_queue import OVERHEAD, FairQueue, Job, VerdictCache
 from strop.verification.pool.pool import PoolBusy, VerifierPool
+from strop.verification.settings import Settings, limits_of
 
 
 def task_of(name: str = "t", language: str = "python", reference: str = "") -> Task:
@@ -442,3 +446,13 @@ def test_the_cache_stays_within_its_bytes_and_drops_the_oldest() -> None:
         assert cache.get(keys[0]) == verdict  # asked for all the time, so it stays
     assert cache.bytes <= cache.most_bytes and 5 <= len(cache) < 50
     assert cache.get(keys[1]) is None and cache.get(keys[-1]) == verdict
+
+
+def test_the_limits_of_a_verifier_are_those_of_a_recipe_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Settings] = []
+    pool = "strop.verification.pool.pool.VerifierPool"
+    monkeypatch.setattr(pool, lambda build, **_: made.append(build.keywords["settings"]))
+    open_verifier()
+    open_configured(SandboxConfig())
+    assert made[0].limits == made[1].limits == Settings().limits == limits_of(SandboxConfig())
+    assert AuditSettings().cpu_seconds == made[0].limits.cpu_seconds

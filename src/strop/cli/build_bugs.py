@@ -257,7 +257,7 @@ def _from_project(
                 format=options.format, per_function=options.per_task, ahead=models.ahead, done=done,
             )  # fmt: skip
             told = judging.counted(models.told(factory.tasks(project_options.count), docstring))
-            _write(file, _then_in_place(_until_stopped(told, tally), part, final, tally), source, tally)
+            _write(file, _then_in_place(_until_stopped(told), part, final, tally), source, tally)
             if project.lost:
                 tally.skipped["files of tests that cannot be collected"] += project.lost
     finally:
@@ -265,15 +265,18 @@ def _from_project(
     return judging
 
 
-def _until_stopped(tasks: "Iterator[Task]", tally: "Tally") -> "Iterator[Task]":
+def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
     """The tasks; Ctrl-C and SIGTERM end them, and those that were made are kept."""
+    passed_on = 0
     try:
-        yield from tasks
+        for task in tasks:
+            passed_on += 1
+            yield task
     except (KeyboardInterrupt, SystemExit):
-        if not tally.tasks:
+        if not passed_on:
             raise
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one, such as a group gets, would lose them
-        say(f"stopped: the {tally.tasks} tasks so far are written")
+        say(f"stopped: the {passed_on} tasks so far are written")
 
 
 def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: "Tally") -> "Iterator[Task]":

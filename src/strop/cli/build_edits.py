@@ -68,12 +68,14 @@ def edits(
     file, chosen, tally = Output(output), _format(format, family), Tally(LAYOUT)
     making = EditSettings(chosen, seed, **asdict(limits))
     with ExitStack() as stack:
+        total: list[int] = []
 
         def done(_: int) -> None:
-            progress.at(tally.considered, None, None, f"{tally.tasks} tasks made")
+            known = total[0] if total else None
+            progress.at(tally.considered, None, known, f"{tally.tasks} tasks made", now=tally.considered == 1)
 
         if family in ("swe-rl", "patch"):
-            made = _of_repositories(source, repositories, family, newest, making, tally, done)
+            made = _of_repositories(source, repositories, family, newest, making, tally, done, total)
         elif family == "vulnerability":
             made = pairs(_reported(source, tally), tally, done)
         else:
@@ -98,7 +100,9 @@ def _of_repositories(
     settings: "EditSettings",
     tally: "Tally",
     done: Callable[[int], None],
+    total: list[int],
 ) -> "Iterator[Task]":
+    """Its tasks; the number of commits, where it is known, is put into `total`."""
     from strop.curation.edits.make import of_history, of_rows
     from strop.curation.edits.repository import Repository
 
@@ -108,7 +112,9 @@ def _of_repositories(
             rows = "; for rows with a patch, add --repositories" if family == "swe-rl" else ""
             raise UserError(f"{source!r} is not a folder: name a git repository{rows}")
         repository = Repository(folder)
-        return of_history(repository, repository.commits(newest), family, settings, tally, done)
+        commits = repository.commits(newest)
+        total.append(len(commits))
+        return of_history(repository, commits, family, settings, tally, done)
     if family != "swe-rl":
         raise UserError(f"--repositories is for --family swe-rl, not {family}")
     if not clones.is_dir():

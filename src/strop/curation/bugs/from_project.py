@@ -111,12 +111,12 @@ class Factory:
         made = 0
         for waiting in ahead(map(self._confirming, self._found()), WINDOW):
             task = self._confirmed(waiting)
-            self.done(self.tally.tasks)
             if task is not None:
                 made += 1
-                yield task
-                if made == count:
-                    return
+                yield task  # before anything is said of it: an interrupt would lose it
+            self.done(self.tally.tasks)
+            if made == count:
+                return
 
     def _found(self) -> Iterator[_Found]:
         """The bugs that tests notice; those that no test survives come last."""

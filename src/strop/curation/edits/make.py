@@ -159,6 +159,9 @@ def _shown(
     where: dict[str, Any],
 ) -> Task:
     """The task, with context files. Raises LeftOut if it is empty or too large."""
+    room = settings.max_chars - sum(map(len, before.values()))
+    if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:
+        raise LeftOut("has too long files")
     patch = "".join(
         f"+++ b/{path}\n{_hunks(before.get(path, ''), text or '')}\n" for path, text in sorted(after.items())
     )
@@ -169,9 +172,6 @@ def _shown(
         raise LeftOut("changes too many lines")
     if all(same_program(path, before.get(path), text) for path, text in after.items()):
         raise LeftOut("changes only comments, docstrings or layout")
-    room = settings.max_chars - sum(map(len, before.values()))
-    if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:
-        raise LeftOut("has too long files")
     more: dict[str, str] = {}
     if settings.context and family == "swe-rl":
         known = {path: before.get(path, "") for path in after}

@@ -26,7 +26,7 @@ def same_program(path: str, before: str | None, after: str | None) -> bool:
     if language != "python":
         return False
     try:
-        return _shape(before) == _shape(after)
+        return _same_python(before.removeprefix("\ufeff"), after.removeprefix("\ufeff"))
     except UNPARSABLE:
         return False
 
@@ -36,9 +36,26 @@ def _code(text: str) -> list[str]:
     return _WORDS.findall(_PART.sub(lambda found: found["kept"] or " ", text))
 
 
-def _shape(text: str) -> str:
+def _same_python(before: str, after: str) -> bool:
+    """Whether two texts have the same tree; only statements whose lines differ are compared. May raise `UNPARSABLE`."""
+    old, new = (
+        [
+            (part, "\n".join(lines[part.lineno - 1 : part.end_lineno]))
+            for lines in [re.split(r"\r\n?|\n", text)]
+            for part in tree_of(text).body
+            if not _is_text(part)
+        ]
+        for text in (before, after)
+    )
+    return len(old) == len(new) and all(
+        (text == other and part.col_offset == like.col_offset and part.end_col_offset == like.end_col_offset)
+        or _shape(part) == _shape(like)
+        for (part, text), (like, other) in zip(old, new, strict=True)
+    )
+
+
+def _shape(tree: ast.stmt) -> str:
     """The tree without positions and docstrings; a statement that is only a text counts as one."""
-    tree = tree_of(text.removeprefix("\ufeff"))
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED):
             node.body = [part for part in node.body if not _is_text(part)]
