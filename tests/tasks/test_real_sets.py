@@ -122,7 +122,7 @@ def test_sets_come_in_and_are_judged_by_three_commands(tmp_path: Path) -> None:
             assert set(found.failed) <= REFUSED.get(name, set()) | LIMITS.get(name, set()) | WRONG, found
             assert found.fit or name == "humaneval-rust.jsonl", found
             assert not found.findings.keys() & {"leak-answer!", "unverifiable!", "cheat-passes!"}, found
-            assert ("exit-passes" in found.findings) == ("same-process" in found.trust), found
+            assert "exit-passes" in found.findings or "same-process" not in found.trust, found
 
 
 def assert_references_pass(
