@@ -68,9 +68,9 @@ class Growing(Encoder):
         super().__init__()
         self.values = values
 
-    def beyond(self, value: object, why: str) -> bytes:
+    def beyond(self, value: object, why: str, depth: int) -> None:
         self.values.append(object())
-        return encode(None)
+        self.out += encode(None)
 
 
 def test_a_value_that_grows_while_it_is_written_has_the_size_that_it_had() -> None:
@@ -79,9 +79,9 @@ def test_a_value_that_grows_while_it_is_written_has_the_size_that_it_had() -> No
     named: dict[object, object] = {1: object()}
 
     class Adding(Encoder):
-        def beyond(self, value: object, why: str) -> bytes:
+        def beyond(self, value: object, why: str, depth: int) -> None:
             named[len(named) + 1] = 1
-            return encode(None)
+            self.out += encode(None)
 
     assert decode(Adding().whole(named)) == {1: None}
 

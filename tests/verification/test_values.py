@@ -255,6 +255,24 @@ def test_functions_of_the_tests_judge_for_themselves(python, run) -> None:
     assert not run(python, again, "i = f(1); assert list(i) + list(i) == [5, 5]").passed or run is suited
 
 
+PAIR = "class Pair:\n    def __init__(self, of): self.of = of\n    def __eq__(self, other): return isinstance(other, Pair) and EQUAL\n"
+EACH = ["fractions.Fraction(1, 2)", "decimal.Decimal('1.5')", "datetime.date(2024, 1, 2)", "collections.deque([1])", "range(3)",
+        "collections.OrderedDict(a=1)", "datetime.timedelta(1)", "collections.defaultdict(int, a=1)"]  # fmt: skip
+
+
+def test_objects_made_of_them_are_looked_at_again(python) -> None:
+    text = HEAD + "from solution import Pair\n"
+    text += "".join(f"def test_{n}():\n    assert Pair({one}) == Pair({one})\n" for n, one in enumerate(EACH))
+    reference = PAIR.replace("EQUAL", "self.of == other.of")
+    check = suite(text, *(f"test_{n}" for n in range(len(EACH))))
+    task = Task(statement="s", check=check, reference=reference)
+    for number, name in enumerate(check.tests):
+        one = task.model_copy(update={"check": check.model_copy(update={"tests": [name]})})
+        honest, liar = python.judge([(one, reference + "# own"), (one, PAIR.replace("EQUAL", "True"))])
+        assert honest.passed, (EACH[number], honest)
+        assert liar.outcome is Outcome.FAILED, EACH[number]
+
+
 def test_cases_stay_values_of_json(python) -> None:
     check = CasesCheck(
         entry_point="f", cases=[Case(args=[1], expected={"a": 1}), Case(args=[2], expected=[0, 1])]

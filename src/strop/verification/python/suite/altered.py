@@ -6,12 +6,21 @@ lying.
 """
 
 import hashlib
+from collections import OrderedDict, defaultdict, deque
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from strop.verification.python.codec import Unencodable, encode
+from strop.verification.python.values import ValueEncoder
 
 MOST = 10_000
 """Words of objects, and calls, of one test that are noted."""
+_NUMBERS = (int, float, Decimal, Fraction)
+_DAYS = (date, datetime, timedelta)
+_DICTS = (dict, OrderedDict, defaultdict)
 COLLECTION = ""
 """Stands for the id of a test: what happens while the files are imported, before the first test."""
 
@@ -74,7 +83,7 @@ class SuiteCalls:
         if not self.noting or len(self.made) >= MOST:
             return args, kwargs
         try:
-            values = encode(list(args)) + encode(kwargs)
+            values = encode(list(args), ValueEncoder) + encode(kwargs, ValueEncoder)
         except Unencodable:
             return args, kwargs
         if not _alterable([args, kwargs]):
@@ -95,14 +104,25 @@ class SuiteCalls:
 
 
 def other(value: Any, amount: int) -> Any:
-    """The value with every number moved by `amount`, and every ASCII letter and digit of texts within its alphabet."""
+    """The value with every number and date moved by `amount`, and every ASCII letter and digit of texts within its
+    alphabet.
+    """
     kind = type(value)
-    if kind is int or kind is float:
+    if kind in _NUMBERS:
         return value + amount
+    if kind in _DAYS:
+        with suppress(OverflowError):
+            return value + timedelta(days=amount)
     if kind is str:
         return "".join(_moved(character, amount) for character in value)
-    if kind is dict:
-        return {key: other(inner, amount) for key, inner in value.items()}
+    if kind in _DICTS:
+        same = value.copy()
+        same.update([(key, other(inner, amount)) for key, inner in value.items()])
+        return same
+    if kind is deque:
+        return deque((other(inner, amount) for inner in value), value.maxlen)
+    if kind is range:
+        return range(value.start + amount, value.stop + amount, value.step)
     if kind in (list, tuple, set, frozenset):
         return kind(other(inner, amount) for inner in value)
     return value
@@ -117,8 +137,8 @@ def _moved(character: str, amount: int) -> str:
 
 def _alterable(value: Any) -> bool:
     kind = type(value)
-    if kind is dict:
+    if kind in _DICTS:
         return any(map(_alterable, value.values()))
-    if kind in (list, tuple, set, frozenset):
+    if kind in (list, tuple, set, frozenset, deque):
         return any(map(_alterable, value))
-    return kind is int or kind is float or (kind is str and other(value, 1) != value)
+    return kind in _NUMBERS or kind in _DAYS or kind is range or (kind is str and other(value, 1) != value)
