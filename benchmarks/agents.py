@@ -10,6 +10,7 @@ Written and printed:
     speedup_vs_sequential     wall time of the plays one after another through that of the plays side by side
     setup_ms_median           what a play's set-up takes: its folder, and the repository's files in it, as the plays of
                               one dispatcher find it; setup_ms_first is the first, whose jail has to start
+    setup_ms_side_by_side     the same of the plays side by side, those among them whose jail has to start
     clone_ms_median           a fresh `git clone` of the same repository over file:// and a checkout, as CodeRepairRL
                               has it
     setup_vs_clone            the one through the other
@@ -116,6 +117,7 @@ def played(tasks: list[Task], verifier: Any, at_once: int) -> tuple[float, float
         limits=PlayLimits(plays=at_once, setups=at_once), order="as-ready",
         open_folder=lambda: Folder(limits=_FOLDER, read=installed().read),
     )  # fmt: skip
+    Timed.setups.clear()
     began = time.monotonic()
     rollouts = list(dispatcher.play(tasks, 1, SamplingParams(max_tokens=4096), seed=1))
     seconds = time.monotonic() - began
@@ -226,8 +228,9 @@ def main() -> None:
     found: dict[str, Any] = {}
     with open_verifier() as verifier:
         found["verdict_ms"] = verdicts(verifier, 8)
-        ways = {"side by side": args.at_once, "one after another": 1}
+        ways = {"one after another": 1, "side by side": args.at_once}
         runs = {name: played(tasks, verifier, at_once) for name, at_once in ways.items()}
+        found["setup_ms_side_by_side"] = round(1000 * statistics.median(Timed.setups), 2)
         found["seconds"] = {name: round(seconds, 2) for name, (seconds, _) in runs.items()}
         found["speedup_vs_sequential"] = round(runs["one after another"][0] / runs["side by side"][0], 2)
         found["solved"] = round(statistics.mean(share for _, share in runs.values()), 3)
