@@ -119,7 +119,7 @@ def drawn_repository(
 
 def _words(r: Random, domain: Domain, constants: dict[str, int]) -> Words:
     (thing, things), (field, other) = r.choice(domain.things), r.sample(domain.fields, 2)
-    n, m = r.sample(range(3, 20), 2)
+    n, m = r.sample(range(3, 11), 2)
     sep, bad = r.sample(_SEPARATORS, 2)
     right, wrong = r.sample(list(constants), 2)
     return {
