@@ -12,11 +12,12 @@ from strop.core.errors import UserError
 
 def test_enough_attacks_of_every_family() -> None:
     suite = load_suite()
-    assert Counter(a.language for a in suite).keys() == {"python", "rust", "c", "javascript"}
+    assert Counter(a.language for a in suite).keys() == {"python", "rust", "c", "javascript", "play"}
     assert {a.family for a in suite if a.language == "python"} == set(FAMILIES)
     assert (
         sum(a.language == "python" for a in suite) >= 170 and sum(a.language == "rust" for a in suite) >= 110
     )
+    assert sum(a.language == "play" for a in suite) >= 25
     assert len({a.id for a in suite}) == len(suite)
 
 
@@ -26,7 +27,8 @@ def test_every_placeholder_is_known_and_no_hostile_answer_is_told_the_secret() -
         for attack in load_suite():
             made = trial(attack, tasks, canaries.facts)
             assert made.hostile is not None and str(canaries.secret) not in made.hostile, attack.id
-            assert made.honest != made.hostile and made.task.language == attack.language, attack.id
+            assert made.honest != made.hostile, attack.id
+            assert made.task.language == attack.language.replace("play", "python"), attack.id
 
 
 def test_a_hostile_answer_that_holds_the_secret_is_refused() -> None:
@@ -37,7 +39,7 @@ def test_a_hostile_answer_that_holds_the_secret_is_refused() -> None:
 
 def test_no_echo_of_source_holds_the_word_for_having_got_through() -> None:
     word = "0123456789abcdef"
-    for language in ("python", "rust", "c", "javascript"):
+    for language in ("python", "rust", "c", "javascript", "play"):
         assert word not in fill("print(@REACHED@)", {"REACHED": word}, language)
 
 

@@ -85,7 +85,7 @@ def played(task: Task, script: str, verifier: Verifier, jail: str) -> list[Rollo
 
 def worse(rollouts: Sequence[Rollout]) -> Verdict:
     """The verdict that says most against the grader: a pass, else an error, else the last."""
-    verdicts = [rollout.verdict for rollout in rollouts]
+    verdicts = [rollout.verdict for rollout in rollouts if rollout.verdict is not None]
     errors = [verdict for verdict in verdicts if verdict.outcome is Outcome.ERROR]
     return next((verdict for verdict in verdicts if verdict.passed), errors[0] if errors else verdicts[-1])
 

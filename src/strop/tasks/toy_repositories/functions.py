@@ -18,7 +18,7 @@ Words = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Fault:
+class ToyFault:
     """One way to be wrong: in the body, `wrong` stands where `right` is."""
 
     kind: str
@@ -32,13 +32,13 @@ class FunctionTemplate:
 
     text: str
     takes: tuple[str, ...]
-    faults: tuple[Fault, ...] = field(repr=False)
+    faults: tuple[ToyFault, ...] = field(repr=False)
 
     def filled(self, words: Words) -> str:
         """Its source."""
         return Template(self.text).substitute(words)
 
-    def broken(self, fault: Fault, words: Words) -> str:
+    def broken(self, fault: ToyFault, words: Words) -> str:
         """Its source with the fault."""
         head, quotes, body = self.text.rpartition('"""')
         if fault.kind == "default":
@@ -382,10 +382,10 @@ def _template(block: str) -> FunctionTemplate:
     )
 
 
-def _fault(line: str) -> Fault:
+def _fault(line: str) -> ToyFault:
     kind, _, change = line.partition(": ")
     right, _, wrong = change.partition(" -> ")
-    return Fault(kind, right, wrong)
+    return ToyFault(kind, right, wrong)
 
 
 _SPACED = ("many names", "some names")

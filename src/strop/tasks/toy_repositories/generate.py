@@ -16,8 +16,8 @@ from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.snapshots import data_uri, digest_of
 from strop.core.task import Task
 from strop.edits import FORMATS
-from strop.tasks.toy_repositories.functions import FUNCTIONS, Fault, FunctionTemplate, argument
-from strop.tasks.toy_repositories.repository import Function, Repository, ToyModule, drawn_repository
+from strop.tasks.toy_repositories.functions import FUNCTIONS, FunctionTemplate, ToyFault, argument
+from strop.tasks.toy_repositories.repository import ToyFunction, ToyModule, ToyRepository, drawn_repository
 
 NAME = "toy-repositories"
 DEFAULT_COUNT = 1000
@@ -64,7 +64,7 @@ def load(rest: str = "") -> Iterator[Task]:
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
     """Different repositories; every way to be wrong about equally often. Fewer begin the same way."""
     pairs = [(template, fault) for template in FUNCTIONS for fault in template.faults]
-    turn: list[tuple[FunctionTemplate, Fault]] = []
+    turn: list[tuple[FunctionTemplate, ToyFault]] = []
     seen: set[str] = set()
     index = 0
     while len(seen) < count:
@@ -78,7 +78,7 @@ def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
             yield task
 
 
-def _task(template: FunctionTemplate, fault: Fault, r: Random) -> Task | None:
+def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None:
     """The task of a drawn repository; None where its bug does not show, or not in one line."""
     repository = drawn_repository(r, template, FUNCTIONS)
     functions = [(module, f) for module in repository.modules for f in module.functions]
@@ -139,7 +139,7 @@ def _changed(right: str, broken: str) -> int | None:
 
 
 def _cases(
-    repository: Repository, function: Function, wrong: str, r: Random
+    repository: ToyRepository, function: ToyFunction, wrong: str, r: Random
 ) -> tuple[_Case | None, list[_Case] | None]:
     """A case that shows the bug, and hidden ones: two that show it and up to two that do not. None: too few."""
     as_right, as_wrong = repository.called(function.source, function), repository.called(wrong, function)
@@ -158,8 +158,8 @@ def _cases(
 
 
 def _with_cases(
-    repository: Repository, functions: list[tuple[ToyModule, Function]], r: Random
-) -> list[tuple[tuple[ToyModule, Function], list[_Case]]]:
+    repository: ToyRepository, functions: list[tuple[ToyModule, ToyFunction]], r: Random
+) -> list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]]:
     found = []
     for module, function in functions:
         arguments = tuple(argument(kind, function.words, r) for kind in function.template.takes)
@@ -176,9 +176,9 @@ class _TestFile:
 
 
 def _tests(
-    repository: Repository,
+    repository: ToyRepository,
     r: Random,
-    tested: list[tuple[tuple[ToyModule, Function], list[_Case]]],
+    tested: list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]],
     *,
     numbered: bool = False,
 ) -> _TestFile:
@@ -198,7 +198,7 @@ def _tests(
     return _TestFile("\n\n".join([imports, *parts]), failing, passing)
 
 
-def _body(function: Function, case: _Case) -> str:
+def _body(function: ToyFunction, case: _Case) -> str:
     """One assertion; long lists stand above it, a line for each item."""
     call = f"{function.name}({', '.join(map(repr, case.arguments))})"
     equal = "is" if isinstance(case.expected, bool) else "=="

@@ -15,7 +15,7 @@ _FOLDERS = ("", "", "src/", "lib/")
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class ToyFunction:
     """A template with its words."""
 
     template: FunctionTemplate
@@ -44,9 +44,9 @@ class ToyModule:
 
     name: str
     about: str
-    functions: tuple[Function, ...]
+    functions: tuple[ToyFunction, ...]
 
-    def text(self, package: str, broken: tuple[Function, str] | None = None) -> str:
+    def text(self, package: str, broken: tuple[ToyFunction, str] | None = None) -> str:
         """Its source, with another text for one of its functions."""
         constants = sorted(set().union(*(function.constants for function in self.functions)))
         imports = [f"from {package}.settings import {', '.join(constants)}\n"] if constants else []
@@ -56,7 +56,7 @@ class ToyModule:
 
 
 @dataclass(frozen=True)
-class Repository:
+class ToyRepository:
     """A package of some modules, in `folder` ("" or one with a slash at its end)."""
 
     domain: Domain
@@ -83,7 +83,7 @@ class Repository:
             **{self.path(module.name): module.text(self.package) for module in self.modules},
         }
 
-    def called(self, source: str, function: Function) -> Callable[[Sequence[Any]], tuple[Any, str]]:
+    def called(self, source: str, function: ToyFunction) -> Callable[[Sequence[Any]], tuple[Any, str]]:
         """A function from arguments to what a source of ours returns, and the text of the error that it raises."""
         space: dict[str, Any] = {}
         exec(compile(self.settings + source, "<toy>", "exec"), space)
@@ -99,7 +99,7 @@ class Repository:
 
 def drawn_repository(
     r: Random, wanted: FunctionTemplate, templates: Sequence[FunctionTemplate]
-) -> Repository:
+) -> ToyRepository:
     """A repository of 3 to 6 files of source in which the wanted template is one function among others."""
     domain = r.choice(DOMAINS)
     names = r.sample(_CONSTANTS, 3)
@@ -113,13 +113,13 @@ def drawn_repository(
         words = _words(r, domain, constants)
         parts, chosen = chosen[:size], chosen[size:]
         about = f"{name.capitalize()} of the {domain.name}."
-        modules.append(ToyModule(name, about, tuple(Function(template, words) for template in parts)))
-    return Repository(domain, r.choice(_FOLDERS), r.choice(domain.packages), constants, tuple(modules))
+        modules.append(ToyModule(name, about, tuple(ToyFunction(template, words) for template in parts)))
+    return ToyRepository(domain, r.choice(_FOLDERS), r.choice(domain.packages), constants, tuple(modules))
 
 
 def _words(r: Random, domain: Domain, constants: dict[str, int]) -> Words:
     (thing, things), (field, other) = r.choice(domain.things), r.sample(domain.fields, 2)
-    n, m = r.sample(range(3, 20), 2)
+    n, m = r.sample(range(3, 11), 2)
     sep, bad = r.sample(_SEPARATORS, 2)
     right, wrong = r.sample(list(constants), 2)
     return {
