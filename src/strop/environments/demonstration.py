@@ -1,7 +1,7 @@
 """What an expert does in a workspace: the calls that lead to a task's known answer, drawn anew for each play.
 
 Look for a name of the changed place, read around it, edit by the smallest text that is there once, test, finish. Now
-and then the tests come first, a search finds nothing, or looking and testing are left out.
+and then the tests come first, a search finds nothing, or searching and testing are left out. What is edited was read.
 """
 
 import re
@@ -57,10 +57,8 @@ def _looks(
         if rng.random() < 0.2:
             found.append(ToolCall("search", {"pattern": f"def {name.title().replace('_', '')}"}))
         found.append(ToolCall("search", {"pattern": rng.choice([name, name, f"(def|fn|class) {name}"])}))
-    if not found or rng.random() < 0.85:
-        start = max(1, line + 1 - _ABOVE - rng.randrange(5))
-        found.append(ToolCall("read", {"path": path, **({"start": start} if start > _ABOVE else {})}))
-    return found
+    start = max(1, line + 1 - _ABOVE - rng.randrange(5))
+    return [*found, ToolCall("read", {"path": path, **({"start": start} if start > _ABOVE else {})})]
 
 
 def _first_line(before: str, after: str) -> int:
