@@ -1,7 +1,7 @@
 """What an expert does in a workspace: the calls that lead to a task's known answer, drawn anew for each play.
 
 Look for a name of the changed place, read around it, edit by the smallest text that is there once, test, finish. Now
-and then the tests come first, a search finds nothing, or searching and testing are left out. What is edited was read.
+and then the tests come first, a search finds nothing, or testing is left out. What is edited was read.
 """
 
 import re
@@ -53,7 +53,7 @@ def _looks(
     words = _WORD.findall(above[-1] if above else "")
     name = defined[-1] if defined else rng.choice(words) if words else ""
     found: list[ToolCall] = []
-    if name and project_of(task) is not None and rng.random() < 0.85:
+    if name and project_of(task) is not None:
         if rng.random() < 0.2:
             found.append(ToolCall("search", {"pattern": f"def {name.title().replace('_', '')}"}))
         found.append(ToolCall("search", {"pattern": rng.choice([name, name, f"(def|fn|class) {name}"])}))
