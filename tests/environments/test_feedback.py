@@ -91,7 +91,11 @@ def test_it_ends_when_the_public_tests_pass_though_others_fail(verifier: "OpenVe
 
 def test_it_ends_when_its_turns_are_used_up(verifier: "OpenVerifier") -> None:
     found = played(verifier, Says(*[block(square(str(n))) for n in range(5)]), turns=2)
-    assert len(found.turns) == 2 and found.answer.rstrip().endswith("return 1") and found.stop_reason == "answered"
+    assert (
+        len(found.turns) == 2
+        and found.answer.rstrip().endswith("return 1")
+        and found.stop_reason == "answered"
+    )
     assert found.verdict is not None and not found.verdict.passed
 
 

@@ -28,8 +28,9 @@ def test_the_folder_has_no_test_that_judges_in_secret(tmp_path: Path) -> None:
         "tests/conftest.py",
         "tests/test_public.py",
     }
-    open_to_all = project_task(tmp_path).model_copy(update={"metadata": {}})
-    assert "tests/test_hidden.py" in tree_of(open_to_all)
+    unsaid = project_task(tmp_path).model_copy(update={"metadata": {}})
+    hidden = {test.partition("::")[0] for test in unsaid.edit.judge.failing}  # type: ignore[union-attr]
+    assert hidden and not hidden & tree_of(unsaid).keys(), "nor where a task does not say which are public"
     for task in load_tasks("toy-repositories:10"):
         assert "tests/test_hidden.py" not in tree_of(task) and "tests/test_public.py" in tree_of(task)
 

@@ -5,7 +5,7 @@ and then the tests come first, a search finds nothing, or testing is left out. W
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from random import Random
 
 from strop.core.task import Task
@@ -22,8 +22,10 @@ _ABOVE = 10
 """Lines that are read above a place which is not at the top of its file."""
 
 
-def demonstrated(task: Task, turns: int, rng: Random) -> Iterator[ToolCall]:
-    """The calls, one a turn, in at most `turns` turns; none where no answer is known or the turns do not suffice."""
+def demonstrated(task: Task, turns: int, tools: Collection[str], rng: Random) -> Iterator[ToolCall]:
+    """The calls of these tools, one a turn, in at most `turns` turns; none where no answer is known or the turns do not
+    suffice.
+    """
     edit = task.edit
     before = dict(edit.files) if edit else {}
     after: Mapping[str, str | None] = edit.oracle if edit else {solution_of(task): task.reference or None}
@@ -34,7 +36,8 @@ def demonstrated(task: Task, turns: int, rng: Random) -> Iterator[ToolCall]:
     optional = _looks(task, before, after, rng)
     if rng.random() < 0.3:
         optional.insert(0, ToolCall("test", {}))
-    tested = [ToolCall("test", {})] if rng.random() < 0.8 else []
+    optional = [call for call in optional if call.name in tools]
+    tested = [ToolCall("test", {})] if "test" in tools and rng.random() < 0.8 else []
     while optional and len(optional) + len(needed) + len(tested) + len(finish) > turns:
         optional.pop(0)
     yield from [*optional, *needed, *tested, *finish][:turns]

@@ -206,11 +206,18 @@ class UseTool:
         return f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
 
 
-def tools_of(kind: type[Toolbox]) -> Mapping[str, ToolSpec]:
-    """The tools of a class by name, `finish` last. Raises UserError for a method that can be none."""
+def tools_of(kind: type[Toolbox], *only: str) -> Mapping[str, ToolSpec]:
+    """The tools of a class by name, `finish` last; or `only` some of them, beside `finish`.
+
+    Raises UserError for a method that can be none, and for a name that is none.
+    """
     key: Any = kind
     found: Mapping[str, ToolSpec] = _tools_of(key)
-    return found
+    if unknown := [name for name in only if name not in found]:
+        raise UserError(
+            f"tasks.environment.only: no tool {unknown[0]!r:.40} in {kind.__name__}; there are {', '.join(found)}"
+        )
+    return {name: spec for name, spec in found.items() if name in {*only, "finish"}} if only else found
 
 
 @cache

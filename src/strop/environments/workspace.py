@@ -4,7 +4,7 @@ A completion that calls nothing, or can't be read, is told so and costs its turn
 `finish` was called, what the folder holds is judged (`task_tree`): in a fresh jail, on the pristine files and tests.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Annotated
 
@@ -21,17 +21,17 @@ from strop.environments.toolbox import Toolbox, UseTool, clipped, toolbox_of, to
 
 
 class Workspace:
-    """One play. `tools`: "file.py:Class", a Toolbox in place of the ready one; `calls`: how calls are written."""
-
-    control = "single-turn"
+    """One play. `tools`: "file.py:Class", a Toolbox in place of the ready one; `only`: names of those that are offered;
+    `calls`: how calls are written; `files`: whether the prompt names the files.
+    """
 
     def __init__(
-        self, task: Task, opening: Opening, read: object, *, tools: str | type[Toolbox] = "", calls: FormName = "tags",
-        turns: Annotated[int, Field(ge=1)] = 8,
+        self, task: Task, opening: Opening, read: object, *, tools: str | type[Toolbox] = "", only: Sequence[str] = (),
+        calls: FormName = "tags", files: bool = True, turns: Annotated[int, Field(ge=1)] = 8,
     ) -> None:  # fmt: skip
         self.task, self.opening, self.form, self.left = task, opening, CALL_FORMS[calls], turns
         self.kind = toolbox_of(tools, "tasks.environment.tools") if tools else RepositoryTools
-        self.tools = tools_of(self.kind)
+        self.tools, self.listed = tools_of(self.kind, *only), files
         self.waiting: list[UseTool] = []
         self.said: list[str] = []
 
@@ -45,7 +45,8 @@ class Workspace:
         """The tools and how to call them; then the task and the names of its files."""
         rules = f"You mend and write code in a folder of files.\n{self.form.instructions(self.tools)}"
         rules += f"\nThe files are your answer when you finish, or after {self.left} turns."
-        asked = f"{self.task.statement.strip()}\n\nFiles:\n{clipped(listing(list(self.tree)))}"
+        asked = self.task.statement.strip()
+        asked += f"\n\nFiles:\n{clipped(listing(list(self.tree)))}" if self.listed else ""
         messages = Message(role="system", content=rules), Message(role="user", content=asked)
         return Opening(messages=messages, max_tokens=self.opening.max_tokens)
 
@@ -67,7 +68,7 @@ class Workspace:
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
         """An expert's completions; none where there is no known answer, or the tools are not the ready ones."""
-        calls = demonstrated(self.task, self.left, rng) if self.kind is RepositoryTools else ()
+        calls = demonstrated(self.task, self.left, self.tools, rng) if self.kind is RepositoryTools else ()
         return (self.form.write(call, self.tools) for call in calls)
 
     def _next(self, said: list[str]) -> Next:

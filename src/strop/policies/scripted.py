@@ -108,10 +108,10 @@ class ScriptedPolicy:
         if len(ids) > params.max_tokens:
             ids, reason = ids[: params.max_tokens], "length"
             text = self.tokenizer.decode(ids)
-        zeros = [0.0] * len(ids)
         cut = min((at for stop in params.stop if self._cuts and (at := text.find(stop)) >= 0), default=-1)
         if cut >= 0:
             ids, text, reason = self._until_stop(ids, params.stop), text[:cut], "stop"
+        zeros = [0.0] * len(ids)
         return Completion(
             token_ids=ids, logprobs=zeros, text=text, finish_reason=reason, policy_version=self.version
         )

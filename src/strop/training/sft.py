@@ -38,6 +38,9 @@ from strop.training.ranks import Ranks
 MICRO_BATCH = 8
 """Examples, of like length, in one forward pass."""
 
+SHORT = 256
+"""Tokens of a row."""
+
 RELEASE_EVERY = 2
 """Updates after which freed memory goes back to the kernel; each time costs about a second of page faults."""
 
@@ -208,8 +211,8 @@ def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
     head = model.get_output_embeddings()
     with (
         torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16),
-        # On short rows torch's fused kernel for CPUs takes twice the time of plain products, most of it going back.
-        sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext(),
+        # On a CPU plain products beat the fused kernel on short rows, and take up to twice its time on long ones.
+        sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" and width <= SHORT else nullcontext(),
         head_selects(head, targets, 1.0),
     ):
         hidden = model.get_decoder()(input_ids=ids.to(device), use_cache=False).last_hidden_state
