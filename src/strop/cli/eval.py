@@ -14,6 +14,8 @@ from strop.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
+    from strop.core.play import Opening
+    from strop.core.protocols import Environment
     from strop.core.task import Task
     from strop.evaluation.result import Contamination, Evaluation
 
@@ -258,7 +260,7 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
         environment = played_by(recipe)
         policy = open_policy(
             recipe,
-            prompts=lambda tokenizer: {t.id: opening_ids(environment(t).begin(), tokenizer) for t in tasks},
+            prompts=lambda tokenizer: {t.id: opening_ids(_opening(environment(t)), tokenizer) for t in tasks},
         )
         stack.callback(getattr(policy, "close", lambda: None))
         player = dispatcher_of(recipe, policy, verifier, environment)
@@ -274,3 +276,13 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
             control=control.play if control else None,
             on_rollout=lambda rollout: progress.step(bool(rollout.verdict and rollout.verdict.passed)),
         )
+
+
+def _opening(environment: "Environment") -> "Opening":
+    """Raises UserError where it is not known before the play."""
+    if hasattr(environment, "setup"):
+        name = type(environment).__name__
+        raise UserError(
+            f"{name} makes its prompts while it is played, so scripted:FILE cannot answer; use strop play"
+        )
+    return environment.begin()
