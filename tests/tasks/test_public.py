@@ -87,7 +87,10 @@ def test_of_a_project_tests_are_named() -> None:
     project = ProjectCheck(project="p.tar.gz", digest="d", failing=["a", "b"], passing=["c", "d"])
     found = public_task(task(project, public_tests=["d", "b"])).check.only(ProjectCheck)
     assert (found.failing, found.passing) == (["b"], ["d"])
-    assert public_task(task(project)).check == project
+    unsaid = public_task(task(project)).check.only(ProjectCheck)
+    assert (unsaid.failing, unsaid.passing) == ([], ["c", "d"])
+    one_file = project.model_copy(update={"failing": ["t.py::a"], "passing": ["t.py::b"]})
+    assert public_task(task(one_file)).check == one_file, "where there are no others, all of them"
     with pytest.raises(UserError, match="some of its 4 tests, not"):
         public_task(task(project, public_tests=["x"]))
 

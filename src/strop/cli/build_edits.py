@@ -72,7 +72,7 @@ def edits(
 
         def done(_: int) -> None:
             known = total[0] if total else None
-            progress.at(tally.considered, None, known, f"{tally.tasks} tasks made", now=tally.considered == 1)
+            progress.at(tally.considered, None, known, f"{tally.tasks} tasks made")
 
         if family in ("swe-rl", "patch"):
             made = _of_repositories(source, repositories, family, newest, making, tally, done, total)

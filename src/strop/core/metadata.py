@@ -18,6 +18,8 @@ class Metadata(TypedDict, total=False):
     """Further answers that pass."""
     base_tests: int
     """How many of the first tests are the base set."""
+    public_tests: list[Any]
+    """Tests whose results a play may see (`strop.tasks.public`): numbers, of a project ids."""
     date: str
     """Day of publication, YYYY-MM-DD."""
     pair: Any
@@ -51,6 +53,16 @@ class Metadata(TypedDict, total=False):
     """Columns of a TRL row besides the task."""
     parameters: dict[str, Any]
     """What a generated problem was made from."""
+    options: int
+    """What a statement leaves open has so many values, each as likely."""
+    ceiling: float
+    """Best possible share of passes in one turn: one of `options`."""
+    wrong: list[str]
+    """The programs of the other options."""
+    function: str
+    path: str
+    line: int
+    """Where the bug of a generated repository is."""
 
     # Tasks to label.
     cwe: str
