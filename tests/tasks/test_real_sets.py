@@ -72,9 +72,6 @@ LIMITS = {
         "exercism/python/sublist",  # a list of more values than cross
     },
     "exercism-rust.jsonl": {f"exercism/rust/{slug}" for slug in CRATES},
-    "mbpp.jsonl": {
-        "MBPP/533",  # a type as an argument
-    },
     # The solution calls `compare`, which it does not define and the test program happens to.
     "mbpp-javascript.jsonl": {"MBJSP/243"},
 }  # fmt: skip

@@ -129,6 +129,14 @@ def test_held_out_tasks_are_not_shown(words: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.unit
+def test_a_missing_file_is_said_before_anything_is_loaded(words: list[str]) -> None:
+    for more in (["--dry-run"], ["run.name=none"]):
+        done = strop("train", *words, "sft.warm_start=true", "sft.demos=nowhere.jsonl", *more)
+        assert done.returncode == 2 and "make one with strop build demos" in done.stderr
+        assert not Path("runs/none").exists() and done.stderr.count("\n") <= 2
+
+
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("text", "said"),
     [

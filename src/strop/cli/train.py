@@ -59,12 +59,15 @@ def _check(recipe: "Recipe") -> None:
     from strop.environments.kinds import played_by
     from strop.reports.run_folder import RunFolder
     from strop.rewards.rubric import WeightedRubric
+    from strop.tasks.demos import read_demos
     from strop.tasks.task_sets import task_sets
     from strop.training.sinks import check_sinks
 
     RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     check_sinks(recipe)
     sets = task_sets(recipe, print)
+    if recipe.sft.warm_start and recipe.sft.demos:
+        read_demos(Path(recipe.sft.demos))
     for one in sets:
         WeightedRubric.from_names([(reward.name, reward.weight) for reward in one.recipe.rewards])
         played_by(one.recipe)

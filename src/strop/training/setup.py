@@ -21,6 +21,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
+from strop.tasks.demos import read_demos
 from strop.tasks.splits import assign_splits
 from strop.tasks.task_sets import TaskSet, split_tasks, task_sets
 from strop.training.backend import TrainingBackend
@@ -124,6 +125,8 @@ def set_up(
     """
     set_seed(recipe.seed % 2**32)
     sets = given.sets(recipe, say)
+    if recipe.sft.warm_start and recipe.sft.demos:
+        read_demos(Path(recipe.sft.demos))
     rubric = given.rubric or rubric_of(sets)
     tokenizer = tokenizer_of(recipe)
     environment = environment_of(sets, given.environment)
