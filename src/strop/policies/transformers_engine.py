@@ -16,6 +16,7 @@ from strop.core.errors import StropError
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, FinishReason
 from strop.policies.attention import attend_in_groups
+from strop.policies.contexts import Contexts
 from strop.policies.decode_batch import DecodeBatch, DecodedRow
 from strop.policies.tokenizer import HubTokenizer
 
@@ -28,7 +29,8 @@ class TransformersPolicy:
 
     own_copy  keep a copy in any case, so that rows are sampled while the model is trained
     max_rows  most rows side by side
-    max_tokens_held  most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache; bounds memory
+    max_tokens_held  most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache; bounds memory.
+                     As many again may be kept of plays between two turns.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class TransformersPolicy:
         if not self._shares_weights:
             self._model.requires_grad_(False)
         attend_in_groups(self._model)
+        self._contexts = Contexts(max_tokens_held)
         self._batch = DecodeBatch(self._model, tokenizer.pad_id)
         self._waiting: list[tuple[Request, Future[Completion]]] = []
         self._futures: dict[DecodedRow, Future[Completion]] = {}
@@ -66,6 +69,7 @@ class TransformersPolicy:
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
         self.version = version
+        self._contexts.clear()
         if not self._shares_weights:
             ours = dict(self._model.named_parameters())
             for name, weight in weights:
@@ -130,13 +134,17 @@ class TransformersPolicy:
         if not taken:
             return
         before = len(self._batch.live)
-        self._batch.join([self._waiting[number][0] for number in taken])
+        joining = [self._waiting[number][0] for number in taken]
+        self._batch.join(joining, [self._contexts.take(request) for request in joining])
         for row, number in zip(self._batch.live[before:], taken, strict=True):
             self._futures[row] = self._waiting[number][1]
         joined = set(taken)
         self._waiting = [pair for number, pair in enumerate(self._waiting) if number not in joined]
 
     def _finish(self, row: DecodedRow, text: str, reason: FinishReason) -> None:
+        request = row.request
+        if request.conversation and self._contexts.has_room(len(request.prompt) + len(row.tokens)):
+            self._contexts.keep(request.conversation, self._batch.context(row))
         self._batch.drop(row)
         numbers = {"token_ids": row.tokens, "logprobs": row.logprobs, "entropies": row.entropies}
         done = Completion(**numbers, text=text, finish_reason=reason, policy_version=self.version)

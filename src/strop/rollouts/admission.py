@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from strop.core.ids import derive_seed
 from strop.core.play import Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
-from strop.core.protocols import Environment
+from strop.core.protocols import Conversation, Environment
 from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -119,6 +119,8 @@ class Play:
     given: list[int] = field(default_factory=list)
     """Tokens for the next turn's prompt."""
     turns: list[Turn] = field(default_factory=list)
+    conversation: Conversation | None = None
+    """Until it is over, where it may have several turns."""
     awaits: Literal["setup", "completion", "decision", "effects", "verdict"] = "setup"
     pending: Future[Any] = field(default_factory=Future)
     """What it waits for, but for effects."""

@@ -1,0 +1,69 @@
+"""What the model computed of plays whose next turn may come: the keys and values of every token so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import torch
+from transformers import DynamicCache
+
+from strop.core.protocols import Conversation, Request
+
+
+@dataclass(frozen=True)
+class Context:
+    """Computed tokens of one play.
+
+    tokens        T token ids
+    keys, values  one (key heads, T, size) a layer
+    """
+
+    tokens: Sequence[int]
+    keys: list[torch.Tensor]
+    values: list[torch.Tensor]
+
+
+class Contexts:
+    """Contexts by conversation, up to `most` tokens in all; one that is taken or whose conversation is over is gone."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: WeakKeyDictionary[Conversation, Context] = WeakKeyDictionary()
+
+    def has_room(self, tokens: int) -> bool:
+        """Whether as many tokens more may be kept."""
+        return tokens + sum(len(context.tokens) for context in self._kept.values()) <= self._most
+
+    def keep(self, conversation: Conversation, context: Context) -> None:
+        """Keeps it for the conversation's next request."""
+        self._kept[conversation] = context
+
+    def take(self, request: Request) -> Context | None:
+        """What was computed of the request's prompt, if anything."""
+        context = self._kept.pop(request.conversation, None) if request.conversation else None
+        if context is None or list(request.prompt[: len(context.tokens)]) != list(context.tokens):
+            return None
+        return context
+
+    def clear(self) -> None:
+        """Drops all: the weights have changed."""
+        self._kept.clear()
+
+
+def cache_of(contexts: Sequence[Context]) -> tuple[DynamicCache, torch.Tensor]:
+    """(the contexts side by side, padded on the left to one length; mask (rows, longest) bool, False for padding)."""
+    cache, longest = DynamicCache(), max(len(context.tokens) for context in contexts)
+    first = contexts[0].keys[0]
+    mask = torch.zeros((len(contexts), longest), dtype=torch.bool, device=first.device)
+    for row, context in enumerate(contexts):
+        mask[row, longest - len(context.tokens) :] = True
+    for layer in range(len(contexts[0].keys)):
+        keys, values = (
+            first.new_zeros((len(contexts), first.shape[0], longest, tensors[layer].shape[-1]))
+            for tensors in (contexts[0].keys, contexts[0].values)
+        )
+        for row, context in enumerate(contexts):
+            start = longest - len(context.tokens)
+            keys[row, :, start:], values[row, :, start:] = context.keys[layer], context.values[layer]
+        cache.update(keys, values, layer)
+    return cache, mask
