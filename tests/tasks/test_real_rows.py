@@ -347,7 +347,7 @@ def test_references_of_made_up_rows_pass(tmp_path: Path, verifier: OpenVerifier,
 
 def test_what_the_new_formats_leave_out_is_said(tmp_path: Path) -> None:
     for name, change, why in (
-        ("codeforces", {"generated_checker": "import sys"}, "needs a checker of its own"),
+        ("codeforces", {"generated_checker": '#include "testlib.h"\nint main() {}'}, "no Python program"),
         ("codeforces", {"interaction_format": "Ask."}, "interactive"),
         ("codeforces", {"input_mode": "file"}, "reads a file"),
         ("codeforces", {"official_tests": []}, "no tests but its examples"),
@@ -364,3 +364,49 @@ def test_what_the_new_formats_leave_out_is_said(tmp_path: Path) -> None:
         row = {**json.loads(sample(name)[0]), **change}
         with pytest.raises(UserError, match=why):
             load_tasks(f"{name}:{written(tmp_path / 'r.jsonl', row)}")
+
+
+CHECKER = """
+import sys
+
+def read(path):
+    with open(path, "r") as file:
+        return file.read().split()
+
+def main():
+    wanted, given = read(sys.argv[2]), read(sys.argv[3])
+    number = int(read(sys.argv[1])[0])
+    if len(given) != 2:
+        print(0)
+        sys.exit(0)
+    pair = [int(word) for word in given]
+    print(1 if sum(pair) == number else 0.5 if given == wanted else 0)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.jail
+def test_the_checkers_of_codeforces_decide(tmp_path: Path, verifier: OpenVerifier) -> None:
+    row = {**json.loads(sample("codeforces")[0]), "generated_checker": CHECKER}
+    row |= {
+        "examples": [{"input": "5\n", "output": "2 3\n"}],
+        "official_tests": [{"input": "9\n", "output": "0 9\n"}],
+    }
+    (tmp_path / "r.jsonl").write_text(json.dumps(row))
+    (task,) = load_tasks(f"codeforces:{tmp_path / 'r.jsonl'}")
+    for answer, verdict in (
+        ("n = int(input())\nprint(1, n - 1)", "passed"),
+        ("n = int(input())\nprint(0, n)", "passed"),
+        ("n = int(input())\nprint(n, n)", "failed"),
+        ("n = int(input())\nprint('x', 'y')", "failed"),
+        ("print(1)", "failed"),
+    ):
+        assert outcome(verifier, task, answer) == verdict, answer
+    written = tmp_path / "again.jsonl"
+    made = CliRunner().invoke(
+        app, ["convert", f"codeforces:{tmp_path / 'r.jsonl'}", "--to", "codeforces", "-o", str(written)]
+    )
+    assert made.exit_code == 0, made.output
+    assert json.loads(written.read_text())["generated_checker"] == CHECKER

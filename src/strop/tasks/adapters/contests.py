@@ -16,14 +16,17 @@ official_tests_complete, input_mode (`stdio` or `file`), generated_checker, exec
 more.
 
 3. `official_tests` judge; those among the examples are shown. The set has no solutions.
-4. Left out, each with its line: problems that need a checker (`generated_checker`), which is a program of its own that
-   reads files; interactive ones; those that read a file; those without official tests.
+4. `generated_checker` is a Python program that is called with three files (input, expected output, output) and prints
+   its score, of which only a full 1 passes: `as_checker`.
+5. Left out, each with its line: interactive problems; those that read a file; those without official tests; those
+   with a checker that is no Python.
 """
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from strop.code.python.source import UNPARSABLE, tree_of
 from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
@@ -102,7 +105,8 @@ def _write_contests(task: Task) -> dict[str, Any]:
 
 def _runs(task: Task, name: str) -> StdioCheck:
     check = task.check.maybe(StdioCheck)
-    if check is None or check.checker or task.language != "python":
+    own = check is not None and check.checker and not original(task).get("generated_checker")
+    if check is None or own or task.language != "python":
         raise UserError(f"task {task.id!r}: the format {name} holds programs in Python with stdin and stdout")
     return check
 
@@ -116,6 +120,44 @@ CODE_CONTESTS = Adapter(
 )
 
 
+_CHECKER = """\
+import builtins, contextlib, io, sys
+
+PROGRAM = compile({program!r}, "<checker>", "exec")
+NAMES = ("input.txt", "correct_output.txt", "solution_output.txt")
+OPEN = io.open
+
+
+def check(stdin, expected, output):
+    files = dict(zip(NAMES, (stdin, expected, output)))
+
+    def opened(name, *args, **options):
+        text = files.get(str(name))
+        return OPEN(name, *args, **options) if text is None else io.StringIO(text)
+
+    printed, arguments = io.StringIO(), sys.argv
+    builtins.open = io.open = opened
+    sys.argv = ["checker.py", *NAMES]
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+            exec(PROGRAM, {{"__name__": "__main__"}})
+    finally:
+        builtins.open = io.open = OPEN
+        sys.argv = arguments
+    words = printed.getvalue().split()
+    return bool(words) and float(words[-1]) >= 1
+"""
+
+
+def as_checker(program: str) -> str:
+    """A check's `checker` that runs a program: `checker.py input.txt correct_output.txt solution_output.txt`.
+
+    Raises one of `UNPARSABLE`.
+    """
+    tree_of(program)
+    return _CHECKER.format(program=program)
+
+
 _FORCES = ("id", "title", "description", "official_tests", "examples")
 
 
@@ -125,10 +167,11 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
         raise UserError(f"{where}: an interactive problem: left out")
     if text(row, "input_mode", where, default="stdio") == "file":
         raise UserError(f"{where}: the program reads a file (input_mode): left out")
-    if text(row, "generated_checker", where, default="").strip():
-        raise UserError(
-            f"{where}: it needs a checker of its own (generated_checker), which is not run here: left out"
-        )
+    checker = text(row, "generated_checker", where, default="").strip()
+    try:
+        checker = checker and as_checker(checker)
+    except UNPARSABLE:
+        raise UserError(f"{where}: its checker (generated_checker) is no Python program: left out") from None
     examples = _texts_of(row, "examples", where)
     tests = list(dict.fromkeys([*examples, *_texts_of(row, "official_tests", where)]))
     if len(tests) <= len(set(examples)):
@@ -149,7 +192,8 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
             family="program",
             statement="\n\n".join(parts),
             check=StdioCheck(
-                cases=[StdioCase(stdin=i, stdout=o, shown=(i, o) in examples) for i, o in tests]
+                cases=[StdioCase(stdin=i, stdout=o, shown=(i, o) in examples) for i, o in tests],
+                checker=checker,
             ),
             source=f"codeforces/{name}",
             metadata={
