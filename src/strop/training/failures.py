@@ -14,9 +14,8 @@ import torch
 from strop.config.schema import Recipe
 from strop.core.errors import StropError, UserError
 from strop.core.user_code import at_line
+from strop.reports.run_folder import ERROR
 
-ERROR = "error.txt"
-"""File of a run folder: for each end that was not the planned one a line with time and cause, and its trace."""
 _FULL = ("No space left", "os error 28", "inline_container", "Disk quota", "File too large", "os error 27")
 """What a full disk is called by the system, by safetensors and by torch.save."""
 _MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
@@ -53,7 +52,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> Path:
-    """Adds an error and its trace to a run folder's file; returns the file."""
+    """Adds a line with time and cause, and the trace, to a run folder's error.txt; returns the file."""
     trace = "".join(traceback.format_exception(error))
     with suppress(OSError), open(folder / ERROR, "a", encoding="utf-8", errors="replace") as file:
         file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}, {who}: {' '.join(cause.split())}\n{trace}\n")

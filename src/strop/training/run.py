@@ -24,14 +24,14 @@ from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.result import Evaluation
 from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
-from strop.reports.run_folder import RunFolder
+from strop.reports.run_folder import ERROR, RunFolder
 from strop.rollouts.streams import MOST_FAULTS
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
 from strop.training.changes import changed_recipe, note_changes
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
-from strop.training.failures import ERROR, explained, kept_trace, loose_trace
+from strop.training.failures import explained, kept_trace, loose_trace
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.ranks import Ranks, join, leave
 from strop.training.run_code import find_code, keep_code
