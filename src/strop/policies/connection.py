@@ -110,7 +110,7 @@ class Prices:
 
 
 class ModelCaller:
-    """Calls one model, of `strop eval` or of a build, and waits for a server that is busy (429), fails (5xx) or breaks off.
+    """Calls one model, for `strop eval` or a build; waits for a server that is busy (429), fails (5xx) or breaks off.
 
     Pauses double from `_FIRST_PAUSE` to `_LONGEST_PAUSE` seconds or are as long as the server's Retry-After says, until
     `retry_seconds` are over. A server that never spoke is given up after `_UNREACHED` pauses: its address is wrong.
@@ -187,8 +187,13 @@ class ModelCaller:
             if spent or not (error.status_code in (408, 409, 429) or error.status_code >= 500):
                 return None
             with suppress(ValueError):
-                return max(0.0, float(error.response.headers.get("retry-after", "")))
-        elif not isinstance(error, openai.APIConnectionError) or isinstance(error, openai.APITimeoutError) or (not self._reached and tries >= _UNREACHED):
+                if (said := float(error.response.headers.get("retry-after", ""))) > 0:
+                    return said
+        elif (
+            not isinstance(error, openai.APIConnectionError)
+            or isinstance(error, openai.APITimeoutError)
+            or (not self._reached and tries >= _UNREACHED)
+        ):
             return None
         return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tries, 10)) * random.uniform(0.75, 1.0)
 
