@@ -229,17 +229,12 @@ class _Report:
 
     def show(self) -> None:
         """Prints the tables, if there is anything in them."""
-        from strop.evaluation.models import show_models
-        from strop.evaluation.table import control_table, show, topic_table
+        from strop.evaluation.models import show_all
 
         if self.results:
             window = self._head.get("window", {})
             footer = [f"left out by the window: {window['left_out']}"] if window.get("left_out") else []
-            show_models(self.results, self._paired, title=self.title, labels=self._labels, footer=footer)
-            show(control_table(self.results))
-            if topics := topic_table(self.results):
-                print()
-                show(topics)
+            show_all(self.results, title=self.title, labels=self._labels, footer=footer)
 
     def _numbers(self) -> dict[str, Any]:
         from strop.evaluation.result import paired_json

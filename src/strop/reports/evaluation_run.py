@@ -1,10 +1,11 @@
 """The run folder of `strop eval`: an evaluation of one or more models on one task set, kept answer by answer.
 
-recipe.yaml, versions.json, vocabulary.json.zst, summary.json    as of every run folder; the recipe is the first model's
-eval.json                     what was asked: the models by their evaluations' names, and where the numbers go
-evaluation/NAME.jsonl         answers of an evaluation that goes on or was cut off, each durable once it is judged
-evaluation/NAME.json, NAME.jsonl.zst, NAME.record.json    one that is done, as of training
-evaluation/NAME.resampled.jsonl, .jsonl.zst               the answers of the control, where there is one
+    eval.json                   what was asked: the models by their evaluations' names, and where the numbers go
+    evaluation/NAME.jsonl       answers of an evaluation that goes on or was cut off, each durable once it is judged
+    evaluation/NAME.json, NAME.jsonl.zst, NAME.record.json     one that is done, as of training
+    evaluation/NAME.resampled.jsonl, NAME.resampled.jsonl.zst  the answers of the control, where there is one
+
+The other files are those of every run; the recipe is the first model's.
 """
 
 import json
@@ -111,7 +112,7 @@ class AnswerLog:
                 tag, seconds = line.pop("play"), line.pop("at")
                 self._keep(tag, Rollout.model_validate(line))
                 self.seconds = max(self.seconds, seconds)
-        self._files = {of_control: Appender(path) for of_control, path in self._paths.items()}
+        self._files: dict[bool, Appender] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._kept.values()))
@@ -131,7 +132,7 @@ class AnswerLog:
                 rollout = flagged(rollout, self._tasks)
                 at = self.seconds + time.perf_counter() - self._begun
                 line = {**rollout.model_dump(mode="json"), "play": tag, "at": at}
-                self._files[_of_control(tag)].append(line)
+                self._file(_of_control(tag)).append(line)
                 self._keep(tag, rollout)
                 yield rollout
 
@@ -154,23 +155,24 @@ class AnswerLog:
 
     def forget(self) -> None:
         """Begins anew, without what an earlier process kept."""
-        self.close()
         self.remove()
         self._kept, self.seconds = {}, 0.0
-        self._files = {of_control: Appender(path) for of_control, path in self._paths.items()}
 
     def remove(self) -> None:
         """Removes the files."""
+        self.close()
         for path in self._paths.values():
             path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Closes the files; an empty one goes."""
-        for of_control, file in self._files.items():
-            file.close()
-            path = self._paths[of_control]
-            if path.is_file() and not path.stat().st_size:
-                path.unlink()
+        """Closes the files. Safe to call twice."""
+        while self._files:
+            self._files.popitem()[1].close()
+
+    def _file(self, of_control: bool) -> Appender:
+        if of_control not in self._files:
+            self._files[of_control] = Appender(self._paths[of_control])
+        return self._files[of_control]
 
     def _keep(self, tag: str, rollout: Rollout) -> None:
         self._kept.setdefault(tag, {})[rollout.task_id, rollout.index] = rollout
@@ -184,7 +186,8 @@ def evaluation_names(words: Iterable[str]) -> dict[str, str]:
     """{name: word}: a short name of letters, digits and . _ + - for the evaluation of each model."""
     found: dict[str, str] = {}
     for word in words:
-        short = re.sub(r"\.jsonl?(\.zst|\.gz)?$", "", word.rpartition("/")[2] if "://" not in word else word)
+        short = re.sub(r"@https?://.*|\.jsonl?(\.zst|\.gz)?$", "", word)
+        short = "/".join(short.split("/")[-2:])
         plain = re.sub(r"[^A-Za-z0-9._+-]+", "-", short)[:60].strip(".-") or "model"
         name, number = plain, 1
         while name in found:

@@ -146,6 +146,9 @@ SUMMARY = fields(
 )
 """summary.json."""
 
+ASKED = fields({"models": table(fields({"word": text, "engine": text}))})
+"""eval.json."""
+
 VERSIONS = fields({"git": fields({})})
 """versions.json."""
 

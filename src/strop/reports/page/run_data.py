@@ -14,7 +14,7 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.alarms import alarms
-from strop.reports.run_folder import EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
+from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
 from strop.reports.run_state import (
     Metrics,
     check_run,
@@ -46,7 +46,9 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     state = state_of(folder, metrics, planned)
     summary = _json(folder / SUMMARY, shapes.SUMMARY, problems)
     versions = _json(folder / VERSIONS, shapes.VERSIONS, problems) or {}
-    evaluations = read_evaluations(folder, metrics.last_step, problems)
+    asked = _json(folder / ASKED, shapes.ASKED, problems)
+    planned = None if asked else planned
+    evaluations = read_evaluations(folder, metrics.last_step, problems, (asked or {}).get("models"))
     results = {(e["set"], e["name"]): e["result"] for e in evaluations}
     missing = ("", "before") in results and ("", "after") not in results
     if state.kind == "finished" and missing and settings.get("evaluation.after") is not False:
@@ -54,6 +56,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     paired = (summary or {}).get("evaluation")
     return {
         "id": run_id,
+        "kind": "evaluation" if asked else "training",
         "name": str(settings.get("run.name") or folder.resolve().name),
         "folder": str(folder),
         "state": replace(state, problems=list(dict.fromkeys([*state.problems, *problems]))).as_json(),
@@ -85,25 +88,37 @@ def tell_apart(runs: list[dict[str, Any]]) -> None:
             run["name"] = f"{run['name']} ({run['folder']})"
 
 
-def read_evaluations(folder: Path, last_step: int, problems: list[str]) -> list[dict[str, Any]]:
-    """Every evaluation/NAME.json in the order of training; what cannot be read goes to `problems`."""
+def read_evaluations(
+    folder: Path, last_step: int, problems: list[str], models: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Every evaluation/NAME.json in the order of training, or else of `models`, which `strop eval` asked, by NAME.
+
+    What cannot be read goes to `problems`.
+    """
     found = []
     for path in sorted((folder / EVALUATION).glob("*.json")):
         if path.name.startswith(".") or path.name.endswith(".record.json"):
             continue
         result = _json(path, shapes.RESULT, problems)
         if result is not None:
-            found.append(_evaluation(path.name.removesuffix(".json"), result, last_step))
+            found.append(_evaluation(path.name.removesuffix(".json"), result, last_step, models))
+    if models is not None:
+        names = [*models]
+        return sorted(found, key=lambda e: names.index(e["name"]) if e["name"] in models else len(names))
     order = {"before": 0, "warm": 1, "after": 3}
     found.sort(key=lambda e: (e["set"], order.get(e["name"], 2), e["step"] or 0, e["name"]))
     return found
 
 
-def _evaluation(file: str, result: dict[str, Any], last_step: int) -> dict[str, Any]:
-    match = _NAME.fullmatch(file)
+def _evaluation(
+    file: str, result: dict[str, Any], last_step: int, models: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    match = _NAME.fullmatch(file) if models is None else None
     name, number, extra = match.groups() if match else (file, None, None)
     step = int(number) if number else {"before": 0, "warm": 0, "after": last_step}.get(name)
     label = _LABELS.get(name) or (f"after step {step}" if number else name)
+    if models is not None:
+        step, label = None, str((models.get(file) or {}).get("word") or file)
     return {
         "name": name,
         "file": file,
