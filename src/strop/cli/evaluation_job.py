@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
@@ -85,8 +84,7 @@ class EvaluationJob:
         if self.run is None:
             self.run = self._created(answers)
         self._keep_vocabulary(policy)
-        known = tasks if find_spec("tree_sitter") else {}
-        log = AnswerLog(self.run, self._name(word), known)
+        log = AnswerLog(self.run, self._name(word), tasks)
         if len(log) and self.recipes[word].policy.engine == "scripted":
             log.forget()  # its answers are given in turn, whatever was asked before
         return log

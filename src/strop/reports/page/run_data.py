@@ -14,6 +14,7 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.alarms import alarms
+from strop.reports.rollout_files import CONTROL, evaluation_file
 from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
 from strop.reports.run_state import (
     Metrics,
@@ -49,6 +50,8 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     asked = _json(folder / ASKED, shapes.ASKED, problems)
     planned = None if asked else planned
     evaluations = read_evaluations(folder, metrics.last_step, problems, (asked or {}).get("models"))
+    if asked:
+        evaluations += _going_on(folder, asked.get("models") or {}, {e["file"] for e in evaluations})
     results = {(e["set"], e["name"]): e["result"] for e in evaluations}
     missing = ("", "before") in results and ("", "after") not in results
     if state.kind == "finished" and missing and settings.get("evaluation.after") is not False:
@@ -65,7 +68,9 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
         "settings": settings,
         "versions": versions,
         "metrics": metrics.lines,
-        "alarms": [alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, evaluations)],
+        "alarms": [
+            alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, [] if asked else evaluations)
+        ],
         "summary": summary,
         "evaluations": evaluations,
         "comparison": comparison(results, "", paired),
@@ -117,6 +122,7 @@ def _evaluation(
     name, number, extra = match.groups() if match else (file, None, None)
     step = int(number) if number else {"before": 0, "warm": 0, "after": last_step}.get(name)
     label = _LABELS.get(name) or (f"after step {step}" if number else name)
+    label = f"{label}, {extra}" if extra else label
     if models is not None:
         step, label = None, str((models.get(file) or {}).get("word") or file)
     return {
@@ -128,6 +134,18 @@ def _evaluation(
         "task_ids": [t["task_id"] for t in result.get("per_task") or () if "task_id" in t],
         "result": {key: value for key, value in result.items() if key != "per_task"},
     }
+
+
+def _going_on(folder: Path, models: Mapping[str, Any], done: set[str]) -> list[dict[str, Any]]:
+    """Evaluations of `strop eval` that have answers and no result: those that go on, and answers of controls."""
+    found = []
+    for name, one in models.items():
+        word = str((one or {}).get("word") or name)
+        for file, label in ((name, word), (f"{name}{CONTROL}", f"{word}, control")):
+            if file not in done and evaluation_file(folder, file).path.is_file():
+                plain = {"set": "", "step": None, "task_ids": [], "result": {}}
+                found.append({"name": file, "file": file, "label": label, **plain})
+    return found
 
 
 def comparison(
