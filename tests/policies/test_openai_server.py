@@ -16,6 +16,7 @@ from strop.policies.open import answers
 
 pytest.importorskip("openai", reason="openai is not installed")
 
+from strop.policies import connection
 from strop.policies.openai_server import OpenAIPolicy
 
 
@@ -23,8 +24,9 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), Handler)
+        self.headers = {}
         self.seen, self.active, self.most, self.lock = [], 0, 0, threading.Lock()
         self.answer = lambda body: (200, text_reply("ok"))
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -50,6 +52,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_response(status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
+            for header in server.headers.items():
+                self.send_header(*header)
             self.end_headers()
             self.wfile.write(data)
         except OSError:
@@ -183,19 +187,106 @@ def test_a_closed_iterator_gives_up_its_requests(server):
     policy.close()
 
 
-def test_the_client_tries_again(server):
-    replies = [(503, error("busy")), (429, error("slow down")), (200, text_reply("at last"))]
+@pytest.fixture
+def quick(monkeypatch):
+    """Pauses of a thirtieth of what they are."""
+    monkeypatch.setattr(connection, "_FIRST_PAUSE", connection._FIRST_PAUSE / 30)
+    monkeypatch.setattr(connection, "_LONGEST_PAUSE", connection._LONGEST_PAUSE / 30)
+
+
+def test_what_a_busy_server_refuses_is_asked_again_as_long_as_it_takes(server, quick):
+    count = iter(range(10**6))
+
+    def answer(body):
+        return (429, error("slow down")) if next(count) % 2 else (200, text_reply(body["prompt"]))
+
+    server.answer = answer
+    got = play(open_(server, concurrency=8), [f"row {i}" for i in range(40)])
+    assert [got[i].text for i in range(40)] == [f"row {i}" for i in range(40)]
+    replies = [(503, error("loading"))] * 12 + [(200, text_reply("at last"))]
     server.answer = lambda body: replies.pop(0)
     assert play(open_(server), ["p"])[0].text == "at last"
 
 
-def test_a_server_without_logprobs_is_asked_without(server):
-    refusal = 400, error("logprobs is not supported")
-    server.answer = lambda body: refusal if "logprobs" in body else (200, text_reply("ok"))
-    policy = open_(server)
-    assert play(policy, ["p"])[0].logprobs == [0.0]
-    play(policy, ["p"])
-    assert ["logprobs" in body for _, body, _ in server.seen] == [True, False, False]
+def test_it_waits_as_long_as_the_server_says(server):
+    server.headers, times = {"retry-after": "1"}, []
+
+    def answer(body):
+        times.append(time.monotonic())
+        return (429, error("slow down")) if len(times) == 1 else (200, text_reply("ok"))
+
+    server.answer = answer
+    assert play(open_(server), ["p"])[0].text == "ok"
+    assert times[1] - times[0] >= 1
+    server.headers = {"retry-after": "1000"}
+    times.clear()
+    with pytest.raises(UserError, match=r"too busy or the account is spent .*slow down.* policy.concurrency"):
+        play(open_(server), ["p"])  # longer than policy.retry_seconds
+
+
+def test_a_server_that_is_killed_and_started_again_answers_the_rest(server, quick):
+    held = [*range(20)]
+    policy = open_(server, concurrency=4)
+    assert play(policy, ["first"])[0].text == "ok"
+    port = server.server_address[1]
+    server.shutdown()
+    server.server_close()
+    rows = answers(policy, [policy.tokenizer.encode(f"p {i}") for i in held], held, SamplingParams())
+    timer = threading.Timer(1, lambda: again.append(Server(port)))
+    again = []
+    timer.start()
+    try:
+        assert {completion.text for _, completion in rows} == {"ok"}
+        assert sorted(body["prompt"] for _, body, _ in again[0].seen) == sorted(f"p {i}" for i in held)
+    finally:
+        timer.join()
+        again[0].shutdown()
+        again[0].server_close()
+
+
+def test_a_server_that_stays_busy_is_given_up_after_the_deadline(server, quick):
+    server.answer = lambda body: (500, error("out of order"))
+    started = time.monotonic()
+    with pytest.raises(UserError, match=r"refused or failed \(.*out of order.*policy.retry_seconds"):
+        play(open_(server, retry_seconds=0.5), ["p"])
+    assert len(server.seen) > 2 and time.monotonic() - started < 60
+    server.seen.clear()
+    server.answer = lambda body: (429, {"error": {"message": "pay", "code": "insufficient_quota"}})
+    with pytest.raises(UserError, match="account is spent"):
+        play(open_(server), ["p"])
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_server_without_logprobs_is_asked_without_at_any_concurrency(server, status):
+    """Several requests with them are under way when the first one is refused."""
+    refusal, all_there = (status, error("logprobs is not supported")), threading.Barrier(6)
+
+    def answer(body):
+        if "logprobs" not in body:
+            return 200, text_reply("ok")
+        all_there.wait(DEADLINE)
+        return refusal
+
+    server.answer = answer
+    policy = open_(server, concurrency=6)
+    assert [c.logprobs for c in play(policy, ["p"] * 12).values()] == [[0.0]] * 12
+    assert sum("logprobs" in body for _, body, _ in server.seen) == 6 and len(server.seen) == 18
+
+
+def test_a_server_that_wants_another_name_for_the_longest_answer_is_told_so(server):
+    said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead. logprobs are not supported."
+
+    def answer(body):
+        if "max_tokens" in body:
+            return 400, error(said)
+        return (400, error("no logprobs")) if "logprobs" in body else (200, chat_reply("ok"))
+
+    server.answer = answer
+    policy = open_(server, concurrency=3)
+    got = play(policy, [[Message(role="user", content=f"p {i}")] for i in range(9)], max_tokens=7)
+    assert {c.text for c in got.values()} == {"ok"}
+    assert [body["max_completion_tokens"] for _, body, _ in server.seen[-6:]] == [7] * 6
 
 
 @pytest.mark.parametrize(

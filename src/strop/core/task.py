@@ -1,5 +1,6 @@
 """A task: frozen data that says what to solve and how an answer is checked."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,8 @@ Language = str
 
 Split = Literal["train", "held-out"]
 
+_FUNCTION = re.compile(r"^\s*(?:pub |async |export )*(?:def|fn|function|func)\s+(\w+)", re.MULTILINE)
+_LONGEST_NAME = 120
 _PLAIN = GetPydanticSchema(lambda _, handler: handler(dict[str, Any]))
 """Read and written as any object of JSON."""
 
@@ -50,6 +53,15 @@ class Task(Record):
             parts = {name: _plain(data.get(name)) for name in asked}
             data = {**data, "id": content_hash(parts)}
         return data
+
+    @property
+    def name(self) -> str:
+        """What people call it: its entry point, else the first line of what it asks, else its id."""
+        called = self.check.effective().function
+        if not called and (found := _FUNCTION.search(self.signature)):
+            called = found[1]
+        lines = (line.strip() for line in self.statement.splitlines())
+        return (called or next(filter(None, lines), "") or self.id)[:_LONGEST_NAME]
 
     @property
     def test_count(self) -> int:

@@ -14,6 +14,7 @@ import ast
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from strop.code.python.source import UNPARSABLE, module_of
@@ -22,11 +23,14 @@ from strop.code.trees import Node, parse, text_of, walk
 from strop.core.checks import CasesCheck
 from strop.core.rollout import Rollout
 from strop.core.task import Task
+from strop.core.verdict import Outcome, TestResult
 from strop.rewards.rust import only_gives_up
 
 ANSWERS = 200
 LANGUAGES = ("rust", "python")
 TABLE = 2
+MOST_TOLD = 300
+"""Characters that are written down of what a test gave and expected."""
 _LITERALS = frozenset(
     {"string_literal", "integer_literal", "float_literal", "char_literal", "negative_literal"}
 )
@@ -59,10 +63,29 @@ def hacks(task: Task, answer: str) -> list[str]:
 
 
 def flagged(rollout: Rollout, tasks: Mapping[str, Task]) -> Rollout:
-    """The rollout with the kinds of hacks that its answer shows as its `flags`."""
+    """The rollout as it is written down: with its task's name, the kinds of hacks that its answer shows as its `flags`,
+    and with what failed tests gave and expected, of those that the prompt shows.
+    """
     task = tasks.get(rollout.task_id)
-    found = hacks(task, rollout.answer) if task is not None and rollout.answer else []
-    return rollout.model_copy(update={"flags": found}) if found else rollout
+    if task is None:
+        return rollout
+    parsed = task.language != "rust" or find_spec("tree_sitter") is not None
+    found = hacks(task, rollout.answer) if rollout.answer and parsed else []
+    noted: dict[str, Any] = {"task_name": task.name, **({"flags": found} if found else {})}
+    verdict = rollout.verdict
+    if verdict is not None and not verdict.passed:
+        tests = [
+            _told(test, task.check.effective().told(number)) for number, test in enumerate(verdict.tests)
+        ]
+        noted["verdict"] = verdict.model_copy(update={"tests": tests})
+    return rollout.model_copy(update=noted)
+
+
+def _told(test: TestResult, told: tuple[str, str] | None) -> TestResult:
+    if told is None or test.outcome is Outcome.PASSED:
+        return test
+    given, expected = (text[:MOST_TOLD] for text in told)
+    return test.model_copy(update={"given": given, "expected": expected})
 
 
 def audit(rollouts: Sequence[Rollout], tasks: Mapping[str, Task]) -> dict[str, Any]:

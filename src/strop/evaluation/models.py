@@ -14,10 +14,18 @@ from rich.table import Table
 from rich.text import Text
 
 from strop.core.text import printable
-from strop.evaluation.result import Evaluation
+from strop.evaluation.result import Evaluation, compare
 from strop.evaluation.stages import STAGES
 from strop.evaluation.statistics import Difference, Estimate
-from strop.evaluation.table import PLAIN_WIDTH, difference_text, estimate_text, new_table, show
+from strop.evaluation.table import (
+    PLAIN_WIDTH,
+    control_table,
+    difference_text,
+    estimate_text,
+    new_table,
+    show,
+    topic_table,
+)
 
 _BAR, _SHORTEST_BAR = 40, 8
 """Columns of a bar that is 1, where there is room for it."""
@@ -83,6 +91,23 @@ def show_models(
     for stage, rates in stage_rates(results).items():
         head = Text(f"\n{names.get(stage, stage)}", style="bold")
         out.print(Group(head, _bars(rates, console.width if terminal else None)))
+
+
+def show_all(
+    results: Mapping[str, Evaluation],
+    *,
+    title: str = "",
+    labels: Mapping[str, str] | None = None,
+    footer: Sequence[str] = (),
+) -> None:
+    """Prints all that there is to say of models on the same tasks; each is compared with the first."""
+    name, *others = results
+    paired = {other: compare(results[name], results[other]) for other in others}
+    show_models(results, paired, title=title, labels=labels, footer=footer)
+    show(control_table(results))
+    if topics := topic_table(results):
+        print()
+        show(topics)
 
 
 def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:

@@ -1,17 +1,22 @@
-"""One model on an OpenAI-compatible server: how to reach it, what calls cost, and its errors in one line."""
+"""One model on an OpenAI-compatible server: how to reach it, the one caller, what calls cost, errors in one line."""
 
+import asyncio
 import os
+import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.core.text import printable
 
 _SETTINGS = ("url", "model", "timeout", "concurrency", "api_key_env")
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SETTINGS}
 """What a connection's settings are called on the command line."""
+_FIRST_PAUSE, _LONGEST_PAUSE, _UNREACHED = 0.5, 15.0, 2
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class Connection:
     """Calls at a time."""
     timeout_seconds: float = 600.0
     """Of one call."""
+    retry_seconds: float = 300.0
+    """How long a call is made again where the server is busy, fails or has gone away."""
     api_key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key."""
     price_in: float | None = None
@@ -102,6 +109,95 @@ class Prices:
         return (tokens_in * (self.tokens_in or 0.0) + tokens_out * (self.tokens_out or 0.0)) / 1e6
 
 
+class ModelCaller:
+    """Calls one model, for `strop eval` or a build; waits for a server that is busy (429), fails (5xx) or breaks off.
+
+    Pauses double from `_FIRST_PAUSE` to `_LONGEST_PAUSE` seconds or are as long as the server's Retry-After says, until
+    `retry_seconds` are over. A server that never spoke is given up after `_UNREACHED` pauses: its address is wrong.
+    What a server refuses to be told is learnt of its refusal: `logprobs` are left out, `max_tokens` is then called
+    `max_completion_tokens`. Calls that are under way at that time are made again, too.
+    """
+
+    def __init__(self, server: Connection, purpose: str) -> None:
+        """Connects with the first call; `close` it. Raises UserError when the `openai` package is not installed."""
+        openai = require("openai", package="openai", extra="eval", purpose=purpose)
+        self._openai, self._server = openai, server
+        self._client = openai.AsyncOpenAI(
+            api_key=os.environ.get(server.api_key_env) or "none",
+            base_url=server.url,
+            timeout=server.timeout_seconds,
+            max_retries=0,  # its own retries count tries, not time, and ask again where an answer is late
+        )
+        self._reached = False
+        self._no_logprobs, self._length = False, "max_tokens"
+        self.failures = (openai.APIError, TimeoutError, ValueError, AttributeError, TypeError, LookupError)
+        """What `ask` raises; besides the client's errors, as it hardly checks what it gets."""
+
+    async def ask(self, *, max_tokens: int, **options: Any) -> Any:
+        """The answer to `messages`, or to a `prompt`, with at least one choice. Raises one of `failures`."""
+        loop = asyncio.get_running_loop()
+        end, tries = loop.time() + self._server.retry_seconds, 0
+        while True:
+            sent = self._fitting(options) | {self._length: max_tokens}
+            try:
+                async with asyncio.timeout(self._server.timeout_seconds):
+                    answer = await self._once(sent)
+            except refusals() as error:
+                if not self._learnt(str(error).lower(), sent):
+                    raise
+            except self._openai.APIError as error:
+                pause, tries = self._pause(error, tries), tries + 1
+                if pause is None or loop.time() + pause > end:
+                    raise
+                await asyncio.sleep(pause)
+            else:
+                self._reached = True
+                if not getattr(answer, "choices", None):
+                    raise ValueError("no choices")
+                return answer
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _once(self, sent: dict[str, Any]) -> Any:
+        kind = self._client.chat.completions if "messages" in sent else self._client.completions
+        return await kind.create(model=self._server.model, **sent)
+
+    def _fitting(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options that this server takes, as far as it is known."""
+        return {name: value for name, value in options.items() if name != "logprobs" or not self._no_logprobs}
+
+    def _learnt(self, refusal: str, sent: Mapping[str, Any]) -> bool:
+        """Whether the refusal is of something that can be sent otherwise."""
+        if "max_completion_tokens" in refusal and "max_tokens" in sent:
+            self._length = "max_completion_tokens"
+        elif "logprob" in refusal and "logprobs" in sent:
+            self._no_logprobs = True
+        else:
+            return False
+        return True
+
+    def _pause(self, error: Any, tries: int) -> float | None:
+        """Seconds until the next try, None where there is to be none."""
+        openai = self._openai
+        if isinstance(error, openai.APIStatusError):
+            self._reached = True
+            spent = getattr(error, "code", None) == "insufficient_quota"
+            if spent or not (error.status_code in (408, 409, 429) or error.status_code >= 500):
+                return None
+            with suppress(ValueError):
+                if (said := float(error.response.headers.get("retry-after", ""))) > 0:
+                    return said
+        elif (
+            not isinstance(error, openai.APIConnectionError)
+            or isinstance(error, openai.APITimeoutError)
+            or (not self._reached and tries >= _UNREACHED)
+        ):
+            return None
+        return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** min(tries, 10)) * random.uniform(0.75, 1.0)
+
+
 def refusals() -> tuple[type[Exception], ...]:
     """Errors that are about one question only: it is too long, or the server will not answer it."""
     import openai
@@ -131,6 +227,11 @@ def explain(error: BaseException, server: Connection, names: Mapping[str, str] =
         return f"{url} knows no model {server.model!r}, or no such path ({message}); {remedy}"
     if isinstance(error, openai.RateLimitError):
         return f"{url} is too busy or the account is spent ({message}); lower {names['concurrency']}, or resume later"
+    if isinstance(error, openai.InternalServerError):
+        waited = (
+            f"for {names['retry']} of {server.retry_seconds:g} s" if "retry" in names else "again and again"
+        )
+        return f"{url} refused or failed ({message}) {waited}; look at the server, then resume"
     if isinstance(error, openai.APIStatusError):
         return f"{url} refused or failed ({message})"
     remedy = f"{names['url']} should end in /v1"

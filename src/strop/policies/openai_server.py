@@ -13,7 +13,6 @@ The server owns the tokenizer, so token ids here are `WireTokenizer`'s: the ids 
 
 import asyncio
 import math
-import os
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
@@ -23,29 +22,25 @@ from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
-from strop.policies.connection import Connection, explain
+from strop.policies.connection import Connection, ModelCaller, explain
 from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
 
 _MOST_STOPS = 4
 """OpenAI refuses more; answers are cut here at the others."""
 
-_RETRIES = 3
-"""Of the client, for connections that break, 408, 409, 429 and 5xx, with growing pauses."""
-
+_PURPOSE = "policy.engine=openai"
 _NAMES = {
     "url": "policy.base_url",
     "model": "policy.model",
     "timeout": "policy.timeout_seconds",
+    "retry": "policy.retry_seconds",
     "api_key_env": "policy.api_key_env",
 }
 """What a recipe calls a connection's settings."""
 
-_FAILURES = (TimeoutError, ValueError, AttributeError, TypeError, IndexError)
-"""Of a request, besides the client's errors: it hardly checks what it gets."""
-
 
 class OpenAIPolicy:
-    """Samples from a server, `concurrency` requests at a time, each with a deadline that includes its retries."""
+    """Samples from a server, `concurrency` requests at a time; see `ModelCaller` for what it does with failures."""
 
     context: int | None = None
 
@@ -54,8 +49,14 @@ class OpenAIPolicy:
         self.config, self.name, self.version = config, config.model, 0
         self._wire = WireTokenizer()
         self.tokenizer: Tokenizer = self._wire
-        self._openai = require("openai", package="openai", extra="eval", purpose="policy.engine=openai")
-        self._sends_logprobs = True
+        self._server = Connection(
+            config.base_url,
+            config.model,
+            timeout_seconds=config.timeout_seconds,
+            retry_seconds=config.retry_seconds,
+            api_key_env=config.api_key_env,
+        )
+        require("openai", package="openai", extra="eval", purpose=_PURPOSE)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._in_flight: set[Future[Completion]] = set()
@@ -88,56 +89,36 @@ class OpenAIPolicy:
         """Starts the thread that talks to the server."""
         loop = asyncio.new_event_loop()
         self._gate = asyncio.Semaphore(self.config.concurrency)
-        self._client = self._openai.AsyncOpenAI(
-            api_key=os.environ.get(self.config.api_key_env, "") or "none",
-            base_url=self.config.base_url,
-            timeout=self.config.timeout_seconds,
-            max_retries=_RETRIES,
-        )
-        self._loop, work = loop, (loop, self._client)
+        self._caller = ModelCaller(self._server, _PURPOSE)
+        self._loop, work = loop, (loop, self._caller)
         self._thread = threading.Thread(target=_run, args=work, name="openai-policy", daemon=True)
         self._thread.start()
 
     async def _ask(self, request: Request) -> Completion:
-        try:
-            async with self._gate, asyncio.timeout(self.config.timeout_seconds):
-                try:
-                    return await self._request(request)
-                except self._openai.BadRequestError as error:
-                    if not self._sends_logprobs or "logprob" not in str(error).lower():
-                        raise
-                self._sends_logprobs = False  # this server refuses them
-                return await self._request(request)
-        except (self._openai.APIError, *_FAILURES) as error:
-            raise self._explained(error) from error
-
-    async def _request(self, request: Request) -> Completion:
-        client, params, messages = self._client, request.params, self._wire.messages(request.prompt)
+        params, messages = request.params, self._wire.messages(request.prompt)
         options: dict[str, Any] = {
-            "model": self.config.model,
             "temperature": params.temperature,
             "top_p": params.top_p,
-            "max_tokens": params.max_tokens,
             "seed": request.seed % 2**31,  # some servers take 32 bits only
+            "logprobs": 1 if messages is None else True,
         }
         if params.stop:
             options["stop"] = list(params.stop[:_MOST_STOPS])
-        if self._sends_logprobs:
-            options["logprobs"] = 1 if messages is None else True
         if messages is None:
-            answer = await client.completions.create(prompt=self.tokenizer.decode(request.prompt), **options)
+            options["prompt"] = self.tokenizer.decode(request.prompt)
         else:
+            options["messages"] = [m.model_dump() for m in messages]
             if messages[-1].role == "assistant":
                 options["extra_body"] = {"continue_final_message": True, "add_generation_prompt": False}
-            sent = [m.model_dump() for m in messages]
-            answer = await client.chat.completions.create(messages=sent, **options)
-        if not getattr(answer, "choices", None):
-            raise ValueError("no choices")
-        choice = answer.choices[0]
-        text = choice.text if messages is None else choice.message.content or ""
-        if text is None:
-            raise ValueError("no text")
-        return self._completion(text, choice, params)
+        try:
+            async with self._gate:
+                choice = (await self._caller.ask(max_tokens=params.max_tokens, **options)).choices[0]
+            text = choice.text if messages is None else choice.message.content or ""
+            if text is None:
+                raise ValueError("no text")
+            return self._completion(text, choice, params)
+        except self._caller.failures as error:
+            raise self._explained(error) from error
 
     def _completion(self, text: str, choice: Any, params: SamplingParams) -> Completion:
         reason: FinishReason = "length" if choice.finish_reason == "length" else "eos"
@@ -154,14 +135,11 @@ class OpenAIPolicy:
 
     def _explained(self, error: BaseException) -> UserError:
         """One line that says what the server did and what to change."""
-        config = self.config
-        names = {**_NAMES, "concurrency": f"policy.concurrency ({config.concurrency})"}
-        seconds, key = config.timeout_seconds, config.api_key_env
-        server = Connection(config.base_url, config.model, timeout_seconds=seconds, api_key_env=key)
-        return UserError(explain(error, server, names))
+        names = {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"}
+        return UserError(explain(error, self._server, names))
 
 
-def _run(loop: asyncio.AbstractEventLoop, client: Any) -> None:
+def _run(loop: asyncio.AbstractEventLoop, caller: ModelCaller) -> None:
     """The thread's whole life: runs requests until the loop is stopped, then ends those that are left."""
     asyncio.set_event_loop(loop)
     loop.run_forever()
@@ -169,7 +147,7 @@ def _run(loop: asyncio.AbstractEventLoop, client: Any) -> None:
     for task in left:
         task.cancel()
     loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-    loop.run_until_complete(client.close())
+    loop.run_until_complete(caller.close())
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
 

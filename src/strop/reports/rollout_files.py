@@ -12,6 +12,10 @@ from strop.core.errors import UserError
 from strop.reports.run_folder import EVALUATION, ROLLOUTS
 
 _BLOCK = 1 << 18
+WHOLE, LOG = ".jsonl.zst", ".jsonl"
+"""Ends of an evaluation's file of rollouts: one that is done, and one that goes on or was cut off."""
+CONTROL = ".resampled"
+"""End of an evaluation's name for the answers of its control."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,16 @@ def step_file(folder: Path, step: int) -> RolloutFile:
 
 
 def evaluation_file(folder: Path, name: str) -> RolloutFile:
-    """The rollouts of an evaluation, by the name of its file."""
-    return RolloutFile(folder / EVALUATION / f"{name}.jsonl.zst", evaluation=name)
+    """The rollouts of an evaluation, by the name of its file; those so far where it is not done."""
+    whole = folder / EVALUATION / f"{name}{WHOLE}"
+    log = folder / EVALUATION / f"{name}{LOG}"
+    return RolloutFile(log if log.is_file() and not whole.is_file() else whole, evaluation=name)
+
+
+def evaluation_name(file: str) -> str:
+    """The name of the evaluation whose rollouts are in a file of that name, "" for other files."""
+    end = WHOLE if file.endswith(WHOLE) else LOG
+    return file.removesuffix(end) if file.endswith(end) and not file.startswith(".") else ""
 
 
 def read_whole(path: Path) -> Iterator[dict[str, Any]]:
@@ -47,7 +59,10 @@ def read_whole(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def lines(path: Path) -> Iterator[bytes]:
-    """The lines of such a file, without their newlines. Raises UserError at the end of a torn one."""
+    """The lines of such a file, without their newlines. Raises UserError at the end of a torn one.
+
+    The last line of a log that has no end is left out: it is being written, or a kill cut it off.
+    """
     rest: list[bytes] = []
     for block in _blocks(path):
         first, *others = block.split(b"\n")
@@ -56,7 +71,7 @@ def lines(path: Path) -> Iterator[bytes]:
             yield b"".join(rest)
             yield from others[:-1]
             rest = [others[-1]]
-    if any(rest):
+    if any(rest) and path.suffix == ".zst":
         raise UserError(f"{path} is torn and is left out: its last line has no end")
 
 
@@ -66,10 +81,10 @@ def _blocks(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             while packed := file.read(_BLOCK):
-                yield unpack.decompress(packed)
+                yield unpack.decompress(packed) if path.suffix == ".zst" else packed
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     except zstandard.ZstdError as error:
         raise UserError(f"{path} is damaged and is left out: {error}") from error
-    if not unpack.eof:
+    if not unpack.eof and path.suffix == ".zst":
         raise UserError(f"{path} is torn and is left out: its end is missing")

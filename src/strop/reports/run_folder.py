@@ -1,6 +1,7 @@
 """The run folder: everything that happened in one run, in plain files.
 
     recipe.yaml                     the resolved recipe
+    eval.json                       of `strop eval`: what was asked (evaluation_run.py)
     versions.json                   code revision and package versions
     vocabulary.json.zst             a JSON list with the text of each token id
     metrics.jsonl                   one line a step, durable when the step is over
@@ -42,7 +43,11 @@ _TRACKERS = ("tensorboard", "wandb")
 _STEP = "step-"
 STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 """Name of a file with the rollouts of a step."""
-DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER)
+ASKED = "eval.json"
+"""File of a run of `strop eval` that says what was asked."""
+DATA = (
+    RECIPE, VERSIONS, ASKED, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER,
+)  # fmt: skip
 """What a run leaves but checkpoints."""
 _OURS = (*DATA, CHECKPOINTS, *_TRACKERS)
 
@@ -213,11 +218,14 @@ class RunFolder:
             task_set = group[0].get("task_set", "")
             yield Group(task_id=members[0].task_id, step=step, rollouts=members, task_set=task_set)
 
+    def write_rollouts_of(self, name: str, rollouts: Iterable[Rollout]) -> None:
+        """Writes the rollouts of an evaluation."""
+        files.write_jsonl_zst(self.path / EVALUATION / f"{name}.jsonl.zst", map(_rollout_line, rollouts))
+
     def write_evaluation(self, name: str, result: Mapping[str, Any], rollouts: Iterable[Rollout]) -> None:
         """Writes an evaluation and its rollouts under a name such as "before"."""
-        folder = self.path / EVALUATION
-        files.write_jsonl_zst(folder / f"{name}.jsonl.zst", map(_rollout_line, rollouts))
-        files.write_json(folder / f"{name}.json", result)
+        self.write_rollouts_of(name, rollouts)
+        files.write_json(self.path / EVALUATION / f"{name}.json", result)
 
     def iter_evaluation_rollouts(self, name: str) -> Iterator[Rollout]:
         """The rollouts of an evaluation."""
@@ -227,6 +235,11 @@ class RunFolder:
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Writes summary.json, whole or not at all."""
         files.write_json(self.path / SUMMARY, summary)
+
+
+def record_file(folder: Path, name: str) -> Path:
+    """The file with an evaluation's counts, from which its numbers are worked out."""
+    return folder / EVALUATION / f"{name}.record.json"
 
 
 def rollout_steps(folder: Path) -> list[int]:

@@ -2,7 +2,7 @@
 
 running   a process holds the folder's lock
 finished  summary.json is there
-stopped   neither, and some steps were done
+stopped   neither, and some steps were done, or it is an evaluation
 empty     neither, and no step was done
 """
 
@@ -19,7 +19,7 @@ import yaml
 
 from strop.core.errors import UserError
 from strop.reports import shapes
-from strop.reports.run_folder import ERROR, METRICS, RECIPE, SUMMARY
+from strop.reports.run_folder import ASKED, ERROR, EVALUATION, METRICS, RECIPE, SUMMARY
 
 Kind = Literal["running", "finished", "stopped", "empty"]
 _LOCK, _FINAL = ".lock", "final"
@@ -61,11 +61,11 @@ def check_run(folder: Path) -> None:
     """Raises UserError, with the remedy, when `folder` is no run folder."""
     if not folder.exists():
         raise UserError(
-            f"no such run folder: {folder}; name a folder that `strop train` wrote, such as runs/demo"
+            f"no such run folder: {folder}; name one that `strop train` or `strop eval` wrote, such as runs/demo"
         )
     if not (folder / RECIPE).is_file():
         raise UserError(
-            f"{folder} is not a run folder: it has no {RECIPE}; name a folder that `strop train` wrote"
+            f"{folder} is not a run folder: it has no {RECIPE}; name one that `strop train` or `strop eval` wrote"
         )
 
 
@@ -163,6 +163,8 @@ def planned_steps(settings: dict[str, Any], metrics: Metrics) -> int | None:
 
 
 def _kind_and_text(folder: Path, running: bool, metrics: Metrics, planned: int | None) -> tuple[Kind, str]:
+    if (folder / ASKED).is_file():
+        return _evaluation(folder, running)
     step = metrics.last_step
     where = f"step {step}" + (f" of {planned}" if planned else "")
     if (folder / SUMMARY).is_file():
@@ -178,6 +180,21 @@ def _kind_and_text(folder: Path, running: bool, metrics: Metrics, planned: int |
     if step:
         return "stopped", f"stopped after {where}; resume with: strop train --resume {folder}"
     return "empty", f"empty: no step was done; resume with: strop train --resume {folder}"
+
+
+def _evaluation(folder: Path, running: bool) -> tuple[Kind, str]:
+    """The state of an evaluation by `strop eval`, whose steps are models."""
+    try:
+        models = len(json.loads((folder / ASKED).read_bytes())["models"])
+    except (OSError, ValueError, KeyError, TypeError):
+        models = 0
+    done = len(list((folder / EVALUATION).glob("*.record.json")))
+    what = f"{done} of {models} models evaluated"
+    if (folder / SUMMARY).is_file():
+        return "finished", f"finished: {what}"
+    if running:
+        return "running", f"running: {what}"
+    return "stopped", f"stopped: {what}; resume with: strop eval --resume {folder}"
 
 
 def wrong_values(name: object, wrong: list[str]) -> str:

@@ -106,8 +106,11 @@ _RESULT: dict[str, Shape] = {
     "unscored_tasks": table(number),
     "contamination": fields({"note": text, "similar_tasks": items(text)}),
     "per_task": items(fields({"task_id": text})),
+    "by_turn": fields({"passed": items(number), "repeated": number}),
 }
-RESULT = fields({**_RESULT, "topics": table(fields(_RESULT))})
+_PAIRED = table(fields(_numbers("delta", "low", "high")))
+_CONTROL = {"tokens_mean": number, "intervals": _RESULT["intervals"], "difference": _PAIRED}
+RESULT = fields({**_RESULT, "topics": table(fields(_RESULT)), "controls": table(fields(_CONTROL))})
 """An evaluation's result."""
 
 METRICS = fields(
@@ -127,7 +130,6 @@ METRICS = fields(
 )  # fmt: skip
 """A line of metrics.jsonl."""
 
-_PAIRED = table(fields(_numbers("delta", "low", "high")))
 _SET: dict[str, Shape] = {"paired": _PAIRED, "paired_after_warm_start": _PAIRED}
 _AUDIT = fields(
     {
@@ -142,10 +144,13 @@ SUMMARY = fields(
         "name": text,
         "time_split": table(number),
         "hack_audit": _AUDIT,
-        "evaluation": fields({**_SET, "extra": table(fields(_SET))}),
+        "evaluation": fields({**_SET, "extra": table(fields(_SET)), "differences": table(_PAIRED)}),
     }
 )
 """summary.json."""
+
+ASKED = fields({"models": table(fields({"word": text, "engine": text}))})
+"""eval.json."""
 
 VERSIONS = fields({"git": fields({})})
 """versions.json."""

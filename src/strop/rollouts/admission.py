@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from itertools import chain
@@ -13,7 +13,7 @@ from strop.core.play import Do, Done, Effect, Opening, PlayLimits, StopAction, S
 from strop.core.protocols import Conversation, Environment
 from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
 from strop.core.task import Task
-from strop.core.verdict import Verdict
+from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.services import Lifecycle, PlayServices
 
 WAIT = 0.05
@@ -234,12 +234,26 @@ class Admission:
             self._waiting.append(Play(task, index, seed, environment, services, time.monotonic(), setup))
 
 
-def queued(tasks: Iterable[Task], samples: int, seed: int, tag: str | int) -> Iterator[tuple[Task, int, int]]:
-    """(task, index, seed) of every play. What is no list has each task once."""
+def queued(
+    tasks: Iterable[Task], samples: int, seed: int, tag: str | int, done: Container[tuple[str, int]] = ()
+) -> Iterator[tuple[Task, int, int]]:
+    """(task, index, seed) of every play that is not `done`. What is no list has each task once."""
     again: Counter[str] = Counter()
     for task in tasks:
         first = again[task.id]
         if isinstance(tasks, Sequence):
             again[task.id] += samples
         for index in range(first, first + samples):
-            yield task, index, derive_seed(seed, tag, task.id, index)
+            if (task.id, index) not in done:
+                yield task, index, derive_seed(seed, tag, task.id, index)
+
+
+def unanswered(task: Task, done: Done, action: StopAction) -> Verdict:
+    """The verdict of a play that ended without an answer to judge: ours where the reason is ours."""
+    ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
+    none = Outcome.UNJUDGED if task.check.rewards_alone else Outcome.NO_ANSWER
+    outcome = Outcome.ERROR if done.reason in ours and action == "drop" else none
+    return Verdict(
+        outcome=outcome,
+        detail=f"the play ended: {done.reason}" + (f" ({done.answer})" if done.answer else ""),
+    )

@@ -11,20 +11,19 @@ CPU the same seeds give the same bits whatever tools take. In the order `as-read
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 from strop.core.errors import SandboxError, StropError, UserError, VerificationError
 from strop.core.ids import derive_seed
-from strop.core.play import Do, Done, Opening, PlayLimits, Say, StopAction, StopReason, Verify
+from strop.core.play import Do, Done, Opening, PlayLimits, Say, Verify
 from strop.core.protocols import Conversation, Environment, Policy, Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
 from strop.core.task import Task
 from strop.core.user_code import environment_fault, place_of
-from strop.core.verdict import Outcome, Verdict
 from strop.environments.single_turn import SingleTurn
-from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued
+from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued, unanswered
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
 from strop.sandbox import Folder, open_box
@@ -84,14 +83,22 @@ class Dispatcher:
         check_prompts(tasks, self.environment, self.policy.tokenizer, self.limits.prompt)
 
     def play(
-        self, tasks: Iterable[Task], samples: int, params: SamplingParams, *, seed: int, tag: str | int = ""
+        self,
+        tasks: Iterable[Task],
+        samples: int,
+        params: SamplingParams,
+        *,
+        seed: int,
+        tag: str | int = "",
+        done: Container[tuple[str, int]] = (),
     ) -> Iterator[Rollout]:
-        """Plays every task `samples` times; indices 0 to samples - 1, of a task that comes again those that follow.
+        """Plays every task `samples` times; indices 0 to samples - 1, of a task that comes again those that follow, but
+        for what is `done`.
 
         A rollout's randomness comes from (seed, tag, task id, index) alone. Without `params.stop`, the stop strings of
         each play's own opening apply.
         """
-        run = _Plays(self, queued(tasks, samples, seed, tag), params)
+        run = _Plays(self, queued(tasks, samples, seed, tag, done), params)
         try:
             yield from run.all()
         finally:
@@ -111,19 +118,27 @@ class _Plays:
         )
         self._threads, self._programs = Threads(), Programs(owner.open_one, owner.open_folder)
         self._lifecycle = Lifecycle(self._threads, self._limits.close)
-        self._admission = Admission(
-            queue,
-            owner.environment,
-            lambda: PlayServices(owner.verifier, self._threads, self._programs),
-            self._lifecycle,
-            self._limits,
-            owner.order,
-        )
+
+        def services() -> PlayServices:
+            return PlayServices(owner.verifier, self._threads, self._programs)
+
+        more = (services, self._lifecycle, self._limits, owner.order)
+        self._admission = Admission(queue, owner.environment, *more)
         self._tick = 0
         self._playing: list[Play] = []
         self._grading: deque[Play] = deque()
 
     def all(self) -> Iterator[Rollout]:
+        """The rollouts; before the error of an engine or of a user's code, what was answered until then."""
+        try:
+            yield from self._rounds()
+        except UserError:
+            self._take_decisions()
+            while self._grading:
+                yield from self._wait_for_verdict()
+            raise
+
+    def _rounds(self) -> Iterator[Rollout]:
         while not self._admission.ended or self._playing or self._grading:
             self._admit()
             self._take_decisions()
@@ -179,9 +194,9 @@ class _Plays:
             self._policy.work(WAIT)
             self._owner.clock.sampling += time.perf_counter() - started
         self._tick += 1
-        for play in sampling:
-            if play.pending.done():
-                self._take_completion(play)
+        done = [play for play in sampling if play.pending.done()]
+        for play in sorted(done, key=lambda play: play.pending.exception() is not None):
+            self._take_completion(play)
 
     def _take_completion(self, play: Play) -> None:
         """Hands a completion to its environment. Raises UserError where the engine can't go on."""
@@ -342,7 +357,7 @@ class _Plays:
             play.pending = self._owner.verifier.submit(play.task, done.answer)
         else:
             play.pending = Future()
-            play.pending.set_result(_unanswered(play.task, done, self._limits.stops[done.reason]))
+            play.pending.set_result(unanswered(play.task, done, self._limits.stops[done.reason]))
 
     def _close(self, play: Play) -> None:
         deciding = play.pending if play.awaits == "decision" else None
@@ -387,14 +402,3 @@ class _Plays:
 
 def _fault(play: Play, what: str, cause: BaseException | str) -> UserError:
     return environment_fault(play.environment, play.task.id, f"{what}, turn {len(play.turns)}", cause)
-
-
-def _unanswered(task: Task, done: Done, action: StopAction) -> Verdict:
-    """The verdict of a play that ended without an answer to judge: ours where the reason is ours."""
-    ours: tuple[StopReason, ...] = ("infra", "cancelled", "deadline")
-    none = Outcome.UNJUDGED if task.check.rewards_alone else Outcome.NO_ANSWER
-    outcome = Outcome.ERROR if done.reason in ours and action == "drop" else none
-    return Verdict(
-        outcome=outcome,
-        detail=f"the play ended: {done.reason}" + (f" ({done.answer})" if done.answer else ""),
-    )

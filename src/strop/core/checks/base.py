@@ -103,6 +103,10 @@ class CheckBase(Record):
         """Its tests in their order; empty for a kind that is not made of single tests."""
         return []
 
+    def told(self, number: int) -> tuple[str, str] | None:
+        """What the single test of that number gives and expects, as text; None where the prompt does not show it."""
+        return None
+
     def with_tests(self, numbers: Sequence[int]) -> Self:
         """The check with these of its single tests, in their order, and nothing else of it changed.
 

@@ -55,6 +55,10 @@ class CasesCheck(CheckBase):
         given = (plain_json([case.args, case.kwargs]) for case in self.cases)
         return [SingleTest(text, len(text), case.shown) for text, case in zip(given, self.cases, strict=True)]
 
+    def told(self, number: int) -> tuple[str, str] | None:
+        case = self.cases[number] if number < len(self.cases) else None
+        return (case.call(self.entry_point), repr(case.expected)) if case and case.shown else None
+
     def with_tests(self, numbers: Sequence[int]) -> Self:
         wanted = set(numbers)
         return self.model_copy(update={"cases": [c for at, c in enumerate(self.cases) if at in wanted]})

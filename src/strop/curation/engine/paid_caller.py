@@ -20,73 +20,41 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.journal import Appender
-from strop.policies.connection import Connection, explain, one_line, refusals
+from strop.policies.connection import Connection, ModelCaller, explain, one_line, refusals
 
-QUICK_RETRIES, PATIENT_RETRIES = 2, 8
-"""Of the client, with growing pauses; patient with a server that has answered before or says that it is busy."""
 LONGEST_LINE = 2**26
 """Bytes of one message."""
 
 
-class Caller:
-    """Calls one server."""
+class JournalingCaller:
+    """Calls one server and writes its responses down."""
 
     def __init__(
-        self, server: Connection, client: Any, journal: Appender, reply: "asyncio.StreamWriter"
+        self, server: Connection, caller: ModelCaller, journal: Appender, reply: "asyncio.StreamWriter"
     ) -> None:
-        self._server, self._client, self._journal, self._reply = server, client, journal, reply
-        self._answered = False
-        self._length_name = "max_tokens"
+        self._server, self._caller, self._journal, self._reply = server, caller, journal, reply
 
     async def call(self, question: dict[str, Any]) -> None:
         """Calls, journals and reports; an error is reported in one line."""
-        import openai
-
         key = question["key"]
         try:
-            response = await self._patiently(question)
-            line = self._line(question, response)
-            self._answered = True
-            self._say({"key": key, "place": self._journal.append(line)})
+            response = await self._caller.ask(
+                max_tokens=self._server.max_tokens,
+                messages=question["messages"],
+                temperature=self._server.temperature,
+                seed=question["seed"],
+                extra_headers={"Idempotency-Key": key},
+            )
+            self._say({"key": key, "place": self._journal.append(self._line(question, response))})
         except refusals() as error:
             self._say({"key": key, "refused": f"the server refuses it ({one_line(error)})"})
-        except (openai.APIError, ValueError, AttributeError, TypeError, LookupError) as error:
+        except self._caller.failures as error:
             self._say({"key": key, "fatal": explain(error, self._server)})
         except UserError as error:
             self._say({"key": key, "fatal": str(error)})
 
-    async def _patiently(self, question: dict[str, Any]) -> Any:
-        import openai
-
-        try:
-            return await self._once(question, QUICK_RETRIES)
-        except (openai.RateLimitError, openai.InternalServerError):
-            return await self._once(question, PATIENT_RETRIES)
-        except openai.APIConnectionError:
-            if not self._answered:
-                raise
-            return await self._once(question, PATIENT_RETRIES)
-        except openai.BadRequestError as error:
-            if self._length_name != "max_tokens" or "max_completion_tokens" not in str(error):
-                raise
-            self._length_name = "max_completion_tokens"
-            return await self._once(question, QUICK_RETRIES)
-
-    async def _once(self, question: dict[str, Any], retries: int) -> Any:
-        server = self._server
-        return await self._client.with_options(max_retries=retries).chat.completions.create(
-            model=server.model,
-            messages=question["messages"],
-            temperature=server.temperature,
-            seed=question["seed"],
-            extra_headers={"Idempotency-Key": question["key"]},
-            **{self._length_name: server.max_tokens},
-        )
-
     def _line(self, question: dict[str, Any], response: Any) -> dict[str, Any]:
-        """The journal's line. Raises ValueError for what is no response of such a server."""
-        if not getattr(response, "choices", None):
-            raise ValueError("no choices")
+        """The journal's line."""
         choice, usage = response.choices[0], response.usage
         text = choice.message.content or ""
         asked = sum(len(message["content"]) for message in question["messages"])
@@ -111,19 +79,17 @@ async def serve(connection: socket.socket) -> None:
     first = await _line(reader)
     if first is None:
         return
-    import openai
-
     journal, server = Appender(Path(first.pop("journal"))), Connection(**first)
-    key = os.environ.get(server.api_key_env) or "none"
-    async with openai.AsyncOpenAI(api_key=key, base_url=server.url, timeout=server.timeout_seconds) as client:
-        caller = Caller(server, client, journal, writer)
-        under_way: set[asyncio.Task[None]] = set()
-        while (question := await _line(reader)) is not None:
-            task = asyncio.create_task(caller.call(question))
-            under_way.add(task)
-            task.add_done_callback(under_way.discard)
-        if under_way:
-            await asyncio.wait(under_way, timeout=2 * server.timeout_seconds)
+    model = ModelCaller(server, "a build that asks a model")
+    caller = JournalingCaller(server, model, journal, writer)
+    under_way: set[asyncio.Task[None]] = set()
+    while (question := await _line(reader)) is not None:
+        task = asyncio.create_task(caller.call(question))
+        under_way.add(task)
+        task.add_done_callback(under_way.discard)
+    if under_way:
+        await asyncio.wait(under_way, timeout=2 * server.timeout_seconds)
+    await model.close()
 
 
 async def _line(reader: asyncio.StreamReader) -> dict[str, Any] | None:

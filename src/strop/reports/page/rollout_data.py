@@ -41,6 +41,7 @@ _LANGUAGES = {
     "python": re.compile(r"^\s*(async )?def \w+\(|^(import|from) \w+|^class \w+.*:$|^print\(", re.M),
     "javascript": re.compile(r"^\s*function \w+\(|^(const|let|var) \w+ =|^\s*console\.", re.M),
 }
+_FUNCTION = re.compile(r"^[ \t]*(?:pub |async |export )*(?:def|fn|function|func)\s+(\w+)[ \t]*[(<]", re.M)
 _CODE = re.compile(
     r"(from|import|def|class|async|pub|fn|use|impl|struct|enum|const|let|static|mod|return)\b|[@`>#{}\[(<]"
 )
@@ -132,9 +133,10 @@ def detail_of(
 
 
 def task_of(line: Line, language: str = "") -> dict[str, str]:
-    """A task's label (the first line of what was asked) and language; `language` where the texts do not show it."""
+    """A task's label (its name, else as the prompt has it) and language; `language` where the texts do not show it."""
     prompt = str(line.get("prompt") or "")
-    return {"label": _label(prompt), "language": language_of(prompt, str(line.get("answer") or ""), language)}
+    label = str(line.get("task_name") or "")[:LABEL] or _label(prompt)
+    return {"label": label, "language": language_of(prompt, str(line.get("answer") or ""), language)}
 
 
 def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
@@ -257,6 +259,7 @@ def _verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
                 "id": str(test["id"]),
                 "outcome": str(test["outcome"]),
                 "message": cut_text(test.get("message"), 1000)[0],
+                **{key: cut_text(test[key], 1000)[0] for key in ("given", "expected") if test.get(key)},
                 "seconds": _short(test.get("seconds"), 4),
             }
             for test in (verdict.get("tests") or ())[:500]
@@ -281,8 +284,13 @@ def _written(line: Line) -> str:
 
 
 def _label(prompt: str) -> str:
-    """The first line of prose: of the user's message, of a comment, of a docstring; else the first line of all."""
+    """The one function that is asked for; else the first line of prose: of the user's message, of a comment, of a
+    docstring; else the first line of all.
+    """
     asked = prompt.rpartition("<user>\n")[2].partition("<assistant>\n")[0]
+    functions = set(_FUNCTION.findall(asked))
+    if len(functions) == 1:
+        return str(functions.pop())[:LABEL]
     lines = [line.strip() for line in asked.split("\n") if line.strip()]
     for line in lines:
         prose = re.sub(r"^(///?!?|#+ |.*?[rR]?(\"\"\"|'''))\s*", "", line)

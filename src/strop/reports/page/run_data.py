@@ -14,7 +14,8 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.alarms import alarms
-from strop.reports.run_folder import EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
+from strop.reports.rollout_files import CONTROL, evaluation_file
+from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
 from strop.reports.run_state import (
     Metrics,
     check_run,
@@ -46,7 +47,11 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     state = state_of(folder, metrics, planned)
     summary = _json(folder / SUMMARY, shapes.SUMMARY, problems)
     versions = _json(folder / VERSIONS, shapes.VERSIONS, problems) or {}
-    evaluations = read_evaluations(folder, metrics.last_step, problems)
+    asked = _json(folder / ASKED, shapes.ASKED, problems)
+    planned = None if asked else planned
+    evaluations = read_evaluations(folder, metrics.last_step, problems, (asked or {}).get("models"))
+    if asked:
+        evaluations += _going_on(folder, asked.get("models") or {}, {e["file"] for e in evaluations})
     results = {(e["set"], e["name"]): e["result"] for e in evaluations}
     missing = ("", "before") in results and ("", "after") not in results
     if state.kind == "finished" and missing and settings.get("evaluation.after") is not False:
@@ -54,6 +59,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     paired = (summary or {}).get("evaluation")
     return {
         "id": run_id,
+        "kind": "evaluation" if asked else "training",
         "name": str(settings.get("run.name") or folder.resolve().name),
         "folder": str(folder),
         "state": replace(state, problems=list(dict.fromkeys([*state.problems, *problems]))).as_json(),
@@ -62,7 +68,9 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
         "settings": settings,
         "versions": versions,
         "metrics": metrics.lines,
-        "alarms": [alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, evaluations)],
+        "alarms": [
+            alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, [] if asked else evaluations)
+        ],
         "summary": summary,
         "evaluations": evaluations,
         "comparison": comparison(results, "", paired),
@@ -85,25 +93,38 @@ def tell_apart(runs: list[dict[str, Any]]) -> None:
             run["name"] = f"{run['name']} ({run['folder']})"
 
 
-def read_evaluations(folder: Path, last_step: int, problems: list[str]) -> list[dict[str, Any]]:
-    """Every evaluation/NAME.json in the order of training; what cannot be read goes to `problems`."""
+def read_evaluations(
+    folder: Path, last_step: int, problems: list[str], models: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Every evaluation/NAME.json in the order of training, or else of `models`, which `strop eval` asked, by NAME.
+
+    What cannot be read goes to `problems`.
+    """
     found = []
     for path in sorted((folder / EVALUATION).glob("*.json")):
         if path.name.startswith(".") or path.name.endswith(".record.json"):
             continue
         result = _json(path, shapes.RESULT, problems)
         if result is not None:
-            found.append(_evaluation(path.name.removesuffix(".json"), result, last_step))
+            found.append(_evaluation(path.name.removesuffix(".json"), result, last_step, models))
+    if models is not None:
+        names = [*models]
+        return sorted(found, key=lambda e: names.index(e["name"]) if e["name"] in models else len(names))
     order = {"before": 0, "warm": 1, "after": 3}
     found.sort(key=lambda e: (e["set"], order.get(e["name"], 2), e["step"] or 0, e["name"]))
     return found
 
 
-def _evaluation(file: str, result: dict[str, Any], last_step: int) -> dict[str, Any]:
-    match = _NAME.fullmatch(file)
+def _evaluation(
+    file: str, result: dict[str, Any], last_step: int, models: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    match = _NAME.fullmatch(file) if models is None else None
     name, number, extra = match.groups() if match else (file, None, None)
     step = int(number) if number else {"before": 0, "warm": 0, "after": last_step}.get(name)
     label = _LABELS.get(name) or (f"after step {step}" if number else name)
+    label = f"{label}, {extra}" if extra else label
+    if models is not None:
+        step, label = None, str((models.get(file) or {}).get("word") or file)
     return {
         "name": name,
         "file": file,
@@ -113,6 +134,18 @@ def _evaluation(file: str, result: dict[str, Any], last_step: int) -> dict[str, 
         "task_ids": [t["task_id"] for t in result.get("per_task") or () if "task_id" in t],
         "result": {key: value for key, value in result.items() if key != "per_task"},
     }
+
+
+def _going_on(folder: Path, models: Mapping[str, Any], done: set[str]) -> list[dict[str, Any]]:
+    """Evaluations of `strop eval` that have answers and no result: those that go on, and answers of controls."""
+    found = []
+    for name, one in models.items():
+        word = str((one or {}).get("word") or name)
+        for file, label in ((name, word), (f"{name}{CONTROL}", f"{word}, control")):
+            if file not in done and evaluation_file(folder, file).path.is_file():
+                plain = {"set": "", "step": None, "task_ids": [], "result": {}}
+                found.append({"name": file, "file": file, "label": label, **plain})
+    return found
 
 
 def comparison(

@@ -15,7 +15,7 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.text import printable
 from strop.reports.page.rollout_data import NO_ROLLOUT, load_vocabulary, numbered, row_of
-from strop.reports.rollout_files import RolloutFile, evaluation_file, step_file
+from strop.reports.rollout_files import RolloutFile, evaluation_file, evaluation_name, step_file
 from strop.reports.rollout_files import lines as lines_of
 from strop.reports.run_folder import EVALUATION, rollout_steps
 
@@ -48,9 +48,7 @@ class RolloutFinder:
     def places(self) -> list[RolloutFile]:
         """Every file of rollouts, in the order of training: before, the steps, what came during and after."""
         steps = [step_file(self.folder, step) for step in self.steps()]
-        names = sorted(
-            p.name.removesuffix(".jsonl.zst") for p in (self.folder / EVALUATION).glob("*.jsonl.zst")
-        )
+        names = sorted({evaluation_name(p.name) for p in (self.folder / EVALUATION).glob("*")} - {""})
         early = [name for name in names if name.startswith(("before", "warm"))]
         late = [name for name in names if name not in early]
         before, after = ([evaluation_file(self.folder, name) for name in some] for some in (early, late))

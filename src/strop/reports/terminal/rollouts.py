@@ -171,13 +171,25 @@ def _tests(tests: list[Mapping[str, Any]], full: bool) -> Iterator[RenderableTyp
         return
     bad = [test for test in tests if test["outcome"] != "passed"]
     yield Text(f"  {len(tests) - len(bad)} of {len(tests)} tests passed", style="dim")
-    shown = tests if full else bad[:TESTS]
+    ran = [test for test in bad if test["message"] != "not run"]
+    shown = tests if full else (ran or bad)[:TESTS]
     for test in shown:
         line = Text().append(f"    {printable(str(test['id']))} ", style="dim")
         line.append(printable(str(test["outcome"])), style=_STYLES.get(str(test["outcome"]), "yellow"))
-        yield line.append(f"  {printable(' '.join(str(test['message']).split()))}" if test["message"] else "")
-    if len(shown) < len(bad):
-        yield Text(f"    {len(bad) - len(shown)} more that did not pass", style="dim")
+        yield line.append(f"  {_on_a_line(test['message'])}" if test["message"] else "")
+        if "given" in test or "expected" in test:
+            told = (
+                f"      {_on_a_line(test.get('given', ''))} expected {_on_a_line(test.get('expected', ''))}"
+            )
+            yield Text(told, style="dim")
+    if len(shown) < len(bad) and not full:
+        rest = len(bad) - len(shown)
+        left = f", {len(bad) - len(ran)} of them not run" if len(bad) - len(ran) > 0 else ""
+        yield Text(f"    {rest} more that did not pass{left}", style="dim")
+
+
+def _on_a_line(text: object) -> str:
+    return printable(" ".join(str(text).split()))
 
 
 def scores(detail: Mapping[str, Any]) -> Text:

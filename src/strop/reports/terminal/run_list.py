@@ -51,7 +51,7 @@ def list_row(folder: Path) -> dict[str, Any]:
         "name": run["name"],
         "state": run["state"]["kind"],
         "text": run["state"]["text"],
-        "steps": max((line["step"] for line in metrics), default=0),
+        "steps": None if run["kind"] == "evaluation" else max((line["step"] for line in metrics), default=0),
         "planned": run["steps_planned"],
         "reward_first": first,
         "reward_last": last,
@@ -75,6 +75,8 @@ def reward_ends(metrics: Sequence[Mapping[str, Any]]) -> tuple[float | None, flo
 def _headline(run: Mapping[str, Any]) -> dict[str, Any]:
     """The first number of the held-out set, as [value, low, high] where there is one."""
     table = run["comparison"][0] if run["comparison"] else {}
+    if run["kind"] == "evaluation":
+        table = first_number(run)
     during = [line for line in run["metrics"] if isinstance(line.get("held_out"), dict)]
     key = table.get("key") or next(
         (k for k in ("pass@1", "greedy") if during and k in during[-1]["held_out"]), None
@@ -87,6 +89,13 @@ def _headline(run: Mapping[str, Any]) -> dict[str, Any]:
         "difference": table.get("paired"),
         "difference_warm": table.get("paired_warm"),
     }
+
+
+def first_number(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The first number of the first model of an evaluation, as a row of a comparison."""
+    result = run["evaluations"][0]["result"] if run["evaluations"] else {}
+    key = next((key for key in result.get("intervals", {}) if is_number(result.get(key))), None)
+    return {"key": key, "after": [result[key], *(result["intervals"][key] or (None, None))]} if key else {}
 
 
 def _wall(run: Mapping[str, Any]) -> float | None:

@@ -16,7 +16,7 @@ from typing import Any
 from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page.rollout_data import NO_ROLLOUT, mean_and_signal, numbered, row_of, task_of
-from strop.reports.rollout_files import RolloutFile, read_whole
+from strop.reports.rollout_files import WHOLE, RolloutFile, evaluation_name, read_whole
 from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE
 
 Row = namedtuple(
@@ -27,7 +27,6 @@ Row = namedtuple(
 """The values of a row of the page, and the text that is searched."""
 MOST_SEARCHED = 4000
 """Characters of an answer that a search looks at; a longer one is searched without the prompt that it continues."""
-_ROLLOUTS = ".jsonl.zst"
 
 Stamp = tuple[int, int, int]
 """(time of change in ns, bytes, inode): another one means that the file is another."""
@@ -59,10 +58,11 @@ def found_in(folder: Path) -> dict[str, BlockFile]:
         for entry in _entries(folder / ROLLOUTS)
         if (match := STEP_FILE.fullmatch(entry.name)) and (step := int(match[1])) >= 0
     ]
+    whole = {entry.name: entry for entry in _entries(folder / EVALUATION)}
     evaluations = [
         BlockFile(Path(entry.path), None, name, f"e.{name}", _stamp(entry))
-        for entry in _entries(folder / EVALUATION)
-        if entry.name.endswith(_ROLLOUTS) and (name := entry.name.removesuffix(_ROLLOUTS))
+        for file, entry in whole.items()
+        if (name := evaluation_name(file)) and (file.endswith(WHOLE) or f"{name}{WHOLE}" not in whole)
     ]
     steps.sort(key=lambda found: -(found.step or 0))
     evaluations.sort(key=lambda found: found.name)

@@ -115,7 +115,7 @@
     );
   }
 
-  const placeName = (row, run) => run.evaluations?.find(({ name }) => name === row.evaluation)?.label || row.evaluation;
+  const placeName = (row, run) => run.evaluations?.find(({ file }) => file === row.evaluation)?.label || row.evaluation;
 
   const option = (row, run, chosen) =>
     el(

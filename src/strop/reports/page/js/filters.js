@@ -78,7 +78,7 @@
   // The choices that come from the run's data, which may grow.
   function renew({ where, flag }, run) {
     const flags = (run.flags ?? []).map((name) => option(name));
-    const evaluations = run.evaluations.map(({ name, label }) => option(`e:${name}`, label || name));
+    const evaluations = run.evaluations.map(({ file, label }) => option(`e:${file}`, label || file));
     const places = [option("", "everything"), option("train", "training"), option("evaluation", "evaluations")];
     refill(flag, [option("", "any"), option("*", "some flag"), ...flags]);
     refill(where, [...places, ...evaluations]);

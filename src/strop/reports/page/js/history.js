@@ -20,7 +20,7 @@
   // Rows as time went: by step, an evaluation behind the groups of its step; those of one step as they came.
   Strop.inOrder = (rows, run) => {
     const evaluations = new Map(
-      (run.evaluations ?? []).map((evaluation, at) => [evaluation.name, { ...evaluation, at }]),
+      (run.evaluations ?? []).map((evaluation, at) => [evaluation.file, { ...evaluation, at }]),
     );
     const key = (row) => {
       const evaluation = evaluations.get(row.evaluation);

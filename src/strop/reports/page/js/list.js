@@ -99,18 +99,23 @@
 
   // A group in a line. Of an evaluation's rollouts the greedy ones do not count among the sampled.
   function facts(all, summary) {
-    const group = all.filter((row) => !row.greedy);
+    const sampled = all.filter((row) => !row.greedy);
+    const group = sampled.length ? sampled : all;
     const rewards = group.map((row) => row.reward).filter((reward) => reward !== null);
+    const trained = all[0].kind === "train";
     const [n, scored, passed, reward, signal] = summary ?? [
       group.length,
-      rewards.length,
+      trained ? rewards.length : group.filter((row) => row.outcome !== "error").length,
       group.filter((row) => row.outcome === "passed").length,
       rewards.length ? rewards.reduce((sum, one) => sum + one, 0) / rewards.length : null,
       new Set(rewards).size > 1 || group.some((row) => row.advantage),
     ];
-    const parts = [`${passed} of ${scored} passed`, `mean reward ${Strop.format.number(reward, 2)}`];
+    const parts = [`${passed} of ${scored} passed`];
+    if (trained || reward !== null) parts.push(`mean reward ${Strop.format.number(reward, 2)}`);
+    const [greedy] = all.filter((row) => row.greedy);
+    if (greedy) parts.push(`greedy ${greedy.outcome}`);
     if (n > scored) parts.push(`${n - scored} not scored`);
-    if (!signal && n > 1 && all[0].kind === "train") parts.push("no signal: all rewards are equal");
+    if (!signal && n > 1 && trained) parts.push("no signal: all rewards are equal");
     if (group.length < n) parts.push(`${group.length} of ${n} here`);
     return parts.join(" · ");
   }

@@ -9,7 +9,7 @@
     tab: 1,
     render: async (params, host) => {
       const page = await Strop.source.page();
-      host.parts = [facts, alarms, results, hacks].map((build) => ({ build, node: el("section", { class: "o-part" }), seen: "" }));
+      host.parts = [headline, alarms, results, hacks, facts].map((build) => ({ build, node: el("section", { class: "o-part" }), seen: "" }));
       const curves = el("section", { class: "o-part" });
       host.append(...host.parts.map(({ node }) => node), el("section", { class: "o-curves" }, el("h2", {}, "Curves"), curves));
       host.curves = Strop.curves(curves);
@@ -47,9 +47,29 @@
     }
   }
 
+  // What came out, in a sentence or two a run.
+  function headline(runs) {
+    const said = runs.map((run) => [state(run), Strop.sentences(run)]);
+    const seen = said.map(([node, lines], index) => [runs[index].name, node?.textContent, lines]);
+    const nodes = () => [
+      el("h1", { class: "o-title" }, runs.length > 1 ? "Results" : runs[0]?.name ?? "Result"),
+      el(
+        "div",
+        { class: "panel o-headline" },
+        said.map(([node, lines], index) => [
+          el("p", { class: "o-state" }, several(runs, index), node),
+          lines.length ? lines.map(([text, meant, kind]) => el("p", { class: "o-said" }, text, meant && [" ", el("b", { class: kind }, meant)])) : el("p", { class: "o-said muted" }, "No evaluation yet."),
+        ]),
+      ),
+    ];
+    return { seen, nodes };
+  }
+
+  const state = (run) => run.state && el("span", { class: `state state-${kindOf(run)}` }, `${SIGNS[kindOf(run)]} ${run.state.text || kindOf(run)}`);
+
   // What each run is: a row a fact, a column a run.
   const FACTS = [
-    ["state", (run) => run.state && el("span", { class: `state state-${kindOf(run)}` }, `${SIGNS[kindOf(run)]} ${run.state.text || kindOf(run)}`)],
+    ["state", state],
     ["folder", (run) => run.folder],
     ["model", (run) => setting(run, "model.name")],
     ["tasks", (run) => setting(run, "tasks.source")],
@@ -119,10 +139,13 @@
     const name = (run, index) =>
       el("th", { scope: "col", class: run.id === here && runs.length > 1 ? "is-here" : null }, Strop.runName(run, index, runs));
     const nodes = () => [
-      el("h2", {}, runs.length > 1 ? "Runs" : "Run"),
       el(
+        "details",
+        { class: "panel o-about" },
+        el("summary", {}, runs.length > 1 ? "About the runs" : "About the run"),
+        el(
         "div",
-        { class: "table-box panel" },
+        { class: "table-box" },
         el(
           "table",
           { class: "data o-facts" },
@@ -136,6 +159,7 @@
           ),
         ),
       ),
+      ),
     ];
     return { seen, nodes };
   }
@@ -144,7 +168,7 @@
     const seen = [runs.map(({ name, evaluations, comparison, extra_comparisons }) => [name, evaluations, comparison, extra_comparisons])];
     const nodes = () => {
       const made = Strop.results(runs);
-      return made.length ? [el("h2", {}, "Before and after"), el("div", { class: "panel" }, made)] : [];
+      return made.length ? [el("h2", {}, runs.every(({ kind }) => kind === "evaluation") ? "Models" : "Before and after"), el("div", { class: "panel" }, made)] : [];
     };
     return { seen, nodes };
   }

@@ -3,6 +3,7 @@
 (() => {
   const el = Strop.el;
   const AROUND = 500;
+  const LONG = 9; // characters of a name that has a line of its own
 
   // Per step: share passed and mean reward, of the metrics, else of the groups.
   function byStep(run) {
@@ -20,7 +21,7 @@
 
   function item(text, share, link, here, absent, title) {
     return el("li", {},
-      el("a", { href: link, class: absent ? "absent" : null, "aria-current": here ? "true" : null, title },
+      el("a", { href: link, class: [absent && "absent", text.length > LONG && "long"].filter(Boolean).join(" ") || null, "aria-current": here ? "true" : null, title },
         el("span", { class: "name" }, text),
         Strop.bar(share, Strop.format.percent(share)),
         el("span", { class: "num share" }, Strop.format.percent(share))));
@@ -30,8 +31,8 @@
   const toStep = (step) => Strop.link({ view: "rollouts", step });
 
   function evaluationItems(run, here) {
-    return run.evaluations.map(({ name, label, result }) =>
-      item(short(name), result?.["pass@1"] ?? null, toEvaluation(name), name === here.evaluation, false, `evaluation ${label || name}`));
+    return run.evaluations.map(({ file, label, result }) =>
+      item(short(file), result?.["pass@1"] ?? result?.greedy ?? null, toEvaluation(file), file === here.evaluation, false, `evaluation ${label || file}`));
   }
 
   const short = (name) => name.replace(/^step-0*(\d)/, "step $1");
@@ -59,7 +60,7 @@
   function picker(run, here) {
     const node = el("select", { "aria-label": "Step or evaluation", on: { change: () => (location.hash = node.value) } },
       here.step === undefined && !here.evaluation ? el("option", { value: "" }, "step …") : null,
-      run.evaluations.map(({ name, label }) => el("option", { value: toEvaluation(name) }, `evaluation ${label || name}`)),
+      run.evaluations.map(({ file, label }) => el("option", { value: toEvaluation(file) }, `evaluation ${label || file}`)),
       near(run.steps, here).map((step) => el("option", { value: toStep(step) }, `step ${step}`)));
     if (here.evaluation) node.value = toEvaluation(here.evaluation);
     else node.value = here.step === undefined ? "" : toStep(here.step);
@@ -72,7 +73,7 @@
   Strop.places = (host, run, here) => {
     const at = host.contains(document.activeElement) ? document.activeElement : null;
     const { id, evaluations, steps, metrics, groups } = run;
-    const shown = JSON.stringify([id, here, evaluations.map(({ name }) => name), steps, metrics.length, groups.length]);
+    const shown = JSON.stringify([id, here, evaluations.map(({ file }) => file), steps, metrics.length, groups.length]);
     if (drawn.get(host) === shown || at?.matches("select")) return; // a select may be unfolded; it grows later
     drawn.set(host, shown);
     draw(host, run, here);

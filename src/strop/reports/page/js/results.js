@@ -111,6 +111,98 @@
     return el("span", {}, el("b", {}, set || "Held-out tasks"), " ", el("small", { class: "muted" }, facts.filter(Boolean).join(", ")));
   }
 
+  // The models of `strop eval`, a row each; below a later one its difference from the first on the same tasks.
+  function models(runs) {
+    const there = runs.map((run, index) => ({ run, index, done: evaluated(run) })).filter(({ run, done }) => run.kind === "evaluation" && done.length);
+    return there.map(({ run, index, done }) => {
+      const keys = [...new Set(done.flatMap(({ result }) => Object.keys(result.intervals)))].sort((left, right) => rank(left) - rank(right));
+      const differences = run.summary?.evaluation?.differences ?? {};
+      const body = done.flatMap(({ label, file, result }) => {
+        const name = el("a", { href: Strop.link({ view: "rollouts", run: run.id, evaluation: file }) }, label);
+        const paired = Strop.get(differences, label);
+        const than = (key) => {
+          const found = Strop.get(paired, key);
+          return differenceCell(found && [found.delta, found.low, found.high]);
+        };
+        return [
+          [name, ...keys.map((key) => valueCell(triple(result, key)))],
+          paired && [el("span", { class: "muted" }, "difference from the first"), ...keys.map(than)],
+        ].filter(Boolean);
+      });
+      const { result } = done[0];
+      const facts = `${result.tasks} tasks, ${result.samples} samples a task, intervals at ${Strop.format.percent(result.confidence)}`;
+      return el("div", { class: "table-box" }, el("p", { class: "muted" }, runs.length > 1 && [Strop.runName(run, index, runs), " "], facts), grid(["%", ...keys], body));
+    });
+  }
+
+  const evaluated = (run) => (run.evaluations ?? []).filter(({ result }) => result?.intervals);
+
+  const MEANT = {
+    resampled: "resampled: single answers of the same model at equal sampled tokens, any of them right",
+    ceiling: "ceiling: the best possible in one turn",
+  };
+
+  // What each evaluation is held against, and the share of plays that had passed by each turn.
+  function controls(runs) {
+    const rows = runs.flatMap((run, index) =>
+      (run.evaluations ?? []).filter(({ result }) => result?.controls || result?.by_turn).map((one) => ({ run, index, ...one })),
+    );
+    if (!rows.length) return null;
+    const names = [...new Set(rows.flatMap(({ result }) => Object.keys(result.controls ?? {})))];
+    const turns = Math.max(0, ...rows.map(({ result }) => result.by_turn?.passed?.length ?? 0));
+    const head = ["evaluation", "solved", ...names.flatMap((name) => [name, "difference"]), ...Array.from({ length: turns }, (_, at) => `by turn ${at + 1}`), turns && "repeated"];
+    const body = rows.flatMap(({ run, index, label, result }) =>
+      ["pass@1", "greedy"].filter((key) => typeof result[key] === "number").map((key) => [
+        [runs.length > 1 && [Strop.runName(run, index, runs), " "], `${label}, ${key}`],
+        valueCell(triple(result, key)),
+        ...names.flatMap((name) => {
+          const control = Strop.get(result.controls, name);
+          const found = Strop.get(control?.difference, key);
+          return [valueCell(control && triple(control, key)), differenceCell(found && [found.delta, found.low, found.high])];
+        }),
+        ...Array.from({ length: turns }, (_, at) => percent(result.by_turn?.passed?.[at])),
+        turns && percent(result.by_turn?.repeated),
+      ].filter((cell) => cell !== 0)),
+    );
+    const said = [...names.map((name) => Strop.get(MEANT, name)), turns && "by turn: plays that had passed the tests of their environment by then, of all; repeated: second answers that are the first again"];
+    return el(
+      "div",
+      { class: "table-box o-against" },
+      el("h3", {}, "Held against"),
+      grid(head.filter(Boolean), body),
+      el("p", { class: "muted" }, said.filter(Boolean).join("; "), "."),
+    );
+  }
+
+  // The result in a sentence a set: [text, what it means, kind]; kind is good, bad or muted. None without an evaluation.
+  Strop.sentences = (run) => {
+    const share = (found) => `${percent(found[0])} %${typeof found[1] === "number" ? ` [${percent(found[1])}, ${percent(found[2])}]` : ""}`;
+    if (run.kind === "evaluation") {
+      return evaluated(run).map(({ label, result }) => {
+        const key = Object.keys(result.intervals).sort((left, right) => rank(left) - rank(right))[0];
+        const found = triple(result, key);
+        return [`${label}: ${found ? share(found) : "no number"} of ${result.tasks} tasks solved (${key}).`];
+      });
+    }
+    return ["", ...Object.keys(run.extra_comparisons ?? {})].flatMap((set) => {
+      const [first] = [...comparisonOf(run, set)].sort((left, right) => rank(left.key) - rank(right.key));
+      const tasks = PHASES.map((phase) => resultOf(run, set, phase)?.tasks).find(Number.isFinite);
+      const of = `${set ? `${set}: ` : ""}${first?.key} on ${tasks ?? "the"} ${set ? "tasks" : "held-out tasks"}`;
+      const [start, pair, when] = first?.before ? ["before", "paired", "before training"] : ["warm", "paired_warm", "after the warm start"];
+      if (!first) return [];
+      if (!first[start]) return first.after ? [[`${of}: ${share(first.after)} after training.`]] : [];
+      if (!first.after) return [[`${of}: ${share(first[start])} ${when}; after training is not evaluated yet.`]];
+      const both = `${of}: ${share(first[start])} ${when}, ${share(first.after)} after`;
+      const [delta, low, high] = first[pair] ?? [];
+      if (typeof low !== "number") return [[`${both}.`]];
+      const [said, kind] =
+        low > 0 ? ["The interval lies above zero: the model got better.", "good"]
+        : high < 0 ? ["The interval lies below zero: the model got worse.", "bad"]
+        : ["The interval holds zero: no difference is shown.", "muted"];
+      return [[`${both}: ${points(delta)} points [${points(low)}, ${points(high)}].`, said, kind]];
+    });
+  };
+
   // Rates by topic: the numbers that can be chosen are those of all tasks.
   function topics(runs) {
     const columns = runs.flatMap((run, index) =>
@@ -199,8 +291,17 @@
   Strop.results = (runs) => {
     const extra = runs.flatMap((run) => Object.keys(run.extra_comparisons ?? {}));
     const sets = ["", ...new Set(extra)].filter((set) => runs.some((run) => comparisonOf(run, set).length));
-    if (!sets.length) return [];
+    const modelled = models(runs);
+    const against = controls(runs);
+    if (!sets.length) return [...modelled, against, ...(modelled.length ? [outcomes(runs)] : [])].filter(Boolean);
     const said = "A difference is paired: the same tasks before and after, in points. ▲ better, ▼ worse, ○ its interval holds zero.";
-    return [...sets.flatMap((set) => [table(runs, set), ...seen(runs, set)]), el("p", { class: "muted" }, said), topics(runs), outcomes(runs)].filter(Boolean);
+    return [
+      ...sets.flatMap((set) => [table(runs, set), ...seen(runs, set)]),
+      el("p", { class: "muted" }, said),
+      ...modelled,
+      against,
+      topics(runs),
+      outcomes(runs),
+    ].filter(Boolean);
   };
 })();

@@ -31,7 +31,7 @@
   function placeOf(id, run) {
     const train = /^t\.(\d+)\.\d+\.\d+$/.exec(id);
     if (train) return { step: Number(train[1]) };
-    const names = (run?.evaluations ?? []).map(({ name }) => name).filter((name) => id.startsWith(`e.${name}.`));
+    const names = (run?.evaluations ?? []).map(({ file }) => file).filter((name) => id.startsWith(`e.${name}.`));
     return names.length
       ? { evaluation: names.reduce((long, name) => (name.length > long.length ? name : long)) }
       : null;

@@ -41,7 +41,7 @@
     const known = run.here?.length ? run.here : run.steps;
     const step = params.step ?? known.at(-1);
     if (step !== undefined) return { step: Number(step) };
-    return run.evaluations.length ? { evaluation: run.evaluations.at(-1).name } : {};
+    return run.evaluations.length ? { evaluation: run.evaluations.at(-1).file } : {};
   }
 
   async function browse(overtaken) {
@@ -70,7 +70,7 @@
   }
 
   function title({ step, evaluation }) {
-    const label = state.run.evaluations.find(({ name }) => name === evaluation)?.label ?? evaluation;
+    const label = state.run.evaluations.find(({ file }) => file === evaluation)?.label ?? evaluation;
     return el("strong", {}, evaluation ? `Evaluation ${label}` : `Step ${step}`);
   }
 
@@ -177,7 +177,7 @@
   function beside(by, filled = false) {
     const { here, run } = state;
     if (here.evaluation) {
-      const names = run.evaluations.map(({ name }) => name);
+      const names = run.evaluations.map(({ file }) => file);
       const evaluation = names[names.indexOf(here.evaluation) + by];
       if (evaluation) Strop.go({ view: "rollouts", evaluation });
     } else if (here.step !== undefined) {

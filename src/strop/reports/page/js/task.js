@@ -87,14 +87,14 @@
   function evaluationsOf(history) {
     const rows = history.flatMap(({ run, name, rows: all }) =>
       (run.evaluations ?? []).flatMap((evaluation) => {
-        const of = all.filter((row) => row.kind === "evaluation" && row.evaluation === evaluation.name);
+        const of = all.filter((row) => row.kind === "evaluation" && row.evaluation === evaluation.file);
         const sampled = of.filter((row) => !row.greedy);
         const passed = sampled.filter((row) => row.outcome === "passed").length;
         const scored = sampled.filter((row) => row.outcome !== "error").length;
         if (of.length === 0) return [];
         const greedy = of.filter((row) => row.greedy);
         const line = [
-          evaluation.label || evaluation.name,
+          evaluation.label || evaluation.file,
           `${passed} of ${scored}`,
           strip(run, sampled),
           strip(run, greedy),

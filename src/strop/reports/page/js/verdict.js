@@ -9,7 +9,7 @@
   Strop.rolloutName = (row, run) => {
     const answer = row.greedy ? "greedy answer" : `answer ${row.index}`;
     if (row.kind === "train") return `step ${row.step} · group ${row.group} · ${answer}`;
-    const evaluation = (run?.evaluations ?? []).find(({ name }) => name === row.evaluation);
+    const evaluation = (run?.evaluations ?? []).find(({ file }) => file === row.evaluation);
     return `${evaluation?.label || row.evaluation} · ${answer}`;
   };
 
@@ -56,17 +56,28 @@
     );
   }
 
-  const testRow = (test) => [
+  const written = (text) => (text ? Strop.el("code", { class: "message" }, text) : "");
+
+  const testRow = (told) => (test) => [
     Strop.el("code", null, test.id),
     Strop.outcome(test.outcome),
+    ...(told ? [written(test.given), written(test.expected)] : []),
     test.message ? Strop.el("span", { class: "message" }, test.message) : "",
     format.seconds(test.seconds || null),
   ];
 
+  // Tests that did not run any more, in a line.
+  const left = (tests, columns) =>
+    tests.length ? [[`${format.count(tests.length)} more`, Strop.el("span", { class: "muted" }, "not run"), ...Array.from({ length: columns - 2 }, () => "")]] : [];
+
   function testsOf(tests) {
     if (tests.length === 0) return null;
     const passed = tests.filter((test) => test.outcome === "passed").length;
-    const table = Strop.table("tests", [["Test"], ["Outcome"], ["Message"], ["Time", true]], tests.map(testRow));
+    const told = tests.some((test) => test.given || test.expected);
+    const columns = [["Test"], ["Outcome"], ...(told ? [["Given"], ["Expected"], ["Got"]] : [["Message"]]), ["Time", true]];
+    const ran = tests.filter(({ message }) => message !== "not run");
+    const rest = tests.filter(({ message }) => message === "not run");
+    const table = Strop.table("tests", columns, [...ran.map(testRow(told)), ...left(rest, columns.length)]);
     const text = `${format.count(passed)} of ${format.count(tests.length)} tests passed`;
     return Strop.fold(text, tests.length <= 24, table);
   }

@@ -1,0 +1,171 @@
+"""What one `strop eval` is to do, and the run folder in which it keeps what it has done."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from strop.config.load import dump_recipe, load_recipe
+from strop.config.revision import revision
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.ids import content_hash
+from strop.core.protocols import Policy
+from strop.core.task import Task
+from strop.evaluation.result import Evaluation
+from strop.reports.evaluation_run import AnswerLog, EvaluationRun, evaluation_names
+from strop.reports.page.rollout_data import MOST_PIECE, load_vocabulary
+from strop.reports.run_folder import RECIPE, VOCABULARY, RunFolder
+
+
+@dataclass
+class EvaluationJob:
+    """Models to evaluate, each with its recipe, by the word that names it. A context manager that frees the folder."""
+
+    recipes: Mapping[str, Recipe]
+    split: str = "all"
+    limit: int | None = None
+    trained_on: str | None = None
+    output: Path | None = None
+    chart: Path | None = None
+    run: EvaluationRun | None = None
+    """None until the first model is loaded: what cannot run leaves no folder."""
+    _digest: str = ""
+
+    @classmethod
+    def resumed(cls, folder: Path, output: Path | None, chart: Path | None) -> Self:
+        """What was asked in a folder; its numbers go to the same files unless others are named. Raises UserError."""
+        run = EvaluationRun.resume(folder)
+        asked = run.asked
+        base = load_recipe([folder / RECIPE], [f"run.dir={folder}"]).model_dump(mode="json", by_alias=True)
+        recipes = {
+            one["word"]: Recipe.model_validate({**base, "model": one["model"], "policy": one["policy"]})
+            for one in asked["models"].values()
+        }
+        places = {name: Path(asked[name]) for name in ("output", "chart") if asked.get(name)}
+        return cls(
+            recipes,
+            **{name: asked[name] for name in ("split", "limit", "trained_on")},
+            output=output or places.get("output"),
+            chart=chart or places.get("chart"),
+            run=run,
+            _digest=asked["task_ids"],
+        )
+
+    @property
+    def remedy(self) -> str:
+        """How to go on."""
+        return f"resume with: strop eval --resume {shlex.quote(str(self.run.path))}" if self.run else ""
+
+    @property
+    def left(self) -> dict[str, Recipe]:
+        """The models that are not evaluated yet."""
+        return {word: recipe for word, recipe in self.recipes.items() if self.done(word) is None}
+
+    def take(self, tasks: list[Task]) -> None:
+        """Notes the tasks. Raises UserError where they are not those of the run, or its folder is taken."""
+        digest = content_hash([task.id for task in tasks])
+        if self.run is None:
+            self.folder = self._free_folder()
+        elif digest != self._digest:
+            raise UserError(
+                f"the task set is not what it was when {self.run.path} was begun, so its answers do not count; "
+                "evaluate anew"
+            )
+        self._digest = digest
+
+    def done(self, word: str) -> Evaluation | None:
+        """The result of a model that was evaluated before."""
+        return self.run.done(self._name(word)) if self.run else None
+
+    def begin(self, word: str, policy: Policy, tasks: Mapping[str, Task], answers: int) -> AnswerLog:
+        """Where the answers of a model go; makes the folder with the first one."""
+        if self.run is None:
+            self.run = self._created(answers)
+        self._keep_vocabulary(policy)
+        log = AnswerLog(self.run, self._name(word), tasks)
+        if len(log) and self.recipes[word].policy.engine == "scripted":
+            log.forget()  # its answers are given in turn, whatever was asked before
+        return log
+
+    def write(self, word: str, result: Evaluation, log: AnswerLog) -> Evaluation:
+        """The result, written, with the time that it took in all."""
+        assert self.run is not None
+        result = result.model_copy(update={"seconds": result.seconds + log.seconds})
+        self.run.write(self._name(word), result, log)
+        return result
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Writes the summary: every model is evaluated."""
+        assert self.run is not None
+        seconds = sum(one.seconds for word in self.recipes if (one := self.done(word)))
+        self.run.folder.write_summary({"name": self.run.path.name, **summary, "wall_seconds": seconds})
+        where = shlex.quote(str(self.run.path))
+        print(f"\nThe answers are in {self.run.path}; look at them with: strop view {where}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.run is not None:
+            self.run.folder.close()
+
+    def _name(self, word: str) -> str:
+        return next(name for name, one in evaluation_names(self.recipes).items() if one == word)
+
+    def _free_folder(self) -> Path:
+        """The folder that run.name or run.dir names, else a free one named by tasks and model. Raises UserError."""
+        run, first = self._first.run, next(iter(evaluation_names(self.recipes)))
+        if run.name != "run" or run.dir is not None:
+            RunFolder.check_free(run.folder, overwrite=run.overwrite)
+            return run.folder
+        (tasks,) = evaluation_names([self._first.task_set.source])
+        plain = f"eval-{tasks[-30:].strip('.-')}-{first}"
+        folder, number = Path("runs") / plain, 1
+        while folder.exists():
+            number += 1
+            folder = Path("runs") / f"{plain}-{number}"
+        RunFolder.check_free(folder, overwrite=False)
+        return folder
+
+    @property
+    def _first(self) -> Recipe:
+        return next(iter(self.recipes.values()))
+
+    def _created(self, answers: int) -> EvaluationRun:
+        recipe = self._first
+        changes = {"run": recipe.run.model_copy(update={"name": self.folder.name, "dir": str(self.folder)})}
+        models = {
+            name: {
+                "word": word,
+                "engine": self.recipes[word].policy.engine,
+                **self.recipes[word].model_dump(mode="json", by_alias=True, include={"model", "policy"}),
+            }
+            for name, word in evaluation_names(self.recipes).items()
+        }
+        asked = {
+            "models": models,
+            "answers": answers,
+            "split": self.split,
+            "limit": self.limit,
+            "trained_on": self.trained_on,
+            "task_ids": self._digest,
+            "output": self.output and str(self.output),
+            "chart": self.chart and str(self.chart),
+        }
+        text = dump_recipe(recipe.model_copy(update=changes))
+        return EvaluationRun.create(self.folder, text, revision(), asked, overwrite=recipe.run.overwrite)
+
+    def _keep_vocabulary(self, policy: Policy) -> None:
+        """Writes the texts of token ids, where all models so far have the same ones."""
+        texts = getattr(policy.tokenizer, "vocabulary", list)()
+        assert self.run is not None
+        if not texts:
+            return
+        path = self.run.path
+        others = {*self.recipes} - {*self.left}
+        if all(self.recipes[word].policy.engine in ("openai", "scripted") for word in others):
+            self.run.folder.write_vocabulary(texts)
+        elif load_vocabulary(path) != [text[:MOST_PIECE] for text in texts]:
+            (path / VOCABULARY).unlink(missing_ok=True)

@@ -1,0 +1,211 @@
+"""The run folder of `strop eval`: an evaluation of one or more models on one task set, kept answer by answer.
+
+    eval.json                   what was asked: the models by their evaluations' names, and where the numbers go
+    evaluation/NAME.jsonl       answers of an evaluation that goes on or was cut off, each durable once it is judged
+    evaluation/NAME.json, NAME.jsonl.zst, NAME.record.json     one that is done, as of training
+    evaluation/NAME.resampled.jsonl, NAME.resampled.jsonl.zst  the answers of the control, where there is one
+
+The other files are those of every run; the recipe is the first model's.
+"""
+
+import json
+import re
+import time
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from strop.core import files
+from strop.core.errors import UserError
+from strop.core.journal import Appender, scan
+from strop.core.rollout import Rollout, SamplingParams
+from strop.core.task import Task
+from strop.evaluation.evaluate import SeededPlay
+from strop.evaluation.hack_audit import flagged
+from strop.evaluation.result import Evaluation
+from strop.reports.rollout_files import CONTROL, LOG
+from strop.reports.run_folder import ASKED, EVALUATION, RunFolder, record_file
+
+Key = tuple[str, int]
+"""(task id, index)"""
+
+
+class ResumablePlay(Protocol):
+    """`rollouts.dispatcher.Dispatcher.play`: a `SeededPlay` that leaves out what is `done`."""
+
+    def __call__(
+        self,
+        tasks: Sequence[Task],
+        samples: int,
+        params: SamplingParams,
+        /,
+        *,
+        seed: int,
+        tag: str,
+        done: Container[Key],
+    ) -> Iterable[Rollout]:
+        """The rollouts, in any order, each with its verdict."""
+
+
+class EvaluationRun:
+    """The folder of one `strop eval`. A context manager that gives up the writer's lock."""
+
+    def __init__(self, run: RunFolder, asked: Mapping[str, Any]) -> None:
+        self.folder, self.asked = run, asked
+
+    @classmethod
+    def create(cls, path: Path, recipe: str, versions: Mapping[str, Any], asked: Mapping[str, Any], *,
+               overwrite: bool) -> "EvaluationRun":  # fmt: skip
+        """A new folder, locked. `asked` has `models`: {evaluation: {"word", "engine", ...}}. Raises UserError."""
+        run = RunFolder.create(path, recipe=recipe, versions=versions, overwrite=overwrite)
+        files.write_json(path / ASKED, asked)
+        return cls(run, asked)
+
+    @classmethod
+    def resume(cls, path: Path) -> "EvaluationRun":
+        """A folder that `create` made, locked. Raises UserError when it is none or in use."""
+        asked = read_asked(path)
+        return cls(RunFolder.resume(path), asked)
+
+    def __enter__(self) -> "EvaluationRun":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.folder.close()
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self.folder.path
+
+    def done(self, name: str) -> Evaluation | None:
+        """The result of an evaluation that is on disk."""
+        path = record_file(self.path, name)
+        return Evaluation.model_validate_json(path.read_bytes()) if path.is_file() else None
+
+    def write(self, name: str, result: Evaluation, answers: "AnswerLog") -> None:
+        """Writes an evaluation that is done, in place of its log."""
+        sampled = sorted(answers.of_plays(), key=lambda one: (one.task_id, one.index))
+        if control := list(answers.of_control()):
+            self.folder.write_rollouts_of(f"{name}{CONTROL}", control)
+        self.folder.write_evaluation(name, result.as_json(), sampled)
+        files.write_json(record_file(self.path, name), result.model_dump(mode="json"))
+        answers.remove()
+
+
+class AnswerLog:
+    """The answers of one evaluation, each on disk as soon as it is judged, and given again to who plays it anew."""
+
+    def __init__(self, run: EvaluationRun, name: str, tasks: Mapping[str, Task]) -> None:
+        """Reads what an earlier process kept. `tasks`, by id, are looked up to see which answers go round theirs.
+
+        Raises UserError for a damaged file.
+        """
+        self._tasks = tasks
+        folder = run.path / EVALUATION
+        self._paths = {False: folder / f"{name}{LOG}", True: folder / f"{name}{CONTROL}{LOG}"}
+        self._kept: dict[str, dict[Key, Rollout]] = {}
+        self._begun, self.seconds = time.perf_counter(), 0.0
+        """Wall time of earlier processes."""
+        for path in self._paths.values():
+            for _, line in scan(path):
+                tag, seconds = line.pop("play"), line.pop("at")
+                self._keep(tag, Rollout.model_validate(line))
+                self.seconds = max(self.seconds, seconds)
+        self._files: dict[bool, Appender] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._kept.values()))
+
+    def playing(self, play: ResumablePlay) -> SeededPlay:
+        """The play, of what is not kept yet alone; what is comes first."""
+
+        def resumed(
+            tasks: Sequence[Task], samples: int, params: SamplingParams, /, *, seed: int, tag: str
+        ) -> Iterator[Rollout]:
+            kept = dict(self._kept.get(tag, {}))
+            wanted = [(task.id, index) for task in tasks for index in range(samples)]
+            yield from (kept[key] for key in wanted if key in kept)
+            if all(key in kept for key in wanted):
+                return
+            for rollout in play(tasks, samples, params, seed=seed, tag=tag, done=kept):
+                rollout = flagged(rollout, self._tasks)
+                at = self.seconds + time.perf_counter() - self._begun
+                line = {**rollout.model_dump(mode="json"), "play": tag, "at": at}
+                self._file(_of_control(tag)).append(line)
+                self._keep(tag, rollout)
+                yield rollout
+
+        return resumed
+
+    def of_plays(self) -> Iterator[Rollout]:
+        """Sampled answers, then greedy ones."""
+        for tag in sorted(self._kept, reverse=True):
+            if not _of_control(tag):
+                yield from self._kept[tag].values()
+
+    def of_control(self) -> Iterator[Rollout]:
+        """Answers of the control in the order of tasks, those of each task numbered anew."""
+        numbers: dict[str, int] = {}
+        rounds = [tag for tag in self._kept if _of_control(tag)]
+        found = [(key[0], tag, key[1], one) for tag in rounds for key, one in self._kept[tag].items()]
+        for task, _, _, one in sorted(found, key=lambda item: (item[0], len(item[1]), item[1:3])):
+            numbers[task] = numbers.get(task, -1) + 1
+            yield one.model_copy(update={"index": numbers[task]})
+
+    def forget(self) -> None:
+        """Begins anew, without what an earlier process kept."""
+        self.remove()
+        self._kept, self.seconds = {}, 0.0
+
+    def remove(self) -> None:
+        """Removes the files."""
+        self.close()
+        for path in self._paths.values():
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Closes the files. Safe to call twice."""
+        while self._files:
+            self._files.popitem()[1].close()
+
+    def _file(self, of_control: bool) -> Appender:
+        if of_control not in self._files:
+            self._files[of_control] = Appender(self._paths[of_control])
+        return self._files[of_control]
+
+    def _keep(self, tag: str, rollout: Rollout) -> None:
+        self._kept.setdefault(tag, {})[rollout.task_id, rollout.index] = rollout
+
+
+def _of_control(tag: str) -> bool:
+    return tag.startswith("evaluation.resampled")
+
+
+def evaluation_names(words: Iterable[str]) -> dict[str, str]:
+    """{name: word}: a short name of letters, digits and . _ + - for the evaluation of each model."""
+    found: dict[str, str] = {}
+    for word in words:
+        short = re.sub(r"@https?://.*|\.jsonl?(\.zst|\.gz)?$", "", word)
+        short = "/".join(short.split("/")[-2:])
+        plain = re.sub(r"[^A-Za-z0-9._+-]+", "-", short)[:60].strip(".-") or "model"
+        name, number = plain, 1
+        while name in found:
+            number += 1
+            name = f"{plain}-{number}"
+        found[name] = word
+    return found
+
+
+def read_asked(folder: Path) -> dict[str, Any]:
+    """What was asked of `strop eval`. Raises UserError for a folder that is not of it."""
+    try:
+        asked: dict[str, Any] = json.loads((folder / ASKED).read_bytes())
+    except FileNotFoundError:
+        cause = (
+            "no such folder" if not folder.exists() else f"it has no {ASKED}, so `strop eval` did not make it"
+        )
+        raise UserError(f"--resume {folder}: {cause}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {folder / ASKED}: {error}") from error
+    return asked
