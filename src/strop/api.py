@@ -176,7 +176,7 @@ def train(
     """
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
     from strop.training import run
-    from strop.training.setup import Given
+    from strop.training.given import Given
 
     given = Given(
         tasks=None if tasks is None else _tasks(tasks),

@@ -118,7 +118,7 @@ def _vllm(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     config = recipe.policy
     assert isinstance(config, VllmPolicyConfig)
     policy = vllm_engine.VllmPolicy(
-        loading.model_path(recipe.model.name),
+        loading.model_path(recipe.model.name, recipe.model.revision),
         tokenizer_of(recipe),
         config,
         dtype=loading.resolve_dtype(recipe.model.sampling_dtype),
