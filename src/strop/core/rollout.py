@@ -61,6 +61,8 @@ class Score(Record):
     name: str
     value: float | None
     weight: float = 1.0
+    error: str = Field(default="", exclude_if=lambda value: not value)
+    """Why the reward failed, which leaves its rollout without a reward; left out where it did not."""
 
 
 class Event(Record):

@@ -1,10 +1,15 @@
-"""Code of the user's own: loading `file.py:Name`, and saying a mistake in it with its file and line."""
+"""Code of the user's own: loading `file.py:Name`, and saying a mistake in it with its file and line.
 
+Such a file imports the modules that lie beside it, as a script does: `import helper` finds helper.py in its folder.
+"""
+
+import ast
 import importlib.util
 import inspect
 import sys
 import traceback
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,8 +36,12 @@ def load_named(text: str, place: str) -> Any:
 def _module(path: Path, what: str, shown: str) -> ModuleType:
     if not path.is_file():
         raise UserError(f"{what}: there is no file {shown!r}; paths start at the current directory")
-    text = path.read_bytes()  # a file that was edited is loaded anew
-    name = f"{_PREFIX}{path.stem}_{zlib.crc32(text, zlib.crc32(str(path.resolve()).encode())):08x}"
+    text, folder, used = path.read_bytes(), str(path.resolve().parent), {}
+    crc = 0  # a file is loaded anew when it or one that it imports was edited
+    for file in files_used(path):
+        used[file] = file.read_bytes()
+        crc = zlib.crc32(used[file], zlib.crc32(str(file).encode(), crc))
+    name = f"{_PREFIX}{path.stem}_{crc:08x}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -40,6 +49,10 @@ def _module(path: Path, what: str, shown: str) -> ModuleType:
         raise UserError(f"{what}: {shown!r} is not a Python file; write file.py:Name")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickles look their module up
+    for file, content in used.items():
+        _forget_other(file, folder, content)
+    sys.path.insert(0, folder)
+    importlib.invalidate_caches()
     try:
         # Not by the loader: it takes compiled code of the same second and size for that of the file.
         exec(compile(text, str(path), "exec"), vars(module))
@@ -47,7 +60,59 @@ def _module(path: Path, what: str, shown: str) -> ModuleType:
         del sys.modules[name]
         cause = f"{type(error).__name__}: {error}"
         raise UserError(f"{what}: {shown!r} does not load: {cause}{at_line(error, path)}") from error
+    finally:
+        sys.path.remove(folder)
+        if folder not in sys.path:
+            sys.path.append(folder)  # for imports inside of functions
     return module
+
+
+_beside: dict[str, tuple[Path, bytes]] = {}
+"""Modules beside users' files by their names: where each was last loaded from, and its text."""
+
+
+def _forget_other(file: Path, folder: str, content: bytes) -> None:
+    """Makes the next import load that file, where a module of its name came from another one or another text."""
+    parts = file.relative_to(folder).with_suffix("").parts
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    if _beside.get(name, (file, content)) != (file, content):
+        sys.modules.pop(name, None)
+    _beside[name] = file, content
+
+
+def files_used(path: Path) -> list[Path]:
+    """A user's Python file and what it imports from beside it, directly or not, as absolute paths."""
+    first = path.resolve()
+    found, waiting = [first], [first]
+    while waiting:
+        for file in _imported(waiting.pop(), first.parent):
+            if file not in found:
+                found.append(file)
+                waiting.append(file)
+    return found
+
+
+def _imported(file: Path, folder: Path) -> Iterator[Path]:
+    """Files below a folder that a file's import statements name."""
+    try:
+        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+    except (OSError, SyntaxError, ValueError):
+        return  # said when it is loaded
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names = [(folder, alias.name.split(".")) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = file.parents[node.level - 1] if node.level else folder
+            stem = node.module.split(".") if node.module else []
+            names = [(start, [*stem, alias.name]) for alias in node.names]
+        else:
+            continue
+        for start, parts in names:
+            for count in range(len(parts) + 1):
+                place = start.joinpath(*parts[:count])
+                for one in (place.with_suffix(".py") if count else None, place / "__init__.py"):
+                    if one and one != folder / "__init__.py" and one.is_file() and one.is_relative_to(folder):
+                        yield one
 
 
 def at_line(error: BaseException, file: "Path | str | None") -> str:

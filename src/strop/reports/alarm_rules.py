@@ -76,7 +76,7 @@ def _disagreement(history: History) -> Level | None:
 def _not_finite(history: History) -> Level | None:
     line = history.recent[-1]
     bad = [name for name in ("loss", "grad_norm") if name in line and number(line[name]) is None]
-    return float(bool(bad)), f"{' and '.join(bad)} not finite: this update, and all after it, may be lost"
+    return float(bool(bad)), f"{' and '.join(bad)} not finite: such an update is not applied"
 
 
 def _length(history: History) -> Level | None:

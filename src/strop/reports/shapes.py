@@ -116,7 +116,7 @@ METRICS = fields(
             "reward", "pass_rate", "completion_tokens", "truncated", "duplicates", "refused", "error_rate",
             "groups_played", "groups_with_signal", "rollouts", "disagreements", "entropy", "sampling_surprise", "loss",
             "grad_norm", "clip_ratio", "kl", "learning_rate", "seconds", "seconds_sampling", "seconds_verifying",
-            "seconds_update", "steps", "turns", "effects", "turns_with_effects", "seconds_effects",
+            "seconds_rewards", "seconds_update", "steps", "rewards_failed", "updates_not_finite", "turns", "effects", "turns_with_effects", "seconds_effects",
         ),
         "rewards": table(number),
         "stages": table(number),

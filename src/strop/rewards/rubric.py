@@ -6,6 +6,7 @@ A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] exce
 
 import difflib
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from strop.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
 from strop.core.registry import Registry
 from strop.core.rollout import Rollout, Score
 from strop.core.task import Task
-from strop.core.user_code import load_named
+from strop.core.user_code import at_line, file_of, load_named
 from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
 from strop.rewards.edits import BY_DIFFLIB, EDITS
@@ -94,19 +95,31 @@ class WeightedRubric:
     def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
         """One score a reward, unsummed; every value is None when the verdict is an *error*.
 
-        Raises UserError when a reward of the user's raises or returns something that is not a finite number or None.
+        Raises UserError, with the line, when a reward of the user's raises or returns something that is not a finite
+        number or None.
         """
         (scores,) = self.score_all([JudgedRollout(task, rollout, verdict)])
         return scores
 
-    def score_all(self, judged: Sequence[JudgedRollout]) -> list[list[Score]]:
-        """`score` of many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored."""
+    def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
+        """`score` of many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored.
+
+        patient  a reward that raises, or whose number is not finite, is tried again after a moment (`WAITS`); where it
+                 fails still, its score is None and says the error, so that the rollout is not scored
+        """
         asked = [number for number, one in enumerate(judged) if one.verdict.scored]
         found: list[list[Score]] = [[] for _ in judged]
         for name, reward, weight in self._rewards:
-            values = dict(zip(asked, _values(name, reward, [judged[n] for n in asked]), strict=True))
+            caller = _Caller(name, reward, WAITS if patient else ())
+            values = dict(zip(asked, caller.values([judged[n] for n in asked]), strict=True))
             for number, scores in enumerate(found):
-                scores.append(Score(name=name, value=values.get(number), weight=weight))
+                value = values.get(number)
+                if isinstance(value, _Failed):
+                    if not patient:
+                        raise UserError(str(value)) from value.__cause__
+                    scores.append(Score(name=name, value=None, weight=weight, error=str(value)))
+                else:
+                    scores.append(Score(name=name, value=value, weight=weight))
         return found
 
 
@@ -118,18 +131,21 @@ class RubricBySet:
         self.set_of = set_of
         """{task id: the name of its set}."""
 
-    def score_all(self, judged: Sequence[JudgedRollout]) -> list[list[Score]]:
+    def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
         """One list of scores a rollout, in order."""
         found: list[list[Score]] = [[] for _ in judged]
         for name, rubric in self._rubrics.items():
             mine = [number for number, one in enumerate(judged) if self.set_of[one.task.id] == name]
-            for number, scores in zip(mine, rubric.score_all([judged[n] for n in mine]), strict=True):
+            own = rubric.score_all([judged[n] for n in mine], patient=patient)
+            for number, scores in zip(mine, own, strict=True):
                 found[number] = scores
         return found
 
 
 def total(scores: Sequence[Score]) -> float | None:
-    """The weighted sum of what was scored; None when nothing was."""
+    """The weighted sum of what was scored; None when nothing was, and when a reward failed."""
+    if any(s.error for s in scores):
+        return None
     values = [s.value * s.weight for s in scores if s.value is not None]
     return math.fsum(values) if values else None
 
@@ -151,33 +167,80 @@ def find_reward(name: str) -> Reward | BatchReward:
     return found  # type: ignore[no-any-return]
 
 
-def _values(name: str, reward: Reward | BatchReward, judged: Sequence[JudgedRollout]) -> list[float | None]:
-    """One value a rollout."""
-    if not judged:
-        return []
-    if not is_batched(reward):
-        return [_number(name, one.task, _called(name, reward, *one)) for one in judged]
-    values = list(_called(name, reward, judged))
-    if len(values) != len(judged):
-        raise UserError(
-            f"reward {name!r} returned {len(values)} values for {len(judged)} rollouts, not one each"
-        )
-    return [_number(name, one.task, value) for one, value in zip(judged, values, strict=True)]
+WAITS = (0.5, 1.0, 2.0)
+"""Seconds before a reward that failed is tried again; spent once where it keeps failing, in one call for many rollouts,
+so that a mistake in it costs no more than that, and given back where it recovers."""
 
 
-def _called(name: str, reward: Callable[..., Any], *given: Any) -> Any:
-    try:
-        return reward(*given)
-    except Exception as error:
-        where = f" (task {given[0].id})" if isinstance(given[0], Task) else ""
-        raise UserError(f"reward {name!r} raised {type(error).__name__}: {error}{where}") from error
+class _Failed(Exception):
+    """Why a reward has no value for a rollout."""
 
 
-def _number(name: str, task: Task, value: Any) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        raise UserError(
-            f"reward {name!r} returned {value!r} for task {task.id}; it must be a finite number or None"
-        )
-    return float(value)
+class _Caller:
+    """Calls one reward."""
+
+    def __init__(self, name: str, reward: Reward | BatchReward, waits: Sequence[float]) -> None:
+        self._name, self._reward, self._waits, self._left = name, reward, waits, list(waits)
+
+    def values(self, judged: Sequence[JudgedRollout]) -> list[float | None | _Failed]:
+        """One value a rollout, or what kept the reward from giving it. Raises UserError for what is no number."""
+        reward = self._reward
+        if not judged:
+            return []
+        if not is_batched(reward):
+            return [
+                self._tried(lambda one=one: self._number(one.task, reward(*one)), one.task) for one in judged
+            ]  # type: ignore[misc]
+        found = self._tried(lambda: self._numbers(judged, reward(judged)), None)
+        return [found] * len(judged) if isinstance(found, _Failed) else found
+
+    def _tried(self, call: Callable[[], Any], task: Task | None) -> Any:
+        first = len(self._left)
+        while True:
+            try:
+                value = call()
+            except UserError:
+                raise
+            except Exception as error:
+                if self._left:
+                    time.sleep(self._left.pop(0))
+                    continue
+                return self._failed(error, task)
+            if first and len(self._left) < first:
+                self._left = list(self._waits)
+            return value
+
+    def _failed(self, error: Exception, task: Task | None) -> _Failed:
+        where = f", task {task.id}" if task else ""
+        if isinstance(error, _Failed):
+            return _Failed(f"reward {self._name!r} {error}{where}")
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        found = _Failed(f"reward {self._name!r} raised {what}{at_line(error, file_of(self._reward))}{where}")
+        found.__cause__ = error
+        return found
+
+    def _numbers(self, judged: Sequence[JudgedRollout], values: Any) -> list[float | None]:
+        try:
+            listed = list(values)
+        except TypeError:
+            fault = f"returned {values!r:.60} for {len(judged)} rollouts"
+            raise UserError(
+                f"reward {self._name!r} is @batched and {fault}; it must return a list with one value each"
+            ) from None
+        if len(listed) != len(judged):
+            fault = f"returned {len(listed)} values for {len(judged)} rollouts"
+            raise UserError(f"reward {self._name!r} {fault}, not one each")
+        return [self._number(one.task, value) for one, value in zip(judged, listed, strict=True)]
+
+    def _number(self, task: Task, value: Any) -> float | None:
+        """None, or a number of Python's, numpy's or torch's, as an array or tensor without dimensions too."""
+        if value is None:
+            return None
+        item = getattr(value, "item", None)
+        number = item() if callable(item) and getattr(value, "shape", None) == () else value
+        if not isinstance(number, int | float):
+            what = f"returned {value!r:.60} for task {task.id}"
+            raise UserError(f"reward {self._name!r} {what}; it must be a finite number or None")
+        if not math.isfinite(number):
+            raise _Failed(f"returned {number}, which is no finite number")
+        return float(number)

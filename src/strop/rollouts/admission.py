@@ -31,10 +31,13 @@ class Clock:
     verifying: float = 0.0
     """Only the time in which nothing was left to sample: verification beside sampling costs no waiting."""
 
-    def take(self) -> tuple[float, float]:
-        """(sampling, verifying) seconds; starts again from zero."""
-        spent = self.sampling, self.verifying
-        self.sampling = self.verifying = 0.0
+    rewards: float = 0.0
+    """In the functions that score."""
+
+    def take(self) -> tuple[float, float, float]:
+        """(sampling, verifying, rewards) seconds; starts again from zero."""
+        spent = self.sampling, self.verifying, self.rewards
+        self.sampling = self.verifying = self.rewards = 0.0
         return spent
 
 

@@ -1,5 +1,6 @@
 """Groups for one training step: draw tasks, play, score, and refill groups that carry no signal."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from strop.config.schema import Recipe
@@ -13,10 +14,14 @@ from strop.rollouts.streams import Stream
 
 
 def scored(
-    rubric: WeightedRubric | RubricBySet, played: Sequence[tuple[Task, Rollout]], *, by_turn: bool = False
+    rubric: WeightedRubric | RubricBySet,
+    played: Sequence[tuple[Task, Rollout]],
+    *,
+    by_turn: bool = False,
+    patient: bool = False,
 ) -> list[Rollout]:
     """The rollouts with their scores and rewards, in order. `by_turn`: also turns that have a verdict, each as a play
-    that ended there.
+    that ended there. `patient`: see `WeightedRubric.score_all`.
     """
     judged = [
         JudgedRollout(task, rollout, rollout.verdict)
@@ -29,7 +34,8 @@ def scored(
         for place, turn in enumerate(one.rollout.turns)
         if by_turn and turn.verdict is not None
     ]
-    scores = rubric.score_all([*judged, *(_until(judged[number], place) for number, place in turns)])
+    asked = [*judged, *(_until(judged[number], place) for number, place in turns)]
+    scores = rubric.score_all(asked, patient=patient)
     of_turns = dict(zip(turns, scores[len(judged) :], strict=True))
     return [
         one.rollout.model_copy(
@@ -74,17 +80,20 @@ def play_groups(
     step: int,
     round: int = 0,
     by_turn: bool = False,
+    patient: bool = False,
 ) -> list[Group]:
     """One group a task, in the tasks' order; a task that comes twice has two. A task drawn again in a later round gets
-    other seeds. `by_turn`: see `scored`.
+    other seeds. `by_turn`, `patient`: see `scored`.
     """
     set_of = rubric.set_of if isinstance(rubric, RubricBySet) else {}
     by_id = {task.id: task for task in tasks}
     rollouts = player.play(tasks, group_size, params, seed=seed, tag=f"{step}.{round}")
     played = sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
     members: dict[str, list[Rollout]] = {}
-    for rollout in scored(rubric, [(by_id[r.task_id], r) for r in played], by_turn=by_turn):
+    pairs, started = [(by_id[r.task_id], r) for r in played], time.perf_counter()
+    for rollout in scored(rubric, pairs, by_turn=by_turn, patient=patient):
         members.setdefault(rollout.task_id, []).append(rollout)
+    player.clock.rewards += time.perf_counter() - started
     groups = []
     for task in tasks:
         group, members[task.id] = members[task.id][:group_size], members[task.id][group_size:]

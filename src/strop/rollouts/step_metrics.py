@@ -11,8 +11,12 @@ from strop.rollouts.groups import rollouts_of
 _JUDGED = (Outcome.FAILED, Outcome.TAMPERED)
 
 
-def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, Any]:
-    """Means over all rollouts played in a step, and how many groups there were."""
+def step_metrics(
+    played: Sequence[Group], learnt: Sequence[Group], *, mask_truncated: bool = False
+) -> dict[str, Any]:
+    """Means over all rollouts played in a step, and how many groups there were. The reward is None where no rollout has
+    one.
+    """
     rows = list(rollouts_of(played))
     lengths = [len(turn.completion.token_ids) for r in rows for turn in r.turns]
     logprobs = [p for r in rows for turn in r.turns for p in turn.completion.logprobs]
@@ -21,7 +25,7 @@ def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, 
     for score in (s for r in rows for s in r.scores if s.value is not None):
         scores.setdefault(score.name, []).append(score.value)  # type: ignore[arg-type]
     return {
-        "reward": _mean(rewards),
+        "reward": _mean(rewards) if rewards else None,
         "rewards": {name: _mean(values) for name, values in scores.items()},
         "stages": _stage_rates(rows),
         **_pass_rate(rows),
@@ -33,16 +37,23 @@ def step_metrics(played: Sequence[Group], learnt: Sequence[Group]) -> dict[str, 
         "disagreements": sum(bool(contradiction(r)) for r in rows),
         "rollouts": len(rows),
         "groups_played": len(played),
-        "groups_with_signal": sum(teaches(g) for g in played),
-        "groups_learnt": sum(teaches(g) for g in learnt),
+        "groups_with_signal": sum(teaches(g, mask_truncated) for g in played),
+        "groups_learnt": sum(teaches(g, mask_truncated) for g in learnt),
         **_turns(rows),
         **({"stops": stops} if (stops := _stops(rows)) else {}),
         **({"task_sets": by_set} if (by_set := _by_set(played)) else {}),
     }
 
 
-def teaches(group: Group) -> bool:
-    """Whether its rewards differ, or an advantage that does not compare them (a running baseline) is not zero."""
+def teaches(group: Group, mask_truncated: bool = False) -> bool:
+    """Whether its rewards differ, or an advantage that does not compare them (a running baseline) is not zero, and any
+    of its rollouts carries loss.
+    """
+    if all(
+        r.left_out or r.reward is None or (mask_truncated and r.truncated) or not r.turns
+        for r in group.rollouts
+    ):
+        return False
     turns = (turn.advantage for r in group.rollouts for turn in r.turns)
     advantages = (*(r.advantage for r in group.rollouts), *turns)
     return group.has_signal or any(abs(a) > 1e-9 for a in advantages if a is not None)

@@ -4,6 +4,7 @@ Here every process holds them whole (DDP keeps them alike), with LoRA adapters (
 marked *collective* is called by all processes: one that holds a part of the weights needs the others for it.
 """
 
+import math
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -104,14 +105,21 @@ class TrainingBackend:
         """Adds the gradient of this process's part of a loss that is a sum over all processes'."""
         self._accelerator.backward(loss * self.ranks.world)  # gradients are averaged
 
-    def step(self, learning_rate: float, max_grad_norm: float) -> float:
-        """One update by the gradients, which it drops; returns their norm before they were clipped. Collective."""
-        for group in self._optimiser.param_groups:
-            group["lr"] = learning_rate
+    def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
+        """One update by the gradients, which it drops; returns their norm before they were clipped. Without a rate, and
+        where the norm is not finite, nothing else changes. Collective.
+        """
         norm = float(self._accelerator.clip_grad_norm_(self._trained, max_grad_norm).item())
-        self._optimiser.step()
+        if learning_rate is not None and math.isfinite(norm):
+            for group in self._optimiser.param_groups:
+                group["lr"] = learning_rate
+            self._optimiser.step()
         self._optimiser.zero_grad(set_to_none=True)
         return norm
+
+    def is_finite(self) -> bool:
+        """Whether all trained weights are finite numbers. Collective."""
+        return all(self.ranks.gather(all(bool(weight.isfinite().all()) for weight in self._trained)))
 
     def save(self, folder: Path) -> None:
         """Writes the model and the optimiser's state. Collective."""

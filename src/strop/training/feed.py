@@ -38,13 +38,15 @@ class StepGroups:
 
     played  all of them
     learnt  places in `played` of those to learn from
-    sampling, verifying, rollouts  wall seconds: of sampling, of waiting for verdicts alone, of both and the rest
+    sampling, verifying, rewards, rollouts  wall seconds: of sampling, of waiting for verdicts alone, in rewards, of all
+                                            these and the rest
     """
 
     played: list[Group]
     learnt: list[int]
     sampling: float = 0.0
     verifying: float = 0.0
+    rewards: float = 0.0
     rollouts: float = 0.0
 
 
@@ -106,7 +108,9 @@ class DistributedRollouts:
         numbers = {"seed": seed, "step": step, "round": round}
         ranks, alone = self.ranks, self.ranks.world == 1
         mine = tasks if alone else ranks.share(tasks)
-        played = play_groups(self.player, self.rubric, mine, size, params, **numbers, by_turn=self.by_turn)
+        played = play_groups(
+            self.player, self.rubric, mine, size, params, **numbers, by_turn=self.by_turn, patient=True
+        )
         return played if alone else ranks.interleave(ranks.gather(played))
 
     def rollouts(
@@ -230,5 +234,4 @@ class TaskFeed(Feed):
 
         learnt, played = fill_step(play, self._stream, recipe, number)
         places = [played.index(group) for group in learnt]
-        sampling, verifying = self._play.player.clock.take()
-        return StepGroups(played, places, sampling, verifying, time.perf_counter() - started)
+        return StepGroups(played, places, *self._play.player.clock.take(), time.perf_counter() - started)

@@ -30,6 +30,8 @@ class Learner:
         """Prepares the model for training. Collective, as all methods are."""
         self.backend, self._recipe, self._ranks, self._pad_id = backend, recipe, backend.ranks, pad_id
         self._bfloat16, self._shared_prefix = computes_in_bfloat16(recipe), recipe.optim.shared_prefix
+        self.not_finite = 0
+        """Updates in a row, up to the last one, that were not finite and so not applied."""
         backend.prepare()
         if self._shared_prefix:
             for one in filter(None, (backend.model, backend.start)):
@@ -39,7 +41,9 @@ class Learner:
     def update(self, batch: Batch, stage: RunStage, done: int) -> dict[str, float]:
         """One step's updates, grpo.iterations over each minibatch, when `done` were made before in the run.
 
-        Returns loss, grad_norm, entropy, clip_ratio and, with a reference, kl, as means over the updates.
+        An update whose loss or gradient is not finite is left out: weights and optimiser stay as they are. Returns
+        loss, grad_norm, entropy, clip_ratio and, with a reference, kl, as means over the updates, and where there were
+        any, how many updates were left out.
         """
         grpo = stage.recipe.grpo
         backend = self.backend
@@ -57,6 +61,8 @@ class Learner:
             for number in range(grpo.updates_per_step)
         ]
         means = {name: sum(one[name] for one in found) / len(found) for name in found[0]}
+        if left_out := sum(not finite(one) for one in found):
+            means["updates_not_finite"] = left_out
         return {**means, "learning_rate": learning_rate(stage, done + len(found) - 1)}
 
     def _one_update(self, part: "_Part", stage: RunStage, done: int) -> dict[str, float]:
@@ -65,16 +71,19 @@ class Learner:
         for number in range(len(part.mine)):
             with self.backend.micro_batch(last=number == len(part.mine) - 1):
                 self._micro_batch(part, number, stage, sums)
-        norm = 0.0
-        if part.mine:
-            norm = self.backend.step(learning_rate(stage, done), stage.recipe.optim.max_grad_norm)
         total: dict[str, float] = {"loss": 0.0, "entropy": 0.0, "clip_ratio": 0.0}
         for one in self._ranks.gather(sums):
             for name, value in one.items():
                 total[name] = total.get(name, 0.0) + value
+        norm = 0.0
+        if part.mine:
+            rate = learning_rate(stage, done) if math.isfinite(total["loss"]) else None
+            norm = self.backend.step(rate, stage.recipe.optim.max_grad_norm)
         computed = max(1.0, total.pop("tokens", 0.0))
         means = {name: value if name == "loss" else value / computed for name, value in total.items()}
-        return {**means, "grad_norm": norm}
+        found = {**means, "grad_norm": norm}
+        self.not_finite = 0 if finite(found) else self.not_finite + 1
+        return found
 
     def _micro_batch(self, part: "_Part", number: int, stage: RunStage, sums: dict[str, float]) -> None:
         """Adds one micro-batch's gradient, and to `sums` what is logged."""
@@ -147,6 +156,11 @@ def _tokens(part: _Part, number: int, logps: torch.Tensor) -> Tokens:
         count=len(samples),
         reference=None if part.reference is None else part.reference[number],
     )
+
+
+def finite(update: dict[str, float]) -> bool:
+    """Whether an update was one, by its loss and the norm of its gradient."""
+    return math.isfinite(update["loss"]) and math.isfinite(update["grad_norm"])
 
 
 def learning_rate(stage: RunStage, done: int) -> float:

@@ -6,6 +6,7 @@ update.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any
 
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
-from strop.core.errors import TooManyErrors
-from strop.core.rollout import Group
+from strop.core.errors import StropError, TooManyErrors
+from strop.core.rollout import Group, Rollout
 from strop.reports.run_folder import RunFolder
 from strop.rollouts.groups import rollouts_of
 from strop.rollouts.step_metrics import step_metrics
@@ -34,27 +35,98 @@ class TrainedStep:
     stage: RunStage
     played: list[Group]
     metrics: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What a person should read now."""
 
 
 class ErrorRate:
     """Share of the verdicts of a run that were errors of the grader."""
 
+    what = "verdicts were errors of the grader"
+    fewest = 1
+    """Errors that a run may always have before it is ended, less one."""
+
     def __init__(self, limit: float) -> None:
         self._limit = limit
-        self._errors = self._verdicts = 0
+        self._errors = self._judged = 0
 
     def count(self, groups: Sequence[Group]) -> float:
         """The share, with these groups counted. Raises TooManyErrors above the limit."""
-        judged = [rollout for rollout in rollouts_of(groups) if rollout.verdict is not None]
-        errors = [rollout.verdict for rollout in judged if rollout.verdict and failed_by_us(rollout)]
+        causes = [cause for rollout in rollouts_of(groups) if (cause := self.cause(rollout)) is not None]
+        errors = [cause for cause in causes if cause]
         self._errors += len(errors)
-        self._verdicts += len(judged)
-        if errors and self._errors > self._limit * self._verdicts:
+        self._judged += len(causes)
+        if errors and self._errors >= self.fewest and self._errors > self._limit * self._judged:
             raise TooManyErrors(
-                f"{self._errors} of {self._verdicts} verdicts were errors of the grader, more than "
-                f"limits.max_error_rate={self._limit:g}; first cause of this step: {errors[0].detail}"
+                f"{self._errors} of {self._judged} {self.what}, more than limits.max_error_rate={self._limit:g}; first "
+                f"cause of this step: {errors[0]}"
             )
-        return self._errors / max(1, self._verdicts)
+        return self._errors / max(1, self._judged)
+
+    def cause(self, rollout: Rollout) -> str | None:
+        """Why a rollout counts as an error, "" where it does not; None where there was nothing to fail."""
+        if rollout.verdict is None:
+            return None
+        return (rollout.verdict.detail or "unknown") if failed_by_us(rollout) else ""
+
+
+class FailedRewards(ErrorRate):
+    """Share of the judged rollouts of a run for which a reward failed."""
+
+    what = "rollouts could not be scored"
+    fewest = 3
+
+    def cause(self, rollout: Rollout) -> str | None:
+        """See `ErrorRate`."""
+        if rollout.verdict is None or not rollout.verdict.scored:
+            return None
+        return next((score.error for score in rollout.scores if score.error), "")
+
+
+PATIENCE = 3
+"""Updates in a row that are not finite, or steps in a row without anything to learn from, that end a run."""
+
+
+class CannotLearn(StropError):
+    """The model cannot change any more, or cannot change at all; says why and what to do."""
+
+
+class NotFinite(CannotLearn):
+    """Updates, or weights, are not finite."""
+
+
+def idle_cause(groups: Sequence[Group], recipe: Recipe) -> str:
+    """Why no token of these groups carries loss, with a remedy; "" where one does."""
+    found: Counter[str] = Counter()
+    for rollout in rollouts_of(groups):
+        if not (reason := _left_out(rollout, recipe.grpo.mask_truncated)):
+            return ""
+        found[reason] += 1
+    if not found:
+        return "no group is left; those that were played are too old for grpo.max_staleness"
+    remedies = {
+        "cut off": f"answers end at sampling.max_tokens={recipe.sampling.max_tokens} and grpo.mask_truncated keeps "
+        "them out of the loss; raise sampling.max_tokens or set grpo.mask_truncated=false",
+        "dropped": "see `stops` in metrics.jsonl and the section play of the recipe",
+        "masked": "see `stops` in metrics.jsonl and the section play of the recipe",
+        "failed": "a reward fails for all of them",
+        "without a reward": "every reward gives None for them; look at what it returns",
+        "empty": "nothing was sampled in them",
+    }
+    ((main, _), *_), total = found.most_common(), found.total()
+    counts = ", ".join(f"{count} {reason}" for reason, count in found.most_common())
+    return f"{counts} of {total} rollouts: {remedies[main]}"
+
+
+def _left_out(rollout: Rollout, mask_truncated: bool) -> str:
+    """Why a rollout carries no loss, "" where it does."""
+    if rollout.left_out:
+        return "dropped" if rollout.left_out == "scores" else "masked"
+    if rollout.reward is None:
+        return "failed" if any(score.error for score in rollout.scores) else "without a reward"
+    if mask_truncated and rollout.truncated:
+        return "cut off"
+    return "" if rollout.turns else "empty"
 
 
 class Loop:
@@ -73,6 +145,9 @@ class Loop:
         self._stages = stages_of(recipe)
         self.feed = feed or TaskFeed(recipe, parts.play, parts.sets)
         self._errors = ErrorRate(recipe.limits.max_error_rate)
+        self._failed = FailedRewards(recipe.limits.max_error_rate)
+        self._idle = 0
+        """Steps in a row without anything to learn from."""
         self.learner = Learner(parts.backend, recipe, pad_id=parts.tokenizer.pad_id)
         self._updates = update_of(checkpoint)
         self.begins_after = self._stage().step_of(self._updates)[0]
@@ -114,15 +189,26 @@ class Loop:
                 self.feed.begin(self._stage(), number + 1)
             learnt, played = self._weighed(groups, stage, number)
             measured = self._measured(groups, learnt, stage, number)
+            notes = self._notes(learnt, played, stage)
             batch = batch_of(learnt, stage.recipe.grpo)
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
-            metrics = step_metrics(played, learnt) | measured | updated
+            masked = stage.recipe.grpo.mask_truncated
+            metrics = step_metrics(played, learnt, mask_truncated=masked) | measured | updated
             metrics["seconds_update"] = time.perf_counter() - sampled
             self.feed.wait()
             metrics["seconds"] = time.perf_counter() - started
-            yield TrainedStep(number, stage, played, metrics)
-            if self._is_requested() or stage.saves(self._updates):
+            yield TrainedStep(number, stage, played, metrics, notes)
+            hopeless = self.learner.not_finite >= PATIENCE
+            if self._is_requested() or stage.saves(self._updates) or hopeless:
                 self._save()
+            if hopeless:
+                loss, norm = metrics["loss"], metrics["grad_norm"]
+                raise NotFinite(
+                    f"{PATIENCE} updates in a row were not finite and not applied (loss {loss:g}, gradient norm "
+                    f"{norm:g}); lower optim.learning_rate, or look at rewards and data of step {number}"
+                )
+            if self._idle >= PATIENCE:
+                raise CannotLearn(f"{PATIENCE} steps in a row had nothing to learn from: {notes[-1]}")
 
     def _stage(self) -> RunStage:
         return stage_at(self._stages, self._updates)
@@ -142,6 +228,14 @@ class Loop:
             played[place] = group
         return learnt, played
 
+    def _notes(self, learnt: list[Group], played: list[Group], stage: RunStage) -> list[str]:
+        """Lines about rewards that failed, and last about a step that has nothing to learn from."""
+        causes = [cause for rollout in rollouts_of(played) if (cause := self._failed.cause(rollout))]
+        notes = [f"{len(causes)} rollouts could not be scored; first: {causes[0]}"] if causes else []
+        idle = idle_cause(learnt, stage.recipe)
+        self._idle = self._idle + 1 if idle else 0
+        return [*notes, idle] if idle else notes
+
     def _measured(
         self, groups: StepGroups, learnt: list[Group], stage: RunStage, number: int
     ) -> dict[str, float]:
@@ -150,8 +244,11 @@ class Loop:
             "error_rate": self._errors.count(groups.played),
             "seconds_sampling": groups.sampling,
             "seconds_verifying": groups.verifying,
+            "seconds_rewards": groups.rewards,
             "seconds_rollouts": groups.rollouts,
         }
+        if failed := self._failed.count(groups.played):
+            found["rewards_failed"] = failed
         if self.feed.set_aside:
             found["tasks_set_aside"] = len(self.feed.set_aside)
         left_out = len(groups.learnt) - len(learnt)

@@ -20,7 +20,7 @@ from strop.reports.terminal.consoles import console, draws, moves
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SAMPLE_LINES = 12
-_PARTS = ("sampling", "verifying", "update")
+_PARTS = ("sampling", "verifying", "rewards", "update")
 
 
 class LiveView:
@@ -166,7 +166,11 @@ class LiveView:
 
     def _split(self) -> list[str]:
         parts = ((part, self._metrics.get(f"seconds_{part}")) for part in _PARTS)
-        return [f"{part} {float(seconds):.1f}" for part, seconds in parts if seconds is not None]
+        return [
+            f"{part} {float(seconds):.1f}"
+            for part, seconds in parts
+            if seconds is not None and (seconds >= 0.05 or part != "rewards")
+        ]
 
     def _left(self) -> str:
         """Estimated time to the last step, from the rolling mean of a step's seconds."""
