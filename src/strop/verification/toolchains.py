@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from importlib import import_module
 
+from strop.code.trees import parse
 from strop.core.checks import CommandCheck, PytestCheck, StdioCheck
 from strop.core.errors import UserError, VerificationError
 from strop.core.protocols import Toolchain
@@ -64,6 +65,7 @@ def _look(task: Task) -> None:
         from strop.verification.rust.installation import find_installation
 
         find_installation()
+        parse("", "rust")
     elif name == "project" or isinstance(check, PytestCheck):
         from strop.verification.python.suite.check import packages
 
