@@ -348,5 +348,5 @@ def test_a_step_without_a_task_is_said() -> None:
             raise AssertionError
 
     recipe = load_recipe([], [])
-    with pytest.raises(TooManyErrors, match="no task is left to train on: .* t001: its reference fails"):
+    with pytest.raises(TooManyErrors, match=r"no task is left to train on: .* t001: its reference fails"):
         fill_step(lambda tasks, params, round: [], Empty(), recipe, 1)

@@ -74,11 +74,12 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
     from strop.config.load import load_recipe
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
+    from strop.training.given import NOTHING
     from strop.training.preflight import preflight
 
     if recipe is None:
         RunFolder.read(folder)
-        settings = load_recipe([folder / "recipe.yaml"])
+        settings = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
     else:
         settings = recipe
     with suppress(ValueError):  # not the main thread, as in a notebook's server
@@ -90,7 +91,9 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
             settings.optim.steps, plain=plain or None, file=None if main else nowhere, title=str(folder)
         ) as view,
     ):
-        given = preflight(settings, say=view.note, new=recipe is not None)
+        given = NOTHING
+        if recipe is not None or not (folder / "summary.json").is_file():
+            given = preflight(settings, say=view.note, new=recipe is not None)
         view.note("loading ...")
         from strop.training.run import resume, train
 
