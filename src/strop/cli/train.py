@@ -3,6 +3,8 @@
 import os
 import shlex
 import signal
+import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +25,9 @@ def train(
             metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
         ),
     ] = None,
-    resume: Annotated[Path | None, Option(help="run folder to resume")] = None,
+    resume: Annotated[
+        Path | None, Option(help="run folder to resume, with KEY=VALUE such as optim.steps=40 to extend it")
+    ] = None,
     print_config: Annotated[
         bool, Option("--print-config", help="print the resolved recipe and stop")
     ] = False,
@@ -36,9 +40,11 @@ def train(
     """Train a model by GRPO on verdicts from executing its code."""
     words = recipe or []
     if resume is not None:
-        if words or print_config or dry_run:
-            raise UserError("--resume uses the recipe in the run folder; leave out recipes and overrides")
-        _run(resume, None, plain)
+        if print_config or dry_run:
+            raise UserError(
+                "--resume uses the recipe in the run folder; leave out --print-config and --dry-run"
+            )
+        _run(resume, None, plain, words)
         return
     from strop.config.load import dump_recipe
 
@@ -70,7 +76,7 @@ def _check(recipe: "Recipe") -> None:
         print(stage)
 
 
-def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
+def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[str] = ()) -> None:
     from strop.config.load import load_recipe
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
@@ -79,7 +85,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
 
     if recipe is None:
         RunFolder.read(folder)
-        settings = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
+        settings = load_recipe([folder / "recipe.yaml"], [word for word in changes if "=" in word])
     else:
         settings = recipe
     with suppress(ValueError):  # not the main thread, as in a notebook's server
@@ -91,9 +97,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
             settings.optim.steps, plain=plain or None, file=None if main else nowhere, title=str(folder)
         ) as view,
     ):
-        given = NOTHING
-        if recipe is not None or not (folder / "summary.json").is_file():
-            given = preflight(settings, say=view.note, new=recipe is not None)
+        given = NOTHING if recipe is None else preflight(recipe, say=view.note)
         view.note("loading ...")
         from strop.training.run import resume, train
 
@@ -104,11 +108,22 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool) -> None:
                 "status": view.status,
                 "given": given,
             }
-            summary = resume(folder, **said) if recipe is None else train(recipe, **said)
+            summary = resume(folder, changes, **said) if recipe is None else train(recipe, **said)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"resume with: strop train --resume {folder}") from None
+            raise KeyboardInterrupt(_how_to_resume(folder)) from None
+        except SystemExit as stop:
+            if main and stop.code in (128 + signal.SIGTERM, 128 + signal.SIGHUP):
+                with suppress(OSError):  # the terminal may be gone
+                    print(f"terminated; {_how_to_resume(folder)}", file=sys.stderr, flush=True)
+            raise
     if main:
         _report(folder, summary)
+
+
+def _how_to_resume(folder: Path) -> str:
+    if not (folder / "recipe.yaml").is_file():
+        return "nothing was done yet, so there is nothing to resume"
+    return f"resume with: strop train --resume {shlex.quote(str(folder))}"
 
 
 def _report(folder: Path, summary: dict[str, object]) -> None:

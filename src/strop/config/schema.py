@@ -52,6 +52,9 @@ class RunConfig(Section):
     """Steps between checkpoints; the last step is always saved."""
     keep_checkpoints: int = Field(default=2, ge=1)
     """Newest checkpoints to keep."""
+    keep_optimizer: bool = False
+    """Keep the optimiser's state in the checkpoints of a finished run: twice the model in size, or more. Without it a
+    run that is extended afterwards goes on from its weights with a new optimiser."""
     report_to: list[Literal["wandb", "trackio", "tensorboard"]] = Field(default=[])
     """Experiment trackers that also get the metrics; see docs/logging.md."""
     commit: CommitConfig = CommitConfig()

@@ -8,12 +8,12 @@ A `VerificationError` is our failure: the grader could not decide, so the rollou
 class StropError(Exception):
     """Base of every error that Strop raises on purpose."""
 
+    said = False
+    """Whether another process of the same run prints it."""
+
 
 class UserError(StropError):
     """Bad input. The message names the cause, the offending value and the remedy in one line."""
-
-    said = False
-    """Whether another process of the same run prints it."""
 
 
 class ConfigError(UserError):

@@ -101,6 +101,15 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def open_to_readers(folder: Path) -> None:
+    """Gives every file below a folder the mode that a new file has; some libraries write for the owner alone."""
+    mask = os.umask(0)
+    os.umask(mask)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(0o666 & ~mask)
+
+
 def remove_parts(folder: Path, name: str = "*") -> None:
     """Removes leftovers of interrupted atomic writes in a folder, or of the file of that name in it."""
     for part in folder.glob(f".{name if name == '*' else glob.escape(name) + '.*'}{_PART}"):

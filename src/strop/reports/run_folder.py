@@ -8,6 +8,8 @@
     calls/NAME.jsonl                calls of a user's function that is decorated with strop.log_reward, one a line
     evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
     checkpoints/                    the trainer's
+    code/                           copies of the user's own rewards, environments and templates (`training.run_code`)
+    changes.jsonl                   settings that were changed when the run was resumed, one line a time
     summary.json                    what came out, written at the end
 
 A process that writes holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line
@@ -33,12 +35,13 @@ from strop.reports import call_log
 RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.jsonl", "summary.json"
 VOCABULARY = "vocabulary.json.zst"
 ROLLOUTS, EVALUATION, CHECKPOINTS = "rollouts", "evaluation", "checkpoints"
+CODE, CHANGES = "code", "changes.jsonl"
 _LOCK, _LOOKS = ".lock", 100
 _TRACKERS = ("tensorboard", "wandb")
 _STEP = "step-"
 STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 """Name of a file with the rollouts of a step."""
-DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, call_log.FOLDER)
+DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER)
 """What a run leaves but checkpoints."""
 _OURS = (*DATA, CHECKPOINTS, *_TRACKERS)
 

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from strop.core.errors import UserError
@@ -207,15 +208,17 @@ class _Caller:
     def __init__(self, name: str, reward: Reward | BatchReward, waits: Sequence[float]) -> None:
         self._name, self._reward, self._waits, self._left = name, reward, waits, list(waits)
 
-    def values(self, judged: Sequence[JudgedRollout]) -> list[float | None | _Failed]:
+    def values(self, judged: Sequence[JudgedRollout]) -> list[float | _Failed | None]:
         """One value a rollout, or what kept the reward from giving it. Raises UserError for what is no number."""
         reward = self._reward
         if not judged:
             return []
         if not is_batched(reward):
-            return [
-                self._tried(lambda one=one: self._number(one.task, reward(*one)), one.task) for one in judged
-            ]  # type: ignore[misc]
+
+            def score(one: JudgedRollout) -> float | None:
+                return self._number(one.task, reward(*one))
+
+            return [self._tried(partial(score, one), one.task) for one in judged]
         found = self._tried(lambda: self._numbers(judged, reward(judged)), None)
         return [found] * len(judged) if isinstance(found, _Failed) else found
 

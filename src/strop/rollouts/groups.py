@@ -81,14 +81,18 @@ def play_groups(
     round: int = 0,
     by_turn: bool = False,
     patient: bool = False,
+    done: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Group]:
     """One group a task, in the tasks' order; a task that comes twice has two. A task drawn again in a later round gets
-    other seeds. `by_turn`, `patient`: see `scored`.
+    other seeds. `by_turn`, `patient`: see `scored`; `done` hears how many of how many rollouts are there.
     """
     set_of = rubric.set_of if isinstance(rubric, RubricBySet) else {}
     by_id = {task.id: task for task in tasks}
-    rollouts = player.play(tasks, group_size, params, seed=seed, tag=f"{step}.{round}")
-    played = sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
+    found: list[Rollout] = []
+    for rollout in player.play(tasks, group_size, params, seed=seed, tag=f"{step}.{round}"):
+        found.append(rollout)
+        done(len(found), len(tasks) * group_size)
+    played = sorted(found, key=lambda rollout: (rollout.task_id, rollout.index))
     members: dict[str, list[Rollout]] = {}
     pairs, started = [(by_id[r.task_id], r) for r in played], time.perf_counter()
     for rollout in scored(rubric, pairs, by_turn=by_turn, patient=patient):

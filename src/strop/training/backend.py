@@ -16,10 +16,11 @@ from transformers import GenerationConfig, PreTrainedModel
 
 from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
+from strop.core.errors import UserError
 from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
+from strop.training.checkpoints import OPTIMISER
 from strop.training.ranks import Ranks
 
-OPTIMISER = "optimizer.pt"
 WARM = "warm"
 """Folder of a run with the model after the warm start, where a resumed run needs it (`keeps_warm`)."""
 
@@ -131,23 +132,31 @@ class TrainingBackend:
         """Writes the model as transformers loads it, of one with LoRA the adapters. Collective."""
         if self.ranks.main:
             self._bare.save_pretrained(folder)
+            (folder / "README.md").unlink(missing_ok=True)  # PEFT's form of a card, not filled in
             if self._bare is not self.model and (whole := self.model.generation_config):
                 GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
 
-    def load_checkpoint(self, folder: Path) -> None:
-        """Takes over what `save` wrote. Collective."""
+    def load_checkpoint(self, folder: Path) -> bool:
+        """Takes over what `save` wrote; False where the optimiser's state is not there any more. Raises UserError for
+        what is damaged. Collective.
+        """
         from safetensors.torch import load_file
 
         adapters = folder / "adapter_model.safetensors"
-        if adapters.is_file():
-            from peft import set_peft_model_state_dict
+        with _intact(adapters if adapters.is_file() else folder / "model.safetensors"):
+            if adapters.is_file():
+                from peft import set_peft_model_state_dict
 
-            set_peft_model_state_dict(self._bare, load_file(adapters))
-        else:
-            saved = load_model(str(folder), dtype=self._bare.dtype, device=str(self.device))
-            self._bare.load_state_dict(saved.state_dict())
-        state = torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True)
-        self._optimiser.load_state_dict(state)
+                set_peft_model_state_dict(self._bare, load_file(adapters))
+            else:
+                saved = load_model(str(folder), dtype=self._bare.dtype, device=str(self.device))
+                self._bare.load_state_dict(saved.state_dict())
+        if not (folder / OPTIMISER).is_file():
+            return False
+        with _intact(folder / OPTIMISER):
+            state = torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True)
+            self._optimiser.load_state_dict(state)
+        return True
 
     def close(self) -> None:
         """Frees the optimiser's state and the gradients: most of the memory. The model stays, adapters in place."""
@@ -155,6 +164,19 @@ class TrainingBackend:
         self._bare.eval()
         self._optimiser.state.clear()
         self.start = None
+
+
+@contextmanager
+def _intact(file: Path) -> Iterator[None]:
+    """Turns what reading a file of a checkpoint raises into a UserError that names it."""
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError):
+        raise
+    except Exception as error:
+        cause = " ".join(f"{type(error).__name__}: {error}".split())
+        remedy = f"remove {file.parent} to resume from the checkpoint before it, or from the start"
+        raise UserError(f"{file} is damaged ({cause:.200}); {remedy}") from error
 
 
 def keeps_warm(recipe: Recipe) -> bool:
@@ -183,4 +205,12 @@ def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
 
     target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
     options = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
-    return get_peft_model(model, PeftLora(**options, target_modules=target, task_type="CAUSAL_LM"))
+    try:
+        return get_peft_model(model, PeftLora(**options, target_modules=target, task_type="CAUSAL_LM"))
+    except ValueError as error:
+        linear = (name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear))
+        there = ", ".join(dict.fromkeys(name.rpartition(".")[2] for name in linear))
+        what = f"model.lora.target_modules={lora.target_modules}"
+        if "arget modules" in str(error):
+            raise UserError(f"{what} match nothing in the model; it has {there}") from error
+        raise UserError(f"{what}: {' '.join(str(error).split())}") from error

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from strop.core import files
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
+from strop.training.failures import RunFailure, is_full
 
 MARKER = "STROP_COMPLETE"
 STATE = "strop_state.json"
+OPTIMISER = "optimizer.pt"
 
 
 def complete(folder: Path, state: dict[str, Any]) -> None:
@@ -20,7 +22,38 @@ def complete(folder: Path, state: dict[str, Any]) -> None:
             with path.open("rb") as file:
                 os.fsync(file.fileno())
     files.write_json(folder / STATE, state)
+    files.open_to_readers(folder)
     files.write_json(folder / MARKER, "ok")
+
+
+def unsaved(folder: Path, error: Exception) -> StropError:
+    """Removes a checkpoint that could not be written as a whole, and says why and what there still is."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if is_full(error):
+        free = shutil.disk_usage(folder.parent).free / 2**20
+        cause = (
+            f"no space left ({free:,.0f} MiB free without it); free some room or lower run.keep_checkpoints"
+        )
+    else:
+        cause = " ".join(f"{type(error).__name__}: {error}".split())
+    last = max(_whole(folder.parent), default=(0, None))[1]
+    kept = f"{last.name} is whole" if last else "there is no older one"
+    return RunFailure(
+        f"cannot save {folder}: {cause}; {kept}; resume with: strop train --resume {folder.parent.parent}"
+    )
+
+
+def drop_optimisers(folder: Path) -> None:
+    """Removes the optimiser's state from every checkpoint of a run: most of their size, and no part of the model."""
+    for path in folder.glob(f"checkpoint-*/{OPTIMISER}"):
+        path.unlink(missing_ok=True)
+
+
+def copy_model(checkpoint: Path, target: Path) -> None:
+    """Copies a checkpoint's model and tokenizer, and nothing that only a resumed run needs."""
+    shutil.copytree(
+        checkpoint, target, ignore=shutil.ignore_patterns(OPTIMISER, STATE, MARKER, "*.jsonl.zst")
+    )
 
 
 def latest(folder: Path) -> Path | None:

@@ -30,6 +30,8 @@ from strop.training.setup import RunParts
 from strop.training.sinks import Sinks
 
 Say = Callable[[str], None]
+Status = Callable[[str, int, int], None]
+"""Hears what is going on, and how many of how many are done; 0 of 0 where nothing is."""
 Sides = dict[str, Evaluation]
 """{"before", "warm", "after": evaluation} of one task set, those that there are."""
 SIDES = ("before", "warm", "after")
@@ -42,11 +44,13 @@ class Evaluations:
     """
 
     def __init__(
-        self, recipe: Recipe, run: RunFolder, parts: RunParts, sinks: Sinks, say: Say, status: Say
+        self, recipe: Recipe, run: RunFolder, parts: RunParts, sinks: Sinks, say: Say, status: Status
     ) -> None:
         self._recipe, self._run, self._parts = recipe, run, parts
         self._sinks, self._say, self._status = sinks, say, status
         self.seconds = 0.0
+        self._answers = 0
+        """How many came of these seconds."""
         self._known: dict[frozenset[str], Contamination | None] = {}
 
     def all(self, name: str, *, extra: bool = True, parts: RunParts | None = None) -> dict[str, Evaluation]:
@@ -69,6 +73,25 @@ class Evaluations:
         changes = {"samples": config.every_samples, "k": [1], "greedy": config.every_samples == 0}
         recipe = self._recipe.model_copy(update={"evaluation": config.model_copy(update=changes)})
         return _headline(self._one(step_name(step), "", parts.play, some(parts.held_out, config), recipe))
+
+    def to_come(self, metrics: Mapping[str, Any]) -> float:
+        """Seconds that the evaluations after a step will take: answers that are to come, at the pace of those so far,
+        or else at that of the step's rollouts.
+        """
+        config, total, step = self._recipe.evaluation, self._recipe.optim.steps, int(metrics["step"])
+        held_out = self._parts.held_out
+        answers = 0
+        if config.every and held_out:
+            times = total // config.every - step // config.every
+            answers += times * len(some(held_out, config)) * max(1, config.every_samples)
+        last = config.after + (config.before == "last")
+        answers += last * len(held_out) * (config.samples + config.greedy)
+        for check in config.extra:
+            answers += last * (check.limit or 0) * (check.samples + check.greedy)
+        if self._answers:
+            return answers * self.seconds / self._answers
+        sampled = float(metrics.get("seconds_sampling") or 0) + float(metrics.get("seconds_verifying") or 0)
+        return answers * sampled / max(1, metrics.get("rollouts") or 0)
 
     def _extra(self, name: str, check: ExtraEvaluation, parts: RunParts) -> Evaluation:
         recipe = self._recipe
@@ -101,6 +124,7 @@ class Evaluations:
         result, rollouts = self._play(play, tasks, recipe)
         result = ranks.from_main(lambda: result)
         self.seconds += result.seconds
+        self._answers += len(rollouts)
         if ranks.main:
             self._write(name, result, rollouts, tasks)
         if what:
@@ -136,7 +160,7 @@ class Evaluations:
 
         def take(rollout: Rollout) -> None:
             rollouts.append(rollout)
-            self._status(f"evaluating: {len(rollouts)} of {expected} answers")
+            self._status("evaluating: answers", len(rollouts), expected)
 
         seen = self._contamination(tasks)
         control = play.control()
@@ -149,7 +173,7 @@ class Evaluations:
             control=control.rollouts if control else None,
         )
         play.player.clock.take()
-        self._status("")
+        self._status("", 0, 0)
         # They came as their verdicts did.
         return result, sorted(rollouts, key=lambda rollout: (rollout.task_id, rollout.index))
 

@@ -7,9 +7,10 @@ on with the same groups.
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, Protocol
@@ -55,6 +56,9 @@ class Feed(Protocol):
 
     A subclass with nothing but `take` gets nothing ahead and keeps nothing in checkpoints.
     """
+
+    progress: Callable[[str, int, int], None] = staticmethod(lambda what, done, total: None)
+    """Hears what is played, and how many of how many rollouts there are."""
 
     @abstractmethod
     def take(self, stage: RunStage, number: int) -> StepGroups:
@@ -102,14 +106,23 @@ class DistributedRollouts:
         return replace(self, player=found) if found else None
 
     def groups(
-        self, tasks: Sequence[Task], size: int, params: SamplingParams, *, seed: int, step: int, round: int
-    ) -> list[Group]:
-        """One group of `size` rollouts a task, scored, in the tasks' order."""
+        self, tasks: Sequence[Task], size: int, params: SamplingParams, *, seed: int, step: int, round: int,
+        done: Callable[[int, int], None] = lambda done, total: None,
+    ) -> list[Group]:  # fmt: skip
+        """One group of `size` rollouts a task, scored, in the tasks' order. `done` hears of this process's rollouts."""
         numbers = {"seed": seed, "step": step, "round": round}
         ranks, alone = self.ranks, self.ranks.world == 1
         mine = tasks if alone else ranks.share(tasks)
         played = play_groups(
-            self.player, self.rubric, mine, size, params, **numbers, by_turn=self.by_turn, patient=True
+            self.player,
+            self.rubric,
+            mine,
+            size,
+            params,
+            **numbers,
+            by_turn=self.by_turn,
+            patient=True,
+            done=done,
         )
         return played if alone else ranks.interleave(ranks.gather(played))
 
@@ -230,7 +243,9 @@ class TaskFeed(Feed):
 
         def play(tasks: Sequence[Task], params: SamplingParams, round: int) -> list[Group]:
             size, step = recipe.grpo.group_size, number - 1
-            return self._play.groups(tasks, size, params, seed=recipe.seed, step=step, round=round)
+            numbers = {"seed": recipe.seed, "step": step, "round": round}
+            done = partial(self.progress, f"step {number}: rollouts")
+            return self._play.groups(tasks, size, params, **numbers, done=done)
 
         learnt, played = fill_step(play, self._stream, recipe, number)
         places = [played.index(group) for group in learnt]

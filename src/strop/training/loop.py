@@ -153,13 +153,16 @@ class Loop:
         self.begins_after = self._stage().step_of(self._updates)[0]
         """Steps that were done before."""
         self._advantages = Advantages(recipe.grpo.advantage)
+        self.has_optimiser = True
+        """Whether the checkpoint that it goes on from holds the optimiser's state."""
         self._requested = self._answered = 0
         """Checkpoints that were asked for, and how many of the requests have been looked at."""
         if checkpoint is not None:
             state = checkpoints.read_state(checkpoint)
             self.feed.load(checkpoint, state["feed"])
             self._advantages.load(state["advantages"])
-            parts.backend.load_checkpoint(checkpoint)
+            self.learner.not_finite = state.get("not_finite", 0)
+            self.has_optimiser = parts.backend.load_checkpoint(checkpoint)
 
     def request_checkpoint(self) -> None:
         """Has a checkpoint saved after the step that is going on, by all processes when one asks.
@@ -259,14 +262,29 @@ class Loop:
         return found
 
     def _save(self) -> None:
-        """A checkpoint, complete or ignored."""
-        folder = self._run.checkpoints / f"checkpoint-{self._updates}"
-        if self._parts.ranks.main:
-            folder.mkdir(parents=True, exist_ok=True)
-        self._parts.backend.save(folder)
-        if self._parts.ranks.main:
-            self._parts.tokenizer.inner.save_pretrained(folder)  # strop eval takes a checkpoint too
-            state = {"feed": self.feed.save(folder), "advantages": self._advantages.state()}
-            checkpoints.complete(folder, state)
+        """A checkpoint, complete or removed again. Raises NotFinite rather than save weights that are not finite."""
+        if not self._parts.backend.is_finite():
+            raise NotFinite(
+                f"the weights are not finite after update {self._updates}, which is not saved; lower "
+                "optim.learning_rate"
+            )
+        folder, ranks = self._run.checkpoints / f"checkpoint-{self._updates}", self._parts.ranks
+        try:
+            if ranks.main:
+                folder.mkdir(parents=True, exist_ok=True)
+            self._parts.backend.save(folder)
+            if ranks.main:
+                self._parts.tokenizer.inner.save_pretrained(folder)  # strop eval takes a checkpoint too
+                state = {
+                    "feed": self.feed.save(folder),
+                    "advantages": self._advantages.state(),
+                    "not_finite": self.learner.not_finite % PATIENCE,
+                }
+                checkpoints.complete(folder, state)
+        except Exception as error:
+            if not ranks.main:
+                raise
+            raise checkpoints.unsaved(folder, error) from error
+        if ranks.main:
             checkpoints.prune(self._run.checkpoints, max(2, self._recipe.run.keep_checkpoints))
-        self._parts.ranks.barrier()
+        ranks.barrier()

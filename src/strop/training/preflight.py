@@ -55,24 +55,19 @@ def preflight(
 ) -> Given:
     """What is given, with the run's task sets; `say` gets a line about each thing that was looked at.
 
-    new     the run folder is to be made; else it is resumed
     learns  "sft" leaves out what only sampling and verdicts need
     Raises ConfigError with every fault. In processes beside the first of a run nothing is looked at.
     """
     if os.environ.get("RANK", "0") != "0":
         return given
     found = Preflight(recipe, given)
-    if not new:
-        given.check(recipe.run.folder)
-    else:
-        with found.noting():
-            RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
+    with found.noting():
+        RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     found.look_at_packages(samples=learns == "grpo")
     found.look_at_model()
     found.look_at_tasks(say)
     found.look_at_prompts()
-    if new:
-        found.look_at_disk()
+    found.look_at_disk()
     if learns == "grpo":
         with found.noting():
             check_sinks(recipe)

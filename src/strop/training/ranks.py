@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
 
 T = TypeVar("T")
 
@@ -62,15 +62,15 @@ class Ranks:
         return found
 
     def from_main(self, make: Callable[[], T]) -> T:
-        """What `make` returns in rank 0, in every process; a UserError that it raises there is raised in all."""
+        """What `make` returns in rank 0, in every process; a StropError that it raises there is raised in all."""
         if self.world == 1:
             return make()
         value: Any = None
-        fault: UserError | None = None
+        fault: StropError | None = None
         if self.main:
             try:
                 value = make()
-            except UserError as error:
+            except StropError as error:
                 fault = error
         value, fault = self.gather((value, fault))[0]
         if fault is not None:

@@ -7,9 +7,8 @@ import shutil
 import signal
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,8 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.files import write_json
+from strop.core.errors import StropError, UserError
+from strop.core.files import open_to_readers, write_json
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.result import Evaluation
@@ -29,10 +28,13 @@ from strop.reports.run_folder import RunFolder
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
-from strop.training.evaluations import Evaluations, evaluation_summary
+from strop.training.changes import changed_recipe, note_changes
+from strop.training.evaluations import Evaluations, Status, evaluation_summary
+from strop.training.failures import ERROR, explained, kept_trace, loose_trace
 from strop.training.given import GIVEN, NOTHING, Given
-from strop.training.loop import Loop, TrainedStep
+from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.ranks import Ranks, join, leave
+from strop.training.run_code import find_code, keep_code
 from strop.training.setup import RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks, open_sinks
@@ -41,18 +43,16 @@ Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
 FINAL = "final"
 """Folder of a run with the trained model, as transformers loads it."""
-ERROR = "error.txt"
-"""File of a run folder with the traceback of what ended it."""
 MOST_SAID = 5
 """Tasks set aside in one step that are named on the screen."""
 
 
-def _silent(text: str) -> None:
+def _silent(text: str, done: int, total: int) -> None:
     """Says nothing."""
 
 
 def train(
-    recipe: Recipe, *, given: Given = NOTHING, say: Say, show: Show, status: Say = _silent
+    recipe: Recipe, *, given: Given = NOTHING, say: Say, show: Show, status: Status = _silent
 ) -> dict[str, Any]:
     """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run.
 
@@ -64,7 +64,8 @@ def train(
     with ExitStack() as stack:
         stack.callback(leave)
         stack.enter_context(_on_signal())
-        parts = set_up(recipe, ranks, stack, say, given)
+        with _error_kept(recipe, None, ranks):
+            parts = set_up(recipe, ranks, stack, say, given)
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
         run = _opened(ranks, stack, lambda: RunFolder.create(folder, overwrite=overwrite, **files), folder)
         if ranks.main:
@@ -74,44 +75,54 @@ def train(
                 shutil.rmtree(folder / name, ignore_errors=True)
             if given.names():
                 write_json(folder / GIVEN, given.names())
-        stack.enter_context(_error_kept(run, ranks))
+        stack.enter_context(_error_kept(recipe, run, ranks))
         if ranks.main:
+            keep_code(run.path, recipe)
             run.write_vocabulary(parts.tokenizer.vocabulary())
         return _go(recipe, run, parts, stack, None, say, show, status)
 
 
 def resume(
-    folder: Path, *, given: Given = NOTHING, say: Say, show: Show, status: Say = _silent
-) -> dict[str, Any]:
-    """Continues a run from its newest complete checkpoint, or from the start; a finished one gives its summary. Raises
-    UserError unless `given` is what the run was begun with.
+    folder: Path, changes: Sequence[str] = (), *, given: Given = NOTHING, say: Say, show: Show,
+    status: Status = _silent,
+) -> dict[str, Any]:  # fmt: skip
+    """Continues a run from its newest complete checkpoint, or from the start, with some settings changed by KEY=VALUE
+    words; a finished one that is not asked for more steps gives its summary. Raises UserError unless `given` is what
+    the run was begun with, and for settings that cannot change.
     """
     ranks = join()
     with ExitStack() as stack:
         stack.callback(leave)
         stack.enter_context(_on_signal())
         run = _opened(ranks, stack, lambda: RunFolder.resume(folder), folder)
-        recipe = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
+        checkpoint = ranks.from_main(lambda: checkpoints.latest(run.checkpoints))
+        update = update_of(checkpoint)
+        old = load_recipe([folder / "recipe.yaml"], [f"run.dir={folder}"])
+        step = stage_at(stages_of(old), update).step_of(update)[0]
+        recipe, changed = changed_recipe(folder, changes, step)
         finished = run.path / "summary.json"
-        if ranks.from_main(finished.is_file):
-            say(f"{folder} is already finished")
+        if ranks.from_main(finished.is_file) and recipe.optim.steps <= old.optim.steps:
+            say(f"{folder} is already finished; give it more steps with optim.steps={2 * old.optim.steps}")
             summary: dict[str, Any] = json.loads(finished.read_text())
             return summary
         ranks.from_main(lambda: given.check(folder))
-        stack.enter_context(_error_kept(run, ranks))
-        checkpoint = ranks.from_main(lambda: checkpoints.latest(run.checkpoints))
-        say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         ranks.from_main(lambda: check_sinks(recipe))
         warm = folder / WARM if checkpoint and keeps_warm(recipe) else None
         if warm is not None and not warm.is_dir():
             raise UserError(f"{warm}, the model after the warm start, is missing: nothing to resume from")
-        parts = set_up(recipe, ranks, stack, say, given, warm)
-        return _go(recipe, run, parts, stack, checkpoint, say, show, status)
+        ranks.barrier()  # everyone has read the recipe
+        stack.enter_context(_error_kept(recipe, run, ranks))
+        say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
+        located = find_code(folder, recipe, step, say, main=ranks.main)
+        parts = set_up(located, ranks, stack, say, given, warm)
+        if changed and ranks.main:
+            note_changes(folder, recipe, changed, step, say)
+        return _go(located, run, parts, stack, checkpoint, say, show, status)
 
 
 def _go(
     recipe: Recipe, run: RunFolder, parts: RunParts, stack: ExitStack, checkpoint: Path | None,
-    say: Say, show: Show, status: Say,
+    say: Say, show: Show, status: Status,
 ) -> dict[str, Any]:  # fmt: skip
     """The run from a checkpoint, or from the start, to its summary."""
     update = update_of(checkpoint)
@@ -123,17 +134,30 @@ def _go(
 
 
 @contextmanager
-def _error_kept(run: RunFolder, ranks: Ranks) -> Iterator[None]:
-    """Adds the traceback of what ends the run to its error.txt; there is none when a run is finished."""
+def _error_kept(recipe: Recipe, run: RunFolder | None, ranks: Ranks) -> Iterator[None]:
+    """Keeps the trace of what ends the run, in its error.txt where there is a folder, and raises it as one line. A run
+    that is finished has no error.txt.
+    """
+    path = run.path if run else None
     try:
         yield
-    except BaseException:
-        with suppress(OSError), open(run.path / ERROR, "a", encoding="utf-8", errors="replace") as file:
-            when = time.strftime("%Y-%m-%d %H:%M:%S")
-            file.write(f"{when}, process {ranks.rank} of {ranks.world}\n{traceback.format_exc()}\n")
+    except Exception as error:
+        if path is None:
+            trace = None if isinstance(error, StropError) else loose_trace(error)
+        else:
+            cause = str(explained(error, recipe, None))
+            trace = kept_trace(path, error, cause, f"process {ranks.rank} of {ranks.world}")
+        told = explained(error, recipe, trace, path)
+        if told is error:
+            raise
+        raise told from error
+    except BaseException as stop:
+        if path is not None:
+            cause = "interrupted" if isinstance(stop, KeyboardInterrupt) else "terminated"
+            kept_trace(path, stop, cause, f"process {ranks.rank} of {ranks.world}")
         raise
-    if ranks.main:
-        (run.path / ERROR).unlink(missing_ok=True)
+    if path is not None and ranks.main:
+        (path / ERROR).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -166,7 +190,7 @@ class _Job:
     _sinks: Sinks
     _say: Say
     _show: Show
-    _status: Say
+    _status: Status
 
     def __post_init__(self) -> None:
         recipe, parts = self._recipe, self._parts
@@ -176,7 +200,7 @@ class _Job:
         self._watch = AlarmWatch()
         self._started = time.perf_counter()
         self._loop: Loop | None = None
-        self._spent = {"sampling": 0.0, "verifying": 0.0, "update": 0.0}
+        self._spent = dict.fromkeys(("sampling", "verifying", "rewards", "update"), 0.0)
 
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
         recipe = self._recipe
@@ -223,13 +247,12 @@ class _Job:
         def note(metrics: dict[str, Any]) -> None:
             losses.append(metrics["loss"])
             step = metrics["step"]
-            message = f"update {step} of {updates}, loss {metrics['loss']:.3f}"
-            self._status(message)
+            self._status(f"warm start, loss {metrics['loss']:.3f}", step, updates)
             if step < updates and step % max(1, updates // 4) == 0:
-                self._say(f"warm start: {message}")
+                self._say(f"warm start: update {step} of {updates}, loss {metrics['loss']:.3f}")
 
         fit(self._recipe, parts.backend.model, examples, note)
-        self._status("")
+        self._status("", 0, 0)
         if keeps_warm(self._recipe):
             self._save_model(WARM)
             parts.ranks.barrier()
@@ -240,30 +263,62 @@ class _Job:
     def _train(self, checkpoint: Path | None) -> None:
         """Every step from the checkpoint on, written down as it ends; then the final model."""
         loop = self._loop = Loop(self._recipe, self._parts, self._run, checkpoint)
+        loop.feed.progress = self._status
         self._resumed_at = loop.begins_after
         if self._main:
             self._run.truncate_after(loop.begins_after)
         for line in self._run.iter_metrics():
             self._watch.see(line)  # what rang then was said then
+        if not loop.has_optimiser:
+            self._say(f"{checkpoint} has no optimiser state (run.keep_optimizer=false): AdamW begins anew")
         self._set_aside = loop.feed.set_aside
-        for step in loop.steps(self._sinks.playing, self._begin):
-            self._write_down(step)
-            self._note_set_aside(loop.feed.set_aside)
+        try:
+            for step in loop.steps(self._sinks.playing, self._begin):
+                self._write_down(step)
+                self._note_set_aside(loop.feed.set_aside)
+        except NotFinite as error:
+            raise NotFinite(f"{error}; {self._last_finite()}") from error
         self._save_model(FINAL)
         self._parts.backend.close()
         gc.collect()
         release_memory()
 
+    def _last_finite(self) -> str:
+        """Makes the newest checkpoint, which is finite, the run's model; says so."""
+        newest = self._parts.ranks.from_main(lambda: checkpoints.latest(self._run.checkpoints))
+        if newest is None:
+            return "there is no checkpoint yet"
+        with self._whole(FINAL) as part:
+            if self._main:
+                checkpoints.copy_model(newest, part)
+        return (
+            f"{newest.name} and {FINAL} hold the model after the last finite update; go on from it with: strop train "
+            f"--resume {self._run.path} optim.learning_rate={self._recipe.optim.learning_rate / 2:g}"
+        )
+
     def _save_model(self, name: str) -> None:
         """Writes model and tokenizer to a folder of the run, whole or not at all."""
+        with self._whole(name) as part:
+            self._parts.backend.save_model(part)
+            if self._main:
+                self._parts.tokenizer.inner.save_pretrained(part)
+
+    @contextmanager
+    def _whole(self, name: str) -> Iterator[Path]:
+        """A folder to write to, which takes its name in the run folder when the block ends well."""
         target, part = self._run.path / name, self._run.path / f"{name}.part"
         if self._main:
             shutil.rmtree(part, ignore_errors=True)
-        self._parts.backend.save_model(part)
-        if self._main:
-            self._parts.tokenizer.inner.save_pretrained(part)
-            shutil.rmtree(target, ignore_errors=True)
-            part.rename(target)
+        try:
+            yield part
+            if self._main:
+                open_to_readers(part)
+                shutil.rmtree(target, ignore_errors=True)
+                part.rename(target)
+        except BaseException:
+            if self._main:
+                shutil.rmtree(part, ignore_errors=True)
+            raise
 
     def _note_set_aside(self, now: Mapping[str, str]) -> None:
         new = sorted(now.keys() - self._set_aside.keys())
@@ -294,8 +349,10 @@ class _Job:
         if self._main:
             self._run.append_metrics(metrics)
         self._sinks.measured(metrics)
-        self._show(metrics)
+        self._show({**metrics, "seconds_to_come": self._evaluations.to_come(metrics)})
         self._ring(self._watch.see(metrics))
+        for note in step.notes:
+            self._say(f"step {step.number}: {note}")
 
     def _flagged(self, group: Group) -> Group:
         rollouts = [flagged(rollout, self._tasks) for rollout in group.rollouts]
@@ -336,4 +393,6 @@ class _Job:
         }
         if self._main:
             self._run.write_summary(summary)
+            if not self._recipe.run.keep_optimizer:
+                checkpoints.drop_optimisers(self._run.checkpoints)
         return summary

@@ -10,8 +10,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +21,8 @@ from strop.reports.terminal.consoles import console, draws, moves
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SAMPLE_LINES = 12
+PLAIN_SECONDS = 30.0
+"""Between lines about something that takes long, where there is no terminal."""
 _PARTS = ("sampling", "verifying", "rewards", "update")
 
 
@@ -47,8 +50,8 @@ class LiveView:
         self._passes: deque[float] = deque(maxlen=48)
         self._metrics: dict[str, Any] = {}
         self._evaluated: tuple[int, Mapping[str, Any]] = (0, {})
-        self._status = ""
-        self._last = time.monotonic()
+        self._doing = ("", 0, 0)
+        self._since = self._said = self._last = time.monotonic()
         self._live: Live | None = None
 
     def __enter__(self) -> "LiveView":
@@ -59,7 +62,7 @@ class LiveView:
 
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
-            self._status = ""
+            self._doing = ("", 0, 0)
             self._live.update(self._render())
             self._live.stop()
             self._live = None
@@ -78,7 +81,7 @@ class LiveView:
             self._evaluated = int(metrics["step"]), metrics["held_out"]
         if metrics.get("pass_rate") is not None:
             self._passes.append(float(metrics["pass_rate"]))
-        self._status = ""
+        self._doing = ("", 0, 0)
         if self._live is not None:
             self._live.update(self._render())
         else:
@@ -91,11 +94,26 @@ class LiveView:
         else:
             self._write(printable(text))
 
-    def status(self, text: str) -> None:
-        """Says what is going on right now, such as "evaluating 120 of 400". On a terminal only."""
+    def status(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Says what is going on right now, how much of it is done and how long it will take yet: a bar on a terminal;
+        elsewhere a line now and then, where it takes long.
+        """
+        now = time.monotonic()
+        if done <= 1 or not what:
+            self._since = self._said = now
+        self._doing = (printable(what), done, total)
         if self._live is not None:
-            self._status = printable(text)
             self._live.update(self._render())
+        elif total and done < total and now - self._said > PLAIN_SECONDS:
+            self._said = now
+            self._write(f"{printable(what)} {self._done()}")
+
+    def _done(self) -> str:
+        """120 of 400, 1:20 left"""
+        _, done, total = self._doing
+        spent = time.monotonic() - self._since
+        left = f", {clock(spent / (done - 1) * (total - done))} left" if done > 1 and spent > 1 else ""
+        return f"{done} of {total}{left}"
 
     def _write(self, line: str) -> None:
         self._file.write(line + "\n")
@@ -129,10 +147,17 @@ class LiveView:
         head = Text(self._title and f"{printable(self._title)}  ", style="bold")
         head.append(f"step {metrics.get('step', 0)}/{self._total}")
         head.append(f"  left {self._left()}", style="dim")
-        if self._status:
-            head.append(f"  {self._status}", style="cyan")
+        what, done, total = self._doing
+        if what and not total:
+            head.append(f"  {what}", style="cyan")
+        parts: list[RenderableType] = [head]
+        if what and total:
+            bar = Table.grid(padding=(0, 1))
+            shown = ProgressBar(total, done, width=24) if draws(self._console) else ""
+            bar.add_row(Text(what, style="cyan"), shown, Text(self._done(), style="cyan"))
+            parts.append(bar)
         if not metrics:
-            return Group(head)
+            return Group(*parts)
         rows = [(printable(name.removeprefix("rewards/")), self._with_mean(name)) for name in self._names()]
         if "pass_rate" in metrics:
             bars = _bars(self._passes, self._console.width - 24) if draws(self._console) else ""
@@ -144,7 +169,7 @@ class LiveView:
             if shown:
                 table.add_row(Text(name), Text(shown))
         sample = printable(str(metrics.get("sample", ""))).splitlines()[:_SAMPLE_LINES]
-        return Group(head, table, *(Text(f"  | {line}", style="dim", no_wrap=True) for line in sample))
+        return Group(*parts, table, *(Text(f"  | {line}", style="dim", no_wrap=True) for line in sample))
 
     def _names(self) -> list[str]:
         """The reward first, then its parts; a single part would only repeat it."""
@@ -173,12 +198,12 @@ class LiveView:
         ]
 
     def _left(self) -> str:
-        """Estimated time to the last step, from the rolling mean of a step's seconds."""
+        """Estimated time to the end, evaluations included, from the rolling mean of a step's seconds."""
         recent = self._recent.get("seconds")
         if not recent:
             return "?"
         steps = max(0, self._total - int(self._metrics.get("step", 0)))
-        return clock(steps * sum(recent) / len(recent))
+        return clock(steps * sum(recent) / len(recent) + float(self._metrics.get("seconds_to_come") or 0))
 
 
 def clock(seconds: float) -> str:

@@ -1,0 +1,105 @@
+"""What ended a run, in one line with its remedy; the whole trace goes to RUN/error.txt."""
+
+import errno
+import importlib.metadata
+import re
+import tempfile
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+from strop.config.schema import Recipe
+from strop.core.errors import StropError, UserError
+from strop.core.user_code import at_line
+
+ERROR = "error.txt"
+"""File of a run folder: for each end that was not the planned one a line with time and cause, and its trace."""
+_FULL = ("No space left", "os error 28", "inline_container", "Disk quota", "File too large", "os error 27")
+"""What a full disk is called by the system, by safetensors and by torch.save."""
+_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+
+
+class RunFailure(StropError):
+    """A run ended by something that is not the recipe's fault, as far as one can see."""
+
+
+def explained(error: Exception, recipe: Recipe, trace: Path | None, run: Path | None = None) -> StropError:
+    """An error as one line: what happened, what to do, how to resume `run`, where the trace is."""
+    if isinstance(error, StropError):
+        return error
+    more = f"; resume with: strop train --resume {run}" if run else ""
+    kept = f" (the trace is in {trace})" if trace else ""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, ImportError):
+        return UserError(f"{_missing(error)}{more}{kept}")
+    if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(sign in what for sign in _MEMORY):
+        where = "CUDA" if "CUDA" in what else "HIP" if "HIP" in what else "the machine"
+        tried = re.search(r"[Tt]ried to allocate ([\d.]+ \w+)", what)
+        asked = f" (asked for {tried[1]})" if tried else ""
+        return RunFailure(f"{where} is out of memory{asked}: {_lower(recipe)}{more}{kept}")
+    if is_full(error):
+        return RunFailure(f"no space left: {_cut(what)}; free some room{more}{kept}")
+    return RunFailure(f"{_cut(what)}{at_line(error, None)}{more}{kept}")
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether it says that a disk has no room left."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return True
+    return any(sign in str(error) for sign in _FULL)
+
+
+def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> Path:
+    """Adds an error and its trace to a run folder's file; returns the file."""
+    trace = "".join(traceback.format_exception(error))
+    with suppress(OSError), open(folder / ERROR, "a", encoding="utf-8", errors="replace") as file:
+        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}, {who}: {' '.join(cause.split())}\n{trace}\n")
+    return folder / ERROR
+
+
+def loose_trace(error: BaseException) -> Path | None:
+    """Writes the trace of an error that came before there was a run folder; returns the file."""
+    with (
+        suppress(OSError),
+        tempfile.NamedTemporaryFile(
+            "w", prefix="strop-error-", suffix=".txt", delete=False, encoding="utf-8", errors="replace"
+        ) as file,
+    ):
+        file.write("".join(traceback.format_exception(error)))
+        return Path(file.name)
+    return None
+
+
+def _lower(recipe: Recipe) -> str:
+    """What to lower so that a run needs less memory, with the values as they are."""
+    ways = [f"optim.micro_batch_tokens (now {recipe.optim.micro_batch_tokens})"]
+    if (most := getattr(recipe.policy, "concurrency", None)) is not None:
+        ways.append(f"policy.concurrency (now {most})")
+    if (share := getattr(recipe.policy, "gpu_memory_utilization", None)) is not None:
+        ways.append(f"policy.gpu_memory_utilization (now {share:g})")
+    ways.append(f"sampling.max_tokens (now {recipe.sampling.max_tokens})")
+    also = [] if recipe.model.gradient_checkpointing else ["set model.gradient_checkpointing=true"]
+    also += [] if recipe.model.lora.rank else ["train adapters with model.lora.rank=16"]
+    also += [] if recipe.optim.shared_prefix else ["set optim.shared_prefix=true"]
+    return "; or ".join([f"lower {', '.join(ways)}", *also])
+
+
+def _missing(error: ImportError) -> str:
+    """A package that is missing, with the line that installs it."""
+    name = (error.name or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or not name:
+        return f"a package does not load: {_cut(' '.join(str(error).split()))}{at_line(error, None)}"
+    plain = name.replace("_", "-").lower()
+    with suppress(importlib.metadata.PackageNotFoundError):
+        for needed in importlib.metadata.requires("strop") or ():
+            found = re.match(r"([A-Za-z0-9._-]+).*extra == ['\"]([\w-]+)['\"]", needed)
+            if found and found[1].replace("_", "-").lower() == plain and found[2] != "dev":
+                return f"the package {name} is not installed: pip install 'strop[{found[2]}]'"
+    return f"the package {name} is not installed: pip install {name}{at_line(error, None)}"
+
+
+def _cut(text: str, limit: int = 400) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
