@@ -175,8 +175,8 @@ def train(
     Raises UserError before anything is written where the recipe cannot run.
     """
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
-    from strop.training import run
-    from strop.training.setup import Given
+    from strop.training.given import Given
+    from strop.training.preflight import preflight
 
     given = Given(
         tasks=None if tasks is None else _tasks(tasks),
@@ -185,6 +185,10 @@ def train(
     )
     if environment is not None:
         find_environment(environment, "environment")
+    if resume is None:
+        given = preflight(recipe, given, say=say)
+    from strop.training import run
+
     if resume is not None:
         return run.resume(Path(resume), given=given, say=say, show=show)
     return run.train(recipe, given=given, say=say, show=show)

@@ -23,8 +23,8 @@ from strop.environments.single_turn import SingleTurn
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.tasks.sources import load_tasks
+from strop.training.given import Given
 from strop.training.run import resume, train
-from strop.training.setup import Given
 
 from .conftest import metrics
 

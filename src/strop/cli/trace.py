@@ -49,8 +49,8 @@ def trace(
 def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
     """The lines that `strop trace` prints. Raises UserError where no task's id begins so."""
     from strop.tasks.task_sets import each, task_sets
+    from strop.training.given import Given
     from strop.training.run import train
-    from strop.training.setup import Given
 
     tracer = ItemTrace(start)
     with tracer:

@@ -33,7 +33,7 @@ def train(
     ] = False,
     dry_run: Annotated[
         bool,
-        Option("--dry-run", help="check everything that does not need the model, then stop"),
+        Option("--dry-run", help="check all that a run needs, then stop"),
     ] = False,
     plain: Plain = False,
 ) -> None:
@@ -62,23 +62,9 @@ def train(
 
 def _check(recipe: "Recipe") -> None:
     from strop.config.run_stages import stages_of
-    from strop.environments.kinds import played_by
-    from strop.reports.run_folder import RunFolder
-    from strop.rewards.rubric import WeightedRubric
-    from strop.tasks.demos import read_demos
-    from strop.tasks.task_sets import task_sets
-    from strop.training.sinks import check_sinks
+    from strop.training.preflight import preflight
 
-    RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
-    check_sinks(recipe)
-    sets = task_sets(recipe, print)
-    if recipe.sft.warm_start and recipe.sft.demos:
-        read_demos(Path(recipe.sft.demos))
-    for one in sets:
-        WeightedRubric.from_names([(reward.name, reward.weight) for reward in one.recipe.rewards])
-        played_by(one.recipe)
-        if one.name:
-            print(f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out")
+    sets = preflight(recipe, say=print).sets(recipe, print)
     train, held_out = (
         sum(map(len, side)) for side in zip(*((s.train, s.held_out) for s in sets), strict=True)
     )
@@ -94,15 +80,14 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
     from strop.config.load import load_recipe
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
-    from strop.training.sinks import check_sinks
+    from strop.training.given import NOTHING
+    from strop.training.preflight import preflight
 
     if recipe is None:
         RunFolder.read(folder)
         settings = load_recipe([folder / "recipe.yaml"], [word for word in changes if "=" in word])
     else:
-        RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
         settings = recipe
-    check_sinks(settings)
     with suppress(ValueError):  # not the main thread, as in a notebook's server
         signal.signal(signal.SIGUSR2, lambda *_: None)  # there is nothing to save before the model is loaded
     main = os.environ.get("RANK", "0") == "0"
@@ -112,11 +97,17 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
             settings.optim.steps, plain=plain or None, file=None if main else nowhere, title=str(folder)
         ) as view,
     ):
+        given = NOTHING if recipe is None else preflight(recipe, say=view.note)
         view.note("loading ...")
         from strop.training.run import resume, train
 
         try:
-            said: dict[str, Any] = {"say": view.note, "show": view.update, "status": view.status}
+            said: dict[str, Any] = {
+                "say": view.note,
+                "show": view.update,
+                "status": view.status,
+                "given": given,
+            }
             summary = resume(folder, changes, **said) if recipe is None else train(recipe, **said)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_how_to_resume(folder)) from None

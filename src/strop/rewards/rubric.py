@@ -5,9 +5,11 @@ A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] exce
 """
 
 import difflib
+import inspect
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -16,7 +18,7 @@ from strop.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
 from strop.core.registry import Registry
 from strop.core.rollout import Rollout, Score
 from strop.core.task import Task
-from strop.core.user_code import at_line, file_of, load_named
+from strop.core.user_code import at_line, file_of, load_named, place_of
 from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
 from strop.rewards.edits import BY_DIFFLIB, EDITS
@@ -87,6 +89,29 @@ class WeightedRubric:
     def weights(self) -> dict[str, float]:
         """{name: weight} of its rewards."""
         return {name: weight for name, _, weight in self._rewards}
+
+    def apart(self) -> list["WeightedRubric"]:
+        """One rubric for each of its rewards."""
+        return [WeightedRubric([one]) for one in self._rewards]
+
+    @classmethod
+    def joined(cls, rubrics: Sequence["WeightedRubric"]) -> "WeightedRubric":
+        """One rubric with the rewards of all."""
+        return cls([one for rubric in rubrics for one in rubric._rewards])
+
+    def check_arguments(self) -> None:
+        """Raises UserError, with the line, for a reward that cannot be called with what it is given."""
+        for name, reward, _ in self._rewards:
+            given = ("rollouts",) if is_batched(reward) else ("task", "rollout", "verdict")
+            with suppress(ValueError):  # one that is written in C says nothing of its arguments
+                try:
+                    inspect.signature(reward).bind(*given)
+                except TypeError as error:
+                    wants = "(rollouts), a list" if is_batched(reward) else "(task, rollout, verdict)"
+                    how = "" if is_batched(reward) else ", or (rollouts) under @strop.batched"
+                    raise UserError(
+                        f"reward {name!r} must take {wants}{how}: {error}{place_of(reward)}"
+                    ) from None
 
     @classmethod
     def from_names(cls, weights: Sequence[tuple[str, float]]) -> "WeightedRubric":

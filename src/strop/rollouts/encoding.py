@@ -46,10 +46,11 @@ def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) 
 
 def check_prompts(
     tasks: Iterable[Task], environment: Callable[[Task], Environment], tokenizer: Tokenizer, most: int
-) -> None:
-    """Raises UserError for the first task whose prompt has more than `most` tokens. Prompts that are known only once
-    their environment is set up are not looked at.
+) -> int:
+    """Tokens of the longest prompt. Raises UserError for the first task whose prompt has more than `most`. Prompts that
+    are known only once their environment is set up are not looked at.
     """
+    longest = 0
     for task in tasks:
         made = environment(task)
         if hasattr(made, "setup"):
@@ -59,4 +60,5 @@ def check_prompts(
         except Exception as error:
             raise environment_fault(made, task.id, "begin", error) from error
         if isinstance(opening, Opening):  # anything else is said when it is played
-            first_prompt(task, opening, tokenizer, most)
+            longest = max(longest, len(first_prompt(task, opening, tokenizer, most)))
+    return longest

@@ -10,7 +10,7 @@ from strop.core.rollout import CUT, Group, Rollout, SamplingParams, Score, Turn
 from strop.core.task import Task
 from strop.rewards.rubric import RubricBySet, WeightedRubric, total
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.streams import MOST_FAULTS, Stream
+from strop.rollouts.streams import Stream
 
 
 def scored(
@@ -133,9 +133,8 @@ def fill_step(play: PlayRound, stream: Stream, recipe: Recipe, step: int) -> tup
             stream.played(group, compares=grpo.compares)
         played += groups
     if not played:
-        raise TooManyErrors(
-            f"every task failed {MOST_FAULTS} times in a row by the grader's fault; nothing is left"
-        )
+        task_id, why = next(iter(stream.set_aside.items()), ("", "there are none"))
+        raise TooManyErrors(f"no task is left to train on: each was set aside, such as {task_id}: {why}")
     return sorted(played, key=lambda group: not group.has_signal)[: grpo.tasks_per_step], played
 
 

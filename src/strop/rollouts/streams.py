@@ -12,10 +12,15 @@ MAX_REST = 3
 """A task that gave no signal k times in a row rests for min(2^k - 1, 2^MAX_REST - 1) passes."""
 MOST_FAULTS = 3
 """A task whose groups fail by our fault so often in a row is set aside."""
+_FAILED = f"failed {MOST_FAULTS} times by the grader's fault"
 
 
 class Stream(Protocol):
     """Where a step's tasks come from."""
+
+    @property
+    def set_aside(self) -> Mapping[str, str]:
+        """{id: why} of the tasks that are not drawn any more."""
 
     def draw(self, count: int, step: int) -> list[Task]:
         """The next `count` different tasks, or fewer."""
@@ -30,7 +35,8 @@ def failed_by_us(rollout: Rollout) -> bool:
 
 
 class TaskStream:
-    """Draws tasks in shuffled passes; those that gave no signal are paused, those that fail by our fault set aside.
+    """Draws tasks in shuffled passes; those that gave no signal are paused, those that fail by our fault set aside, as
+    are those that are refused.
 
     Its whole state is a small JSON value, so a resumed run draws what the first would have drawn.
     """
@@ -44,16 +50,22 @@ class TaskStream:
         self._rest: dict[str, int] = {}
         self._silent: dict[str, int] = {}
         self._faults: dict[str, int] = {}
+        self._refused: dict[str, str] = {}
 
     @property
-    def set_aside(self) -> list[str]:
-        """Ids of tasks that are not drawn any more."""
-        return sorted(task_id for task_id, count in self._faults.items() if count >= MOST_FAULTS)
+    def set_aside(self) -> dict[str, str]:
+        """{id: why} of the tasks that are not drawn any more."""
+        failed = [task_id for task_id, count in self._faults.items() if count >= MOST_FAULTS]
+        return {task_id: _FAILED for task_id in sorted(failed)} | self._refused
+
+    def refuse(self, task_id: str, why: str) -> None:
+        """Sets a task aside."""
+        self._refused[task_id] = why
 
     def draw(self, count: int) -> list[Task]:
         """The next `count` different tasks (fewer only when there are fewer in all)."""
         chosen: list[str] = []
-        gone = {*self.set_aside}
+        gone = self.set_aside.keys()
         count = min(count, len(self._tasks) - len(gone))
         while len(chosen) < count:
             if not self._queue:
@@ -94,6 +106,7 @@ class TaskStream:
             "rest": self._rest,
             "silent": self._silent,
             "faults": self._faults,
+            "refused": self._refused,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -103,6 +116,7 @@ class TaskStream:
         self._rest = dict(state["rest"])
         self._silent = dict(state["silent"])
         self._faults = dict(state.get("faults", {}))
+        self._refused = dict(state.get("refused", {}))
 
 
 @dataclass(frozen=True)
@@ -130,9 +144,15 @@ class MixedStream:
         self._set_of = {task.id: name for name, source in sources.items() for task in source.tasks}
 
     @property
-    def set_aside(self) -> list[str]:
-        """Ids of tasks that are not drawn any more, as they failed by our fault too often."""
-        return [task_id for stream in self._streams.values() for task_id in stream.set_aside]
+    def set_aside(self) -> dict[str, str]:
+        """{id: why} of the tasks that are not drawn any more."""
+        return {
+            task_id: why for stream in self._streams.values() for task_id, why in stream.set_aside.items()
+        }
+
+    def refuse(self, task_id: str, why: str) -> None:
+        """Sets a task aside."""
+        self._streams[self._set_of[task_id]].refuse(task_id, why)
 
     def draw(self, count: int, step: int) -> list[Task]:
         """The next `count` different tasks for a training step, from 1, set by set (fewer when there are fewer)."""

@@ -7,7 +7,7 @@ on with the same groups.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,9 +24,10 @@ from strop.policies import release_memory
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import fill_step, play_groups
-from strop.rollouts.streams import MixedStream, TaskShare
+from strop.rollouts.streams import MixedStream, Stream, TaskShare
 from strop.tasks.task_sets import TaskSet
 from strop.training.ranks import Ranks
+from strop.training.references import failed, reference_verdicts, tried_tasks, why
 
 AHEAD = "ahead.jsonl.zst"
 """File of a checkpoint with the next step's groups, where they were played ahead."""
@@ -77,9 +78,9 @@ class Feed(Protocol):
         """Takes over what `save` wrote and returned."""
 
     @property
-    def set_aside(self) -> list[str]:
-        """Ids of tasks that failed by our fault too often to be played on."""
-        return []
+    def set_aside(self) -> Mapping[str, str]:
+        """{id: why} of the tasks that are not played any more."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,47 @@ class DistributedRollouts:
             yield from share
 
 
+class TriedStream(Stream):
+    """A stream whose tasks have their reference judged when they are drawn first; one that fails is refused.
+
+    play     judges, in the process that writes
+    untried  ids of the tasks whose reference was not judged yet
+    """
+
+    def __init__(self, inner: MixedStream, play: DistributedRollouts, untried: set[str]) -> None:
+        self._inner, self._play, self._untried = inner, play, untried
+        self.state, self.load, self.played = inner.state, inner.load, inner.played
+
+    @property
+    def set_aside(self) -> Mapping[str, str]:
+        """See `Stream`."""
+        return self._inner.set_aside
+
+    def draw(self, count: int, step: int) -> list[Task]:
+        """See `Stream`."""
+        found: dict[str, Task] = {}
+        while more := [task for task in self._inner.draw(count - len(found), step) if task.id not in found]:
+            refused = self._refused([task for task in more if task.id in self._untried])
+            for task_id, cause in refused.items():
+                self._inner.refuse(task_id, f"its reference fails its own tests ({cause})")
+            found |= {task.id: task for task in more if task.id not in refused}
+            if not refused:
+                break
+        return list(found.values())
+
+    def _refused(self, tasks: Sequence[Task]) -> dict[str, str]:
+        self._untried -= {task.id for task in tasks}
+        player, started = self._play.player, time.perf_counter()
+
+        def judged() -> dict[str, str]:
+            verdicts = reference_verdicts(player.verifier, tasks)
+            return {task_id: why(verdict) for task_id, verdict in verdicts.items() if failed(verdict)}
+
+        refused = self._play.ranks.from_main(judged) if tasks else {}
+        player.clock.verifying += time.perf_counter() - started
+        return refused
+
+
 class TaskFeed(Feed):
     """Plays the recipe's tasks. With grpo.max_staleness above 0 the next step is played in a thread beside the update;
     the weights that are published must then be no part of the model that is trained meanwhile.
@@ -145,9 +187,8 @@ class TaskFeed(Feed):
     def __init__(self, recipe: Recipe, play: DistributedRollouts, sets: Sequence[TaskSet]) -> None:
         self._plays_ahead = recipe.grpo.max_staleness > 0
         self._play = play.apart() if self._plays_ahead else play
-        self._stream = MixedStream(
-            {one.name: TaskShare(one.train, one.weight_at) for one in sets}, recipe.seed
-        )
+        stream = MixedStream({one.name: TaskShare(one.train, one.weight_at) for one in sets}, recipe.seed)
+        self._stream = TriedStream(stream, self._play, {task.id for task in tried_tasks(sets)})
         self._begun: Future[StepGroups] | None = None
         self._ahead: StepGroups | None = None
 
@@ -191,7 +232,7 @@ class TaskFeed(Feed):
             self._ahead = StepGroups([Group.model_validate(group) for group in groups], learnt)
 
     @property
-    def set_aside(self) -> list[str]:
+    def set_aside(self) -> Mapping[str, str]:
         """See `Feed`."""
         return self._stream.set_aside
 

@@ -7,7 +7,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,17 +25,17 @@ from strop.evaluation.result import Evaluation
 from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
 from strop.reports.run_folder import ERROR, RunFolder
-from strop.rollouts.streams import MOST_FAULTS
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
 from strop.training.changes import changed_recipe, note_changes
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
 from strop.training.failures import explained, kept_trace, loose_trace
+from strop.training.given import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.ranks import Ranks, join, leave
 from strop.training.run_code import find_code, keep_code
-from strop.training.setup import GIVEN, NOTHING, Given, RunParts, set_up, untrained_parts
+from strop.training.setup import RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit, step_count
 from strop.training.sinks import Sinks, check_sinks, open_sinks
 
@@ -43,6 +43,8 @@ Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
 FINAL = "final"
 """Folder of a run with the trained model, as transformers loads it."""
+MOST_SAID = 5
+"""Tasks set aside in one step that are named on the screen."""
 
 
 def _silent(text: str, done: int, total: int) -> None:
@@ -318,9 +320,14 @@ class _Job:
                 shutil.rmtree(part, ignore_errors=True)
             raise
 
-    def _note_set_aside(self, now: list[str]) -> None:
-        for task_id in sorted({*now} - {*self._set_aside}):
-            self._say(f"task {task_id} failed {MOST_FAULTS} times by the grader's fault and is set aside")
+    def _note_set_aside(self, now: Mapping[str, str]) -> None:
+        new = sorted(now.keys() - self._set_aside.keys())
+        for task_id in new[:MOST_SAID]:
+            self._say(f"task {task_id} is set aside: {now[task_id]}")
+        if len(new) > MOST_SAID:
+            self._say(
+                f"{len(new) - MOST_SAID} more tasks are set aside; `strop audit` says what is wrong with tasks"
+            )
         self._set_aside = now
 
     def _begin(self, stage: RunStage) -> None:
@@ -379,7 +386,7 @@ class _Job:
             "resumed_at": self._resumed_at,
             "evaluation": evaluation_summary(before, warm, after, self._parts.sets),
             **({"hack_audit": hacks} if hacks else {}),
-            **({"tasks_set_aside": self._set_aside} if self._set_aside else {}),
+            **({"tasks_set_aside": list(self._set_aside)} if self._set_aside else {}),
             "wall_seconds": time.perf_counter() - self._started,
             "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "time_split": {"evaluation": self._evaluations.seconds, **self._spent},

@@ -30,7 +30,7 @@ from strop.rollouts.encoding import opening_ids, turn_ids
 from strop.tasks.demos import Demo, read_demos
 from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import TaskSet, task_sets
+from strop.tasks.task_sets import TaskSet
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, head_selects
 from strop.training.ranks import Ranks
@@ -48,15 +48,20 @@ Example = list[tuple[list[int], list[int]]]
 """Turns: (new prompt tokens, completion tokens). Only the latter are learnt."""
 
 
-def sft(recipe: Recipe, *, say: Callable[[str], None], show: Callable[[dict[str, Any]], None]) -> Path:
+def sft(
+    recipe: Recipe,
+    sets: Sequence[TaskSet],
+    *,
+    say: Callable[[str], None],
+    show: Callable[[dict[str, Any]], None],
+) -> Path:
     """Trains on the reference solutions of the training tasks (or of sft.source); returns the model's folder.
 
     Raises UserError when there is no task with a reference.
     """
     folder, overwrite = recipe.run.folder, recipe.run.overwrite
-    RunFolder.check_free(folder, overwrite=overwrite)
     tokenizer = tokenizer_of(recipe)
-    examples = examples_of(task_sets(recipe, say), tokenizer)
+    examples = examples_of(sets, tokenizer)
     with ExitStack() as stack:
         backend = TrainingBackend.load(recipe, Ranks(), ends=tokenizer.eos_ids)
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}

@@ -1,10 +1,14 @@
-"""How each toolchain is built. A toolchain's module loads when its first job comes."""
+"""How each toolchain is built, and what it needs of the machine. Its module loads when its first job comes."""
 
+from collections.abc import Iterable
 from functools import partial
 from importlib import import_module
 
-from strop.core.errors import VerificationError
+from strop.code.trees import parse
+from strop.core.checks import CommandCheck, PytestCheck, StdioCheck
+from strop.core.errors import UserError, VerificationError
 from strop.core.protocols import Toolchain
+from strop.core.task import Task
 from strop.verification.settings import Settings
 
 _CLASSES = {"python": "PythonToolchain", "command": "CommandToolchain", "project": "ProjectToolchain"}
@@ -36,3 +40,37 @@ def build(name: str, settings: Settings) -> Toolchain:
 
         return EditToolchain(partial(build, settings=settings), judge)
     raise VerificationError(f"no toolchain is named {name!r}")
+
+
+def missing_programs(tasks: Iterable[Task]) -> list[str]:
+    """What toolchains of these tasks lack on this machine, one line each with the remedy; nothing is started."""
+    languages: dict[tuple[str, ...], Task] = {}
+    for task in tasks:
+        check = task.check.effective()
+        programs = [step.argv[0] for step in check.steps] if isinstance(check, CommandCheck) else []
+        languages.setdefault((check.kind, task.language, *programs), task)
+    found: dict[str, None] = {}
+    for task in languages.values():
+        try:
+            _look(task.model_copy(update={"check": task.check.effective()}))
+        except (VerificationError, UserError) as error:
+            found[str(error)] = None
+    return list(found)
+
+
+def _look(task: Task) -> None:
+    """Raises VerificationError where what judges the task is not installed."""
+    name, check = task.toolchain(), task.check
+    if name == "rust" or (name == "project" and task.language == "rust"):
+        from strop.verification.rust.installation import find_installation
+
+        find_installation()
+        parse("", "rust")
+    elif name == "project" or isinstance(check, PytestCheck):
+        from strop.verification.python.suite.check import packages
+
+        packages()
+    elif isinstance(check, CommandCheck | StdioCheck) and name == "command":
+        from strop.verification.command.languages import require_for
+
+        require_for(check, task.language)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from strop.core.checks import CommandCheck, StdioCheck
 from strop.core.errors import UserError, VerificationError
 from strop.sandbox.limits import Limits
 
@@ -115,6 +116,17 @@ def _read(path: Path) -> Language:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise UserError(f"{path}: {where}: {first['msg']}") from None
+
+
+def require_for(check: CommandCheck | StdioCheck, name: str) -> None:
+    """Raises VerificationError, in one line, where a program that judges such tasks of a language is not installed."""
+    if isinstance(check, StdioCheck):
+        described = language(name)
+        require(described.needs, described.environment, f"language {name!r}")
+        return
+    programs = [step.argv[0] for step in check.steps if step.argv and "/" not in step.argv[0]]
+    known = languages().get(name)
+    require(programs, known.environment if known else {}, "the command check")
 
 
 def require(programs: list[str], environment: Mapping[str, str], what: str) -> None:

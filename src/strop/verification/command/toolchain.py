@@ -15,7 +15,7 @@ from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Box, Work, open_box
-from strop.verification.command.languages import BUILD, Language, language, languages, require
+from strop.verification.command.languages import BUILD, Language, language, languages, require, require_for
 from strop.verification.command.steps import (
     Budget,
     account,
@@ -84,7 +84,7 @@ class CommandToolchain:
                 findings, stages = self._program(task.check, language(task.language), answer)
             else:
                 check = task.check.only(CommandCheck)
-                findings, stages = self._steps(check, languages().get(task.language), answer)
+                findings, stages = self._steps(check, task.language, answer)
         except SandboxError as error:
             self.close()
             raise WorkerDied(str(error)) from error
@@ -96,7 +96,7 @@ class CommandToolchain:
         return verdict.model_copy(update={"stages": every})
 
     def _program(self, check: StdioCheck, described: Language, answer: str) -> tuple[Findings, list[Stage]]:
-        require(described.needs, described.environment, f"language {described.language!r}")
+        require_for(check, described.language)
         findings, stages = Findings(len(check.cases), "case"), []
         with self._opened().work({described.file: data(answer)}) as work:
             for name, argv in (("build", described.build), ("lint", described.lint)):
@@ -133,17 +133,14 @@ class CommandToolchain:
             findings.add(outcome, message, result.seconds)
         judge_rows(check.checker, judge.waiting, findings, self._python.tester, self.limits)
 
-    def _steps(
-        self, check: CommandCheck, described: Language | None, answer: str
-    ) -> tuple[Findings, list[Stage]]:
+    def _steps(self, check: CommandCheck, name: str, answer: str) -> tuple[Findings, list[Stage]]:
+        described = languages().get(name)
         tests = [step for step in check.steps if step.stage == "test"]
         if not tests:
             raise VerificationError("the command check has no step of stage test")
         if check.path in check.files:
             raise VerificationError(f"the command check has a file at the answer's path {check.path!r}")
-        environment = described.environment if described else {}
-        programs = [step.argv[0] for step in check.steps if step.argv and "/" not in step.argv[0]]
-        require(programs, environment, "the command check")
+        require_for(check, name)
         findings, stages = Findings(len(tests), "test"), []
         findings.built = True
         budget = Budget(described.for_run(self.limits) if described else self.limits)

