@@ -53,8 +53,10 @@ def resolve_dtype(name: str) -> torch.dtype:
 
 
 def model_path(name: str) -> str:
-    """What transformers should load for a model name; converts the embedded model at first use."""
-    return str(_converted_embedded()) if name == EMBEDDED else name
+    """What transformers should load for a model name, a folder's absolute; converts the embedded model at first use."""
+    if name == EMBEDDED:
+        return str(_converted_embedded())
+    return str(Path(name).resolve()) if Path(name).is_dir() else name
 
 
 def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenizerBase:

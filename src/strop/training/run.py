@@ -32,6 +32,7 @@ from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
 from strop.training.evaluations import Evaluations, evaluation_summary
 from strop.training.loop import Loop, TrainedStep
+from strop.training.model_card import write_card
 from strop.training.ranks import Ranks, join, leave
 from strop.training.setup import GIVEN, NOTHING, Given, RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit, step_count
@@ -328,5 +329,6 @@ class _Job:
             "time_split": {"evaluation": self._evaluations.seconds, **self._spent},
         }
         if self._main:
+            write_card(self._run.path, self._run.path / FINAL)
             self._run.write_summary(summary)
         return summary
