@@ -27,7 +27,7 @@ vllm: install
 	$(BIN)/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 
 demo: install
-	$(BIN)/strop train recipes/demo.yaml $(ARGS)
+	$(BIN)/strop train demo $(ARGS)
 
 tasksets: install
 	$(BIN)/python -m tasksets.build
