@@ -65,9 +65,10 @@ class GspoLoss(ClipRange):
     type: Literal["gspo"] = "gspo"
     """Which form."""
     epsilon_low: float = Field(default=3e-4, ge=0, lt=1)
-    """As above, of the sequence's ratio; 3e-4 and 4e-4 are those of the paper, section 5.1."""
+    """Sequences whose ratio is below 1 - epsilon_low get no gradient for a negative advantage; 3e-4 and 4e-4 are those
+    of the paper, section 5.1."""
     epsilon_high: float = Field(default=4e-4, ge=0)
-    """As above, of the sequence's ratio."""
+    """Sequences whose ratio is above 1 + epsilon_high get no gradient for a positive advantage."""
     average: Literal["answers", "tokens", "constant", "micro-batch"] = "answers"
     """Over what tokens are averaged: as in grpo (the paper's), dapo, dr-grpo or bnpo."""
 
@@ -78,9 +79,9 @@ class LuspoLoss(ClipRange):
     type: Literal["luspo"] = "luspo"
     """Which form."""
     epsilon_low: float = Field(default=3e-4, ge=0, lt=1)
-    """As above, of the sequence's ratio."""
+    """Sequences whose ratio is below 1 - epsilon_low get no gradient for a negative advantage."""
     epsilon_high: float = Field(default=4e-4, ge=0)
-    """As above, of the sequence's ratio."""
+    """Sequences whose ratio is above 1 + epsilon_high get no gradient for a positive advantage."""
 
 
 class CispoLoss(Section):

@@ -21,8 +21,13 @@ from strop.environments.toolbox import Toolbox, UseTool, clipped, toolbox_of, to
 
 
 class Workspace:
-    """One play. `tools`: "file.py:Class", a Toolbox in place of the ready one; `only`: names of those that are offered;
-    `calls`: how calls are written; `files`: whether the prompt names the files.
+    """Puts the task's files into a folder and lets the policy use tools there; the changed files are its answer.
+
+    tools   "file.py:Class", a Toolbox in place of the ready one
+    only    names of the tools that are offered; all where there are none
+    calls   how calls are written
+    files   whether the prompt names the files
+    turns   answers at most
     """
 
     def __init__(

@@ -43,9 +43,13 @@ def converted_folder() -> Path:
 
 
 def located(name: str, revision: str | None = None) -> str:
-    """What transformers should load: a folder, or the id of a model that the Hub has. Raises UserError, in seconds."""
-    if name == EMBEDDED or Path(name).is_dir():
+    """What transformers should load: a folder's absolute path, or the id of a model that the Hub has. Raises UserError,
+    in seconds.
+    """
+    if name == EMBEDDED:
         return name
+    if Path(name).is_dir():
+        return str(Path(name).resolve())
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
         what = "is a file, not a folder" if Path(name).is_file() else "there is no such folder"
         raise _fault(

@@ -33,6 +33,7 @@ from strop.training.evaluations import Evaluations, Status, evaluation_summary
 from strop.training.failures import explained, kept_trace, loose_trace
 from strop.training.given import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
+from strop.training.model_card import write_card
 from strop.training.ranks import Ranks, join, leave
 from strop.training.run_code import find_code, keep_code
 from strop.training.setup import RunParts, set_up, untrained_parts
@@ -392,6 +393,7 @@ class _Job:
             "time_split": {"evaluation": self._evaluations.seconds, **self._spent},
         }
         if self._main:
+            write_card(self._run.path, self._run.path / FINAL)
             self._run.write_summary(summary)
             if not self._recipe.run.keep_optimizer:
                 checkpoints.drop_optimisers(self._run.checkpoints)

@@ -33,6 +33,7 @@ from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, head_selects
+from strop.training.model_card import write_card
 from strop.training.ranks import Ranks
 
 MICRO_BATCH = 8
@@ -76,6 +77,7 @@ def sft(
         target = run.path / "final"
         backend.save_model(target)
         tokenizer.inner.save_pretrained(target)
+        write_card(run.path, target)
     return target
 
 

@@ -1,0 +1,198 @@
+"""`strop export`: a run's model as others load it: merged weights or the adapter, with tokenizer and a model card."""
+
+import json
+import os
+import shlex
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Argument, Option
+
+from strop.core.errors import StropError, UserError
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
+
+_ADAPTER = "adapter_config.json"
+_LEFT = ("optimizer*", "strop_state.json", "STROP_COMPLETE", "README.md", "*.zst", "*.jsonl")
+"""What a folder of ours holds beside a model."""
+_RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
+"""What vLLM takes as --max-lora-rank."""
+
+
+def export(
+    run: Annotated[Path, Argument(metavar="RUN", help="run folder, such as runs/demo")],
+    out: Annotated[Path, Option("--out", "-o", metavar="DIR", help="folder to write; new or empty")],
+    adapter: Annotated[
+        bool, Option("--adapter", help="the LoRA adapter alone, which needs its base model")
+    ] = False,
+    checkpoint: Annotated[
+        int | None,
+        Option(help="the model after this many updates, as checkpoints are named; else the final one"),
+    ] = None,
+    dtype: Annotated[
+        Literal["as-trained", "float32", "bfloat16"], Option(help="how weights are written")
+    ] = "as-trained",
+    push: Annotated[
+        str | None,
+        Option(metavar="ORG/NAME", help="also upload it to the Hub; the token is that of `hf auth login`"),
+    ] = None,
+    private: Annotated[bool, Option("--private", help="make the repository on the Hub private")] = False,
+) -> None:
+    """Write a run's model for transformers and vLLM: weights, tokenizer, generation config, a card of facts.
+
+    Adapters are merged into their base unless --adapter is given. The last line says how to serve it.
+    """
+    from strop.config.load import load_recipe
+    from strop.reports.run_state import check_run
+
+    check_run(run)
+    recipe = load_recipe([run / "recipe.yaml"])
+    source = _source(run, checkpoint)
+    lora = (source / _ADAPTER).is_file()
+    if adapter and not lora:
+        raise UserError(f"{run} trained the whole model, so it has no adapter; leave out --adapter")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out} exists and is not an empty folder; choose another -o")
+    base = _base(source, recipe) if lora else ""
+    if push is not None:
+        _check_push(push, base if adapter else "")
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
+    try:
+        part.mkdir(parents=True)
+        if adapter:
+            _copy_adapter(source, part, base, recipe)
+        else:
+            _merge(source, part, base, recipe, dtype)
+        _write_card(run, part, recipe, checkpoint)
+        for path in (part, *part.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        part.rename(out)
+    except OSError as error:
+        raise StropError(f"cannot write {out}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    size = sum(path.stat().st_size for path in out.rglob("*"))
+    kind = "adapter" if adapter else "merged weights" if lora else "weights"
+    print(f"{source} -> {out}: {kind}, {size / 1e6:.0f} MB; the facts are in {out / 'README.md'}")
+    if push is not None:
+        print(f"pushed to {_push(out, push, private)}")
+    print(_serve_line(out, base if adapter else "", recipe))
+
+
+def _source(run: Path, checkpoint: int | None) -> Path:
+    """The folder of the model that is meant. Raises UserError where there is none."""
+    from strop.reports.run_state import state_of
+    from strop.training.checkpoints import MARKER
+
+    whole = sorted(
+        int(p.parent.name.rpartition("-")[2]) for p in (run / "checkpoints").glob(f"checkpoint-*/{MARKER}")
+    )
+    there = f"checkpoints: {', '.join(map(str, whole))}" if whole else "it has no checkpoints"
+    if checkpoint is not None:
+        if checkpoint not in whole:
+            raise UserError(f"{run} has no checkpoint {checkpoint}; {there}")
+        return run / "checkpoints" / f"checkpoint-{checkpoint}"
+    if not (run / "final").is_dir():
+        remedy = f"or export one of its checkpoints with --checkpoint {whole[-1]}" if whole else there
+        what = f"{run} has no final model ({state_of(run).text})"
+        raise UserError(f"{what}; finish it with: strop train --resume {run}; {remedy}")
+    return run / "final"
+
+
+def _base(source: Path, recipe: "Recipe") -> str:
+    """The model that an adapter lies on: a Hub id or an absolute path."""
+    from strop.core.files import moved_base
+
+    named = moved_base(source) or str(json.loads((source / _ADAPTER).read_text())["base_model_name_or_path"])
+    if Path(named).is_dir():
+        return str(Path(named).resolve())
+    if Path(named).is_absolute() or named.startswith("."):
+        raise UserError(f"{source}: its base model {named} is not there; put it back, or train again")
+    return named
+
+
+def _merge(source: Path, target: Path, base: str, recipe: "Recipe", dtype: str) -> None:
+    from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+
+    kept = resolve_dtype(recipe.model.dtype)
+    revision = recipe.model.revision if base and not Path(base).is_dir() else None
+    model: Any = load_model(base or str(source), dtype=kept, revision=revision, device="cpu")
+    if base:
+        from peft import PeftModel
+        from transformers import GenerationConfig
+
+        model = PeftModel.from_pretrained(model, str(source)).merge_and_unload()
+        if model.generation_config and (source / "generation_config.json").is_file():
+            ends = GenerationConfig.from_pretrained(str(source)).eos_token_id
+            model.generation_config.eos_token_id = ends
+    if dtype != "as-trained":
+        model = model.to(resolve_dtype(dtype))
+    model.save_pretrained(target)
+    load_tokenizer(str(source)).save_pretrained(target)
+
+
+def _copy_adapter(source: Path, target: Path, base: str, recipe: "Recipe") -> None:
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*_LEFT))
+    settings = json.loads((source / _ADAPTER).read_text())
+    settings["base_model_name_or_path"] = base
+    if not Path(base).is_dir():
+        settings["revision"] = recipe.model.revision
+    (target / _ADAPTER).write_text(json.dumps(settings, indent=2) + "\n")
+
+
+def _write_card(run: Path, target: Path, recipe: "Recipe", checkpoint: int | None) -> None:
+    from strop.training.model_card import base_of, write_card
+
+    licence = None
+    if (base := base_of(recipe)).licence is None and base.hub:
+        from huggingface_hub import HfApi
+        from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+
+        with suppress(OSError, HfHubHTTPError, OfflineModeIsEnabled):
+            licence = (HfApi().model_info(base.hub, timeout=5).card_data or {}).get("license")
+    write_card(run, target, licence=licence, update=checkpoint)
+
+
+def _check_push(name: str, base: str) -> None:
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise UserError(f"--push {name}: {' '.join(str(error).split())}") from None
+    if Path(base).is_absolute():
+        fault = f"the adapter's base is a folder of this machine, {base}, which nobody else can load"
+        raise UserError(f"--push: {fault}; leave out --adapter to push merged weights")
+
+
+def _push(folder: Path, name: str, private: bool) -> str:
+    """Uploads the folder; returns its address. Raises StropError."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        api = HfApi()
+        url = api.create_repo(name, private=private or None, exist_ok=True)
+        api.upload_folder(repo_id=name, folder_path=folder, commit_message="Model exported by Strop")
+    except (HfHubHTTPError, OSError, ValueError) as error:
+        cause = " ".join(str(error).split())[:200]
+        remedy = f"log in with `hf auth login`, then: hf upload {name} {shlex.quote(str(folder))}"
+        raise StropError(
+            f"{folder} is written, but the Hub took no upload to {name} ({cause}); {remedy}"
+        ) from error
+    return str(url)
+
+
+def _serve_line(folder: Path, base: str, recipe: "Recipe") -> str:
+    place = shlex.quote(str(folder))
+    if not base:
+        return f"vllm serve {place}"
+    rank = next((rank for rank in _RANKS if rank >= recipe.model.lora.rank), recipe.model.lora.rank)
+    name = shlex.quote(recipe.run.name)
+    return (
+        f"vllm serve {shlex.quote(base)} --enable-lora --max-lora-rank {rank} --lora-modules {name}={place}"
+    )
