@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import random
 import shutil
 import signal
@@ -90,9 +91,10 @@ def test_killed_anywhere_and_resumed_gives_the_same_bits(
 def test_the_model_as_it_came_can_be_evaluated_last(
     recipe_words: Callable[..., list[str]], six_steps: Path, tmp_path: Path
 ) -> None:
-    done = strop("train", *recipe_words("late", evaluation__before="last"))
+    done = strop("train", *recipe_words("late", evaluation__before="last", evaluation__room=2))
     assert done.returncode == 0, done.stderr
-    assert "before training" in done.stdout.partition("after training")[2]
+    *_, last = re.finditer(r"^ *step +6.*$", done.stdout, re.M)
+    assert "before training" not in done.stdout[: last.end()]
 
     def counts(run: Path, name: str) -> object:
         return json.loads((run / "evaluation" / f"{name}.record.json").read_text())["counts"]
@@ -101,6 +103,17 @@ def test_the_model_as_it_came_can_be_evaluated_last(
         assert counts(tmp_path / "late", name) == counts(six_steps, name)
     assert weights(tmp_path / "late") == weights(six_steps)
     summary = json.loads((tmp_path / "late" / "summary.json").read_text())
+    room = json.loads((tmp_path / "late" / "evaluation" / "room.record.json").read_text())
+    assert room["samples"] == 0 and room["max_tokens"] == 2 * summary["evaluation"]["before"]["max_tokens"]
+    held = summary["evaluation"]["after"]["controls"]["room"]
+    ours = {
+        name: json.loads((tmp_path / "late" / "evaluation" / f"{name}.record.json").read_text())
+        for name in ("after", "room")
+    }
+    rates = {name: sum(t["greedy"] for t in one["counts"]) / len(one["counts"]) for name, one in ours.items()}
+    assert held["greedy"] == rates["room"]
+    assert held["difference"]["greedy"]["delta"] == pytest.approx(rates["after"] - rates["room"])
+    assert "room: the model before training" in done.stdout
     assert (
         summary["evaluation"]["paired"]
         == json.loads((six_steps / "summary.json").read_text())["evaluation"]["paired"]

@@ -98,6 +98,9 @@ class ExtraEvaluation(Section):
     """Which pass@k to report."""
     greedy: bool = True
     """Also one greedy answer per task."""
+    room: int = Field(default=1, ge=1)
+    """Above 1: a control for `greedy`. The model as it comes also answers greedily with this many times
+    sampling.max_tokens, and the trained one is held against it: what was learned beyond coming to an end in time."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
@@ -148,6 +151,8 @@ class EvaluationConfig(Section):
     def complaints(self) -> Iterator[Complaint]:
         """pass@k needs k samples, and names of extra sets are unique."""
         yield from _check_samples(self.k, self.samples, self.greedy)
+        if self.room > 1 and not (self.greedy and self.after and self.before in (True, "last")):
+            yield "room", "needs evaluation.greedy and after, and before true or last; set those, or room to 1"
         for name in _repeated(extra.name for extra in self.extra):
             yield "extra", f"two sets are named {name!r}; names are keys in summary.json"
 

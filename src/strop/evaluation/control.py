@@ -3,6 +3,7 @@
 resampled  the same model without what its environment says: for each play answers in one turn, until they have at least
            as many sampled tokens as the play had. It is solved if any of them passes all tests, which nobody could know
            without those tests: more than fair to the control.
+room       the model before training, with more tokens for an answer (`strop.training.evaluations`)
 ceiling    the best possible in one turn, on tasks that say so: 1 of `metadata["options"]` (`needs-feedback`)
 """
 

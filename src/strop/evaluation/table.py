@@ -68,6 +68,7 @@ def control_table(results: Mapping[str, Evaluation]) -> Table | None:
     said = {
         "resampled": "resampled: single answers of the same model at equal sampled tokens, any of them right",
         "ceiling": "ceiling: best possible in one turn",
+        "room": "room: the model before training, with more tokens for an answer",
     }
     table.caption = "; ".join(said[name] for name in names if name in said)
     return table

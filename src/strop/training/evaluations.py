@@ -35,6 +35,8 @@ Status = Callable[[str, int, int], None]
 Sides = dict[str, Evaluation]
 """{"before", "warm", "after": evaluation} of one task set, those that there are."""
 SIDES = ("before", "warm", "after")
+ROOM = "room"
+"""Name of the control with more tokens: see `EvaluationConfig.room`."""
 
 
 class Evaluations:
@@ -60,9 +62,20 @@ class Evaluations:
         done: dict[str, Evaluation] = {}
         if parts.held_out:
             done[""] = self._one(name, "held-out", parts.play, parts.held_out, self._recipe)
+            if name == "before" and config.room > 1:
+                self._one(ROOM, "held-out", parts.play, parts.held_out, self._with_room())
         for check in config.extra if extra else ():
             done[check.name] = self._extra(name, check, parts)
         return done
+
+    def _with_room(self) -> Recipe:
+        recipe = self._recipe
+        most = recipe.sampling.max_tokens * recipe.evaluation.room
+        changes = {
+            "evaluation": recipe.evaluation.model_copy(update={"samples": 0}),
+            "sampling": recipe.sampling.model_copy(update={"max_tokens": most}),
+        }
+        return recipe.model_copy(update=changes)
 
     def during(self, step: int) -> dict[str, Any]:
         """The numbers for the step's line of metrics (from 1) where an evaluation follows on it, else {}."""
@@ -86,6 +99,8 @@ class Evaluations:
             answers += times * len(some(held_out, config)) * max(1, config.every_samples)
         last = config.after + (config.before == "last")
         answers += last * len(held_out) * (config.samples + config.greedy)
+        if config.before == "last" and config.room > 1:
+            answers += len(held_out) * config.room
         for check in config.extra:
             answers += last * (check.limit or 0) * (check.samples + check.greedy)
         if self._answers:
@@ -120,8 +135,13 @@ class Evaluations:
             return Evaluation.model_validate_json(text)
         release_memory()
         if what:
-            self._say(f"evaluating {name.partition('-')[0]} training on {len(tasks)} {what} tasks ...")
+            when = "before" if name == ROOM else name.partition("-")[0]
+            room = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
+            self._say(f"evaluating {when} training on {len(tasks)} {what} tasks{room} ...")
         result, rollouts = self._play(play, tasks, recipe)
+        if name == "after" and self._saved(ROOM).is_file():
+            room = Evaluation.model_validate_json(self._saved(ROOM).read_text())
+            result = result.model_copy(update={"controls": {**result.controls, ROOM: room}})
         result = ranks.from_main(lambda: result)
         self.seconds += result.seconds
         self._answers += len(rollouts)

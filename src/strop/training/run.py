@@ -215,10 +215,10 @@ class _Job:
         for start in filter(None, (before.get(""), warm.get(""))):
             self._watch.begin(start.as_json(per_task=False))
         self._train(checkpoint)
-        known = self._parts.ranks.from_main((self._run.path / "evaluation" / "after.record.json").is_file)
-        after = self._evaluations.all("after") if recipe.evaluation.after else {}
         if recipe.evaluation.before == "last":
             before = self._before_last()
+        known = self._parts.ranks.from_main((self._run.path / "evaluation" / "after.record.json").is_file)
+        after = self._evaluations.all("after") if recipe.evaluation.after else {}
         if "" in after and not known:
             self._ring(self._watch.evaluated(recipe.optim.steps, after[""].as_json(per_task=False)))
         return self._summarise(before, warm, after)

@@ -26,8 +26,13 @@ from strop.reports.run_state import (
     wrong_values,
 )
 
-_NAME = re.compile(r"(before|warm|after|step-(\d{6,}))(?:-(.+))?", re.S)
-_LABELS = {"before": "before training", "warm": "after the warm start", "after": "after training"}
+_NAME = re.compile(r"(before|room|warm|after|step-(\d{6,}))(?:-(.+))?", re.S)
+_LABELS = {
+    "before": "before training",
+    "room": "before training, more tokens",
+    "warm": "after the warm start",
+    "after": "after training",
+}
 _SIDES = ("before", "warm", "after")
 _NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_tokens", "tokens_mean", "truncated_rate",
                "seconds", "error_rate")  # fmt: skip
@@ -110,7 +115,7 @@ def read_evaluations(
     if models is not None:
         names = [*models]
         return sorted(found, key=lambda e: names.index(e["name"]) if e["name"] in models else len(names))
-    order = {"before": 0, "warm": 1, "after": 3}
+    order = {"before": 0, "room": 0, "warm": 1, "after": 3}
     found.sort(key=lambda e: (e["set"], order.get(e["name"], 2), e["step"] or 0, e["name"]))
     return found
 
@@ -120,7 +125,7 @@ def _evaluation(
 ) -> dict[str, Any]:
     match = _NAME.fullmatch(file) if models is None else None
     name, number, extra = match.groups() if match else (file, None, None)
-    step = int(number) if number else {"before": 0, "warm": 0, "after": last_step}.get(name)
+    step = int(number) if number else {"before": 0, "room": 0, "warm": 0, "after": last_step}.get(name)
     label = _LABELS.get(name) or (f"after step {step}" if number else name)
     label = f"{label}, {extra}" if extra else label
     if models is not None:

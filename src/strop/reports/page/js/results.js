@@ -140,6 +140,7 @@
   const MEANT = {
     resampled: "resampled: single answers of the same model at equal sampled tokens, any of them right",
     ceiling: "ceiling: the best possible in one turn",
+    room: "room: the model before training, with more tokens for an answer",
   };
 
   // What each evaluation is held against, and the share of plays that had passed by each turn.
