@@ -4,6 +4,11 @@
 
 Both sample the same prompts in groups of 8, without stop strings. A line gives tokens per CPU second and
 per wall second; only the first is to be trusted on a busy machine.
+
+    python benchmarks/sampling_speed.py --turns 4 [--rows 32]
+
+Plays of so many turns with the transformers engine, which keeps what it computed of a play for its next turn, and with
+the same engine where nothing is kept, one after the other: seconds of each and their ratio.
 """
 
 import argparse
@@ -13,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
+from strop.core.protocols import Conversation, Request
 from strop.core.rollout import SamplingParams
 from strop.policies.loading import (
     EMBEDDED,
@@ -58,6 +64,38 @@ def measure(name: str, policy: Any, rows: int, tokens: int) -> None:
     print(f"{name:13} rows {rows:3}  {best[0]:6.0f} tokens/CPU s  {best[1]:6.0f} tokens/s", flush=True)
 
 
+def play(policy: TransformersPolicy, rows: int, turns: int, keep: bool) -> None:
+    """As agents do: a prompt of about 300 tokens, then calls of 16 tokens and results of about 60."""
+    params = SamplingParams(max_tokens=16)
+    contexts = [policy.tokenizer.encode(PROMPT.format(i // 8, i // 8) * 8) for i in range(rows)]
+    result = policy.tokenizer.encode(PROMPT.format(7, 7) * 2)[:60]
+    talks = [Conversation() if keep else None for _ in range(rows)]
+    for turn in range(turns):
+        asked = [
+            policy.submit(Request(context, rows * turn + i, params, talk))
+            for i, (context, talk) in enumerate(zip(contexts, talks, strict=True))
+        ]
+        while not all(future.done() for future in asked):
+            policy.work(0)
+        contexts = [
+            [*context, *future.result().token_ids, *result]
+            for context, future in zip(contexts, asked, strict=True)
+        ]
+
+
+def measure_turns(policy: TransformersPolicy, rows: int, turns: int) -> None:
+    spent: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    for keep in (True, False, True, False):
+        _, wall, cpu = timed(lambda keep=keep: play(policy, rows, turns, keep))
+        spent[keep].append((cpu, wall))
+    kept, again = min(spent[True]), min(spent[False])
+    print(
+        f"rows {rows:3}  turns {turns}  kept {kept[1]:.1f} s ({kept[0]:.1f} s cpu)  computed again {again[1]:.1f} s "
+        f"({again[0]:.1f} s cpu)  ratio of cpu {again[0] / kept[0]:.2f}, of wall {again[1] / kept[1]:.2f}",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -66,11 +104,16 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=48)
     parser.add_argument("--dtype", default="auto", choices=["auto", "bfloat16", "float32"])
     parser.add_argument("--eager", action="store_true", help="vLLM without compilation")
+    parser.add_argument("--turns", type=int, default=0, help="plays of so many turns, and nothing else")
     options = parser.parse_args()
     dtype = resolve_dtype(options.dtype)
     tokenizer = HubTokenizer(load_tokenizer(EMBEDDED))
     model = load_model(EMBEDDED, device="cpu")
     theirs, wall, cpu = timed(lambda: TransformersPolicy(model, tokenizer, dtype=dtype))
+    if options.turns:
+        for rows in options.rows:
+            measure_turns(theirs, rows, options.turns)
+        return
     print(f"transformers  starts in {wall:.1f} s wall, {cpu:.1f} s cpu beside the training model ({dtype})")
     for rows in options.rows:
         measure("transformers", theirs, rows, options.tokens)
