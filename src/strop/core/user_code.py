@@ -30,7 +30,8 @@ def load_named(text: str, place: str) -> Any:
 
 def _module(path: Path, what: str, shown: str) -> ModuleType:
     if not path.is_file():
-        raise UserError(f"{what}: there is no file {shown!r}; paths start at the current directory")
+        where = "" if path.is_absolute() else "; paths start at the current directory"
+        raise UserError(f"{what}: there is no file {shown!r}{where}")
     text = path.read_bytes()  # a file that was edited is loaded anew
     name = f"{_PREFIX}{path.stem}_{zlib.crc32(text, zlib.crc32(str(path.resolve()).encode())):08x}"
     if name in sys.modules:
