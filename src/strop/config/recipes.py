@@ -143,4 +143,4 @@ _READERS: Mapping[str, Callable[[str, Path], str]] = {
     "steps.difficulty.scores": _file,
     "steps.difficulty.template": _file,
 }
-"""Keys of recipes and of pipelines that hold a path. What a run writes, such as run.dir, starts at the working directory."""
+"""Keys of recipes and of pipelines that hold a path. What a run writes (run.dir) starts at the working directory."""
