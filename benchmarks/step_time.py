@@ -7,7 +7,7 @@ strings on either side, since TRL's generate takes none, so that lengths are ali
     trl-best   no checkpointing, frozen embedding
     trl-bf16   the same with weights in bfloat16, so that TRL samples in it too; without float32 masters the update is
                another one, in which small steps round away
-    strop      recipes/demo.yaml
+    strop      demo
 
 Run: python benchmarks/step_time.py --steps 3 --tasks 8. Prints medians over steps after the first, and the ratios.
 """
@@ -29,8 +29,8 @@ from strop.config.load import load_recipe
 
 GROUP, TOKENS = 16, 44
 CONTESTANTS = ("trl", "trl-best", "trl-bf16", "strop")
-STYLE, TEMPLATE = "chat", "recipes/prompts/function.txt"
-TOPICS = load_recipe([Path("recipes/demo.yaml")]).tasks.topics
+DEMO = load_recipe(["demo"]).tasks
+STYLE, TEMPLATE, TOPICS = DEMO.style, DEMO.template, DEMO.topics
 
 
 def cpu_seconds() -> float:
@@ -143,7 +143,7 @@ def run_strop(steps: int, count: int) -> dict[str, Any]:
             "evaluation.after=false", 'sampling.stop=["\\u0001"]', f"grpo.group_size={GROUP}",
             f"grpo.tasks_per_step={count}", f"sampling.max_tokens={TOKENS}",
         ]  # fmt: skip
-        train(load_recipe([Path("recipes/demo.yaml")], words), say=lambda text: None, show=show)
+        train(load_recipe(["demo"], words), say=lambda text: None, show=show)
     split = {
         part: statistics.median(m[f"seconds_{part}"] for m in metrics[1:])
         for part in ("sampling", "verifying", "update")

@@ -4,7 +4,7 @@ import sys
 
 import strop
 
-recipe = strop.recipe(*sys.argv[1:] or ["recipes/demo.yaml"])
+recipe = strop.recipe(*sys.argv[1:] or ["demo"])
 tasks = strop.load_tasks(recipe.task_set.source, split="held-out", limit=recipe.evaluation.limit)
 result = strop.evaluate(strop.open_policy(recipe), tasks, recipe=recipe)
 for key in result.keys:

@@ -4,7 +4,7 @@ import sys
 
 import strop
 
-recipe = strop.recipe(*sys.argv[1:] or ["recipes/demo.yaml"])
+recipe = strop.recipe(*sys.argv[1:] or ["demo"])
 summary = strop.train(recipe)
 print(
     summary["steps"],

@@ -109,8 +109,7 @@ def write(options: argparse.Namespace) -> None:
     if options.project:
         writer.run("bugs", "build", "bugs", str(options.project), "-o", str(writer.path("bugs.jsonl")))
         writer.tasks("bugs-again", str(writer.path("bugs.jsonl")), options.every)
-    recipe = Path(__file__).parents[1] / "recipes" / "curate" / "small.yaml"
-    writer.run("curate", "curate", str(recipe), "-o", str(writer.path("curated")))
+    writer.run("curate", "curate", "small", "-o", str(writer.path("curated")))
     writer.run("audit", "audit", "humaneval", "-o", str(writer.path("audit.jsonl")), "--limit", "80")
 
 

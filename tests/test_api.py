@@ -175,7 +175,7 @@ def test_verify_takes_one_task_for_all_answers(verifier: Any) -> None:
         (lambda: strop.play(POLICY, TASKS, recipe={}), "recipe must be strop.recipe.*, not dict"),
         (lambda: strop.evaluate(POLICY, [1]), "tasks must be a list of strop.Task"),
         (lambda: strop.verify(TASKS, "pass"), "answers must be a list of texts"),
-        (lambda: strop.train("recipes/demo.yaml"), "recipe must be strop.recipe.*, not str"),
+        (lambda: strop.train("demo"), "recipe must be strop.recipe.*, not str"),
         (lambda: strop.recipe(3), "recipe must be a file, KEY=VALUE or a mapping, not int 3"),
         (lambda: strop.recipe({"optim": {"stepz": 1}}), "recipe:1 optim.stepz: unknown key; did you mean"),
         (lambda: strop.recipe({"optim": {"steps": object()}}), "recipe: not data as a file holds it"),
@@ -188,7 +188,7 @@ def test_an_argument_of_a_wrong_type_is_one_line(call: Callable[[], object], sai
 
 
 def test_a_recipe_may_be_nested_data() -> None:
-    words = ["recipes/demo.yaml", {"optim": {"steps": 7}, "tasks": {"environment": "single-turn"}}, "seed=3"]
+    words = ["demo", {"optim": {"steps": 7}, "tasks": {"environment": "single-turn"}}, "seed=3"]
     recipe = strop.recipe(*words)
     assert (recipe.optim.steps, recipe.seed, recipe.model.name) == (7, 3, strop.recipe(words[0]).model.name)
 

@@ -1,6 +1,6 @@
 """Tools in a folder that lasts as long as the play: `run: COMMAND` runs in the jail, and what it changes stays.
 
-strop train recipes/demo.yaml tasks.environment=examples/environments/folder_tools.py:FolderTools
+strop train demo tasks.environment=examples/environments/folder_tools.py:FolderTools
 """
 
 import strop

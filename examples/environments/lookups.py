@@ -1,6 +1,6 @@
 """Four lookups a turn, side by side: what Python's help says about the words of a first try, before the answer.
 
-strop train recipes/demo.yaml tasks.environment=examples/environments/lookups.py:Lookups
+strop train demo tasks.environment=examples/environments/lookups.py:Lookups
 """
 
 import builtins

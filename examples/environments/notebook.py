@@ -31,7 +31,7 @@ def short(task, rollout, verdict):
 
 
 if __name__ == "__main__":
-    recipe = strop.recipe(*sys.argv[1:] or ["recipes/demo.yaml"])
+    recipe = strop.recipe(*sys.argv[1:] or ["demo"])
     tasks = strop.load_tasks("python-functions", limit=40)
     summary = strop.train(recipe, tasks=tasks, rewards={"passed": 1.0, short: 0.1}, environment=Hint)
     print(summary["steps"], "steps")

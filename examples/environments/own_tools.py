@@ -1,6 +1,6 @@
 """Tools of your own: the public methods of a class. The task's file is solution.py; what it holds in the end is judged.
 
-strop train recipes/demo.yaml "tasks.environment={type: workspace, tools: 'examples/environments/own_tools.py:Desk'}"
+strop train demo "tasks.environment={type: workspace, tools: 'examples/environments/own_tools.py:Desk'}"
 """
 
 import builtins

@@ -1,6 +1,6 @@
 """Feedback: an answer that fails is put back to the policy with the first failing test, up to `tries` times.
 
-strop train recipes/demo.yaml tasks.environment=examples/environments/try_again.py:TryAgain
+strop train demo tasks.environment=examples/environments/try_again.py:TryAgain
 """
 
 import strop

@@ -39,23 +39,25 @@ TRICKY = st.sampled_from(
 TEXT = st.one_of(TRICKY, st.text(max_size=12), st.lists(TRICKY, max_size=4).map("".join)).filter(
     lambda text: text not in ("", "???")
 )
+NAME = TEXT.filter(lambda text: not set(text) & set("./:~"))
+"""No path: those that are relative become absolute when they are read."""
 FLOATS = st.floats(1e-12, 0.999)
 
 RECIPES = st.fixed_dictionaries(
     {
         "seed": st.integers(0, 2**63 - 1),
         "model": st.fixed_dictionaries(
-            {"name": TEXT, "revision": st.none() | TEXT, "train_embeddings": st.booleans()}
+            {"name": NAME, "revision": st.none() | TEXT, "train_embeddings": st.booleans()}
         ),
         "tasks": st.fixed_dictionaries(
             {
-                "source": TEXT,
+                "source": NAME,
                 "columns": st.dictionaries(TEXT, TEXT, max_size=3),
                 "topics": st.lists(TEXT, max_size=3),
             }
         ),
         "rewards": st.lists(
-            st.fixed_dictionaries({"name": TEXT, "weight": FLOATS}),
+            st.fixed_dictionaries({"name": NAME, "weight": FLOATS}),
             min_size=1,
             max_size=3,
             unique_by=lambda r: r["name"],
@@ -65,7 +67,7 @@ RECIPES = st.fixed_dictionaries(
         ),
         "optim": st.fixed_dictionaries({"learning_rate": FLOATS, "betas": st.tuples(FLOATS, FLOATS)}),
         "policy": st.one_of(
-            st.fixed_dictionaries({"engine": st.just("scripted"), "answers": TEXT}),
+            st.fixed_dictionaries({"engine": st.just("scripted"), "answers": NAME}),
             st.fixed_dictionaries({"engine": st.just("vllm"), "enforce_eager": st.booleans()}),
             st.fixed_dictionaries({"engine": st.just("openai"), "model": TEXT}),
         ),

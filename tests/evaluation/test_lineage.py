@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from strop.config.load import dump_recipe, load_recipe
+from strop.config.recipes import RECIPES
 from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
@@ -74,10 +75,11 @@ def test_a_run_tells_what_its_models_were_trained_on(source: Path, tmp_path: Pat
 
 def test_a_run_that_was_trained_on_other_prompts_is_told_of(tmp_path: Path) -> None:
     (tmp_path / "final").mkdir()
-    trained = load_recipe([], ["tasks.style=continue", "tasks.template=recipes/prompts/repair-short.txt"])
+    template = RECIPES / "prompts/repair-short.txt"
+    trained = load_recipe([], ["tasks.style=continue", f"tasks.template={template}"])
     (tmp_path / "recipe.yaml").write_text(dump_recipe(trained))
     name = str(tmp_path / "final")
     said = other_prompts(load_recipe(), name)
-    assert said == "tasks.style=continue tasks.template=recipes/prompts/repair-short.txt"
+    assert said == f"tasks.style=continue tasks.template={template}"
     assert other_prompts(load_recipe([], said.split()), name) is None
     assert other_prompts(load_recipe(), "some/model") is None

@@ -121,7 +121,7 @@ def test_templates_can_show_tests_and_what_is_to_be_repaired(tmp_path):
     file.write_text("{statement}\n\n{tests}\n\n{broken}\n\n{message}\n")
     content = render(TASK, "chat", str(file)).messages[0].content
     assert TESTS.strip() in content and "fn double() {}" in content and "error: it is broken" in content
-    shown = render(TASK, "chat", Path(__file__).parents[2] / "recipes/prompts/rust-tests-shown.txt")
+    shown = render(TASK, "chat", Path(__file__).parents[2] / "src/strop/recipes/prompts/rust-tests-shown.txt")
     assert TESTS.strip() in shown.messages[0].content and TASK.signature in shown.messages[0].content
 
 

@@ -11,7 +11,7 @@ from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
 
 ROOT = Path(__file__).parents[2]
-RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))
+RECIPES = sorted((ROOT / "src/strop/recipes").glob("*.yaml"))
 
 
 @pytest.fixture(scope="session")
@@ -67,10 +67,10 @@ def test_two_steps(
 
 @pytest.mark.parametrize("name", ["repair-small", "repair-medium", "repair-large"])
 def test_the_published_mixture_of_repair(name: str) -> None:
-    recipe = ROOT / "recipes" / f"{name}.yaml"
+    recipe = ROOT / "src/strop/recipes" / f"{name}.yaml"
     ours, theirs = (
         load_recipe([recipe], []),
-        load_recipe([recipe, ROOT / "recipes/rubrics/repair-published.yaml"], []),
+        load_recipe([recipe, ROOT / "src/strop/recipes/rubrics/repair-published.yaml"], []),
     )
     weights = [0.1, 0.2, 0.3, 0.4]
     assert (
@@ -90,7 +90,10 @@ def test_the_published_mixture_of_repair(name: str) -> None:
 
 @pytest.mark.parametrize("overlay", ["execution", "similarity"])
 def test_what_repair_is_paid_for(overlay: str) -> None:
-    recipe, rubric = ROOT / "recipes/repair-laptop.yaml", ROOT / f"recipes/rubrics/repair-{overlay}.yaml"
+    recipe, rubric = (
+        ROOT / "src/strop/recipes/repair-laptop.yaml",
+        ROOT / f"src/strop/recipes/rubrics/repair-{overlay}.yaml",
+    )
     plain, merged = load_recipe([recipe], []), load_recipe([recipe, rubric], [])
     paid = {"execution": "passed", "similarity": "edit_similarity"}[overlay]
     assert {r.name for r in merged.rewards if r.weight} == {paid}
@@ -98,7 +101,7 @@ def test_what_repair_is_paid_for(overlay: str) -> None:
 
 
 def test_the_published_schedule() -> None:
-    stages = stages_of(load_recipe([ROOT / "recipes" / "competitive-14b.yaml"], []))
+    stages = stages_of(load_recipe([ROOT / "src/strop/recipes" / "competitive-14b.yaml"], []))
     assert [(s.steps_before, s.last_step) for s in stages] == [(0, 180), (180, 250)]
     assert [s.recipe.sampling.max_tokens for s in stages] == [16384, 32768]
     assert [s.recipe.grpo.tasks_per_step // s.recipe.grpo.minibatches for s in stages] == [16, 64]
@@ -112,9 +115,11 @@ def test_the_published_schedule() -> None:
 
 
 @pytest.mark.parametrize(
-    "overlay", sorted((ROOT / "recipes" / "rubrics").glob("rust-*.yaml")), ids=lambda p: p.stem
+    "overlay", sorted((ROOT / "src/strop/recipes" / "rubrics").glob("rust-*.yaml")), ids=lambda p: p.stem
 )
-@pytest.mark.parametrize("recipe", sorted((ROOT / "recipes").glob("rust-*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "recipe", sorted((ROOT / "src/strop/recipes").glob("rust-*.yaml")), ids=lambda path: path.stem
+)
 def test_a_rubric_lies_over_every_rust_recipe(recipe: Path, overlay: Path) -> None:
     merged = load_recipe([recipe, overlay], [])
     assert merged.tasks.answer == "function-and-tests" and merged.tasks.judge == "own"
@@ -127,8 +132,8 @@ def test_a_rubric_lies_over_every_rust_recipe(recipe: Path, overlay: Path) -> No
 
 def test_the_share_of_tests_lies_over_the_competitive_laptop() -> None:
     recipe, overlay = (
-        ROOT / "recipes/competitive-laptop.yaml",
-        ROOT / "recipes/rubrics/competitive-fraction.yaml",
+        ROOT / "src/strop/recipes/competitive-laptop.yaml",
+        ROOT / "src/strop/recipes/rubrics/competitive-fraction.yaml",
     )
     plain, merged = load_recipe([recipe], []), load_recipe([recipe, overlay], [])
     assert {r.name: r.weight for r in plain.rewards}["passed"] == 1.0

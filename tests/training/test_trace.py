@@ -22,7 +22,7 @@ def test_a_task_passes_few_files_and_each_form_of_it_is_shown(
     words = recipe_words("run")
     if style == "demo":  # the demo itself, but for the model, the length of answers and a reward that differs
         words = [
-            "recipes/demo.yaml",
+            "demo",
             *(word for word in words if word.startswith(("model.", "run.", "sampling."))),
         ]
         words += recipe_words("run")[:1]

@@ -11,7 +11,7 @@ from strop.core.task import Task
 from strop.rewards.rubric import WeightedRubric, total
 from strop.verification import open_verifier
 
-RECIPES = Path(__file__).parents[2] / "recipes"
+RECIPES = Path(__file__).parents[2] / "src/strop/recipes"
 TASK = Task(language="rust", statement="Return n doubled.", check=RustCheck())
 RIGHT = "/// Doubles n.\npub fn double(n: i64) -> i64 {\n    2 * n\n}\n"
 WRONG = "pub fn double(n: i64) -> i64 {\n    n + 1\n}\n"

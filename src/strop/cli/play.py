@@ -135,10 +135,11 @@ def _chosen(
     """The recipe and the task that the words name. Raises UserError before anything is loaded."""
     from strop.cli.models import check_there, read_models, recipes_of, split_words
     from strop.config.load import load_recipe
+    from strop.config.recipes import is_recipe
     from strop.tasks.task_sets import chosen_tasks
 
     names, overrides = split_words(words)
-    recipes = [name for name in names if name.endswith((".yaml", ".yml"))]
+    recipes = [name for name in names if is_recipe(name)]
     tasks = [name for name in names if name not in recipes]
     if len(tasks) > 1:
         raise UserError(f"strop play plays one task, not {len(tasks)}: {' '.join(tasks)!r:.80}")

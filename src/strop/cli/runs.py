@@ -33,7 +33,7 @@ def runs(
     elif rows:
         _print(rows)
     else:
-        print(f"no runs in {', '.join(map(str, asked))}; make one with: strop train recipes/demo.yaml")
+        print(f"no runs in {', '.join(map(str, asked))}; make one with: strop train demo")
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

@@ -32,7 +32,7 @@ def trace(
         list[str] | None,
         Argument(
             metavar="[RECIPE.yaml...] [KEY=VALUE...]",
-            help="recipes and overrides; default: recipes/demo.yaml",
+            help="recipes and overrides; default: demo",
         ),
     ] = None,
 ) -> None:
@@ -41,7 +41,7 @@ def trace(
     The step is a real one, on this task alone and in a folder that is thrown away: prompt, completions, verdicts,
     scores, advantages, samples, loss.
     """
-    recipe = recipe_of(words or ["recipes/demo.yaml"])
+    recipe = recipe_of(words or ["demo"])
     for line in trace_lines(task, recipe):
         print(printable(line))
 

@@ -49,7 +49,7 @@ def train(
     from strop.config.load import dump_recipe
 
     if not words:
-        raise UserError("no recipe given; try: strop train recipes/demo.yaml")
+        raise UserError("no recipe given; try: strop train demo")
     resolved = recipe_of(words)
     if print_config:
         print(dump_recipe(resolved), end="")

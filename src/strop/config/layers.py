@@ -11,10 +11,12 @@ from typing import Any
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from strop.config.recipes import anchor, find_recipe
 from strop.config.schema import Recipe
 from strop.config.section import Path
 from strop.config.unions import named_kinds
 from strop.config.yaml12 import Origin, YamlFault, is_unicode, plain_scalar, read_yaml
+from strop.core.errors import UserError
 
 _FIRST = {"tasks": "source", "run": "name", "sampling": "max_tokens", "optim": "learning_rate"}
 PRESETS = FilePath(__file__).parent / "presets"
@@ -32,17 +34,23 @@ class UnreadableRecipe(Exception):
     """A file that cannot be read as a recipe; the message is a fault line."""
 
 
-def read_file(path: FilePath, faults: list[str]) -> list[RecipeLayer]:
-    """The layers of one recipe file: the presets that it names, then itself. Raises UnreadableRecipe."""
+def read_file(word: FilePath | str, faults: list[str]) -> list[RecipeLayer]:
+    """The layers of one recipe, a file or a packaged one's name: the presets that it names, then itself.
+
+    Raises UnreadableRecipe.
+    """
     try:
+        path = find_recipe(word)
         text = path.read_text(encoding="utf-8")
+    except UserError as error:
+        raise UnreadableRecipe(str(error)) from None
     except FileNotFoundError:
         raise UnreadableRecipe(f"{path}: there is no such file") from None
     except UnicodeDecodeError:
         raise UnreadableRecipe(f"{path}: not UTF-8 text; a recipe is a YAML file") from None
     except OSError as error:
         raise UnreadableRecipe(f"{path}: cannot be read: {error.strerror}") from None
-    return _expand(_read_text(text, str(path)), faults)
+    return _expand(_read_text(text, str(path), path.parent), faults)
 
 
 def read_data(data: Mapping[str, Any], faults: list[str]) -> list[RecipeLayer]:
@@ -51,7 +59,7 @@ def read_data(data: Mapping[str, Any], faults: list[str]) -> list[RecipeLayer]:
         text = json.dumps(data)
     except (TypeError, ValueError) as error:
         raise UnreadableRecipe(f"recipe: not data as a file holds it: {error}") from None
-    return _expand(_read_text(text, "recipe"), faults)
+    return _expand(_read_text(text, "recipe", FilePath()), faults)
 
 
 def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[RecipeLayer]:
@@ -85,7 +93,8 @@ def shorten(text: str, limit: int = 100) -> str:
     return clean if len(clean) <= limit else clean[: limit - 3] + "..."
 
 
-def _read_text(text: str, name: str) -> RecipeLayer:
+def _read_text(text: str, name: str, base: FilePath | None = None) -> RecipeLayer:
+    """The layer of a text; its paths start at `base`."""
     layer = RecipeLayer({})
 
     def remember(path: Path, line: int, number: str | None) -> None:
@@ -101,6 +110,8 @@ def _read_text(text: str, name: str) -> RecipeLayer:
     if not isinstance(data, dict):
         raise UnreadableRecipe(f"{name}: a recipe is a mapping of sections, not {type(data).__name__}")
     layer.data = data
+    if base is not None:
+        anchor(data, base)
     return layer
 
 
@@ -130,6 +141,7 @@ def _read_override(override: str, faults: list[str]) -> RecipeLayer | None:
     for part in reversed(keys):
         value = {part: value}
     layer.data = value
+    anchor(layer.data, FilePath())
     return layer
 
 

@@ -32,7 +32,8 @@ def load_recipe(
 ) -> Recipe:
     """The recipe from files and KEY=VALUE overrides, merged left to right over the defaults.
 
-    A mapping among the files is nested data as a file would hold it.
+    A file may be a packaged recipe's name; a mapping among them is nested data as a file would hold it. Paths become
+    absolute (`config.recipes`).
 
     Raises ConfigError with one line a fault: where it is, what is wrong, what to do.
     """
@@ -41,9 +42,7 @@ def load_recipe(
     readable = True
     for file in files:
         try:
-            layers += (
-                read_data(file, faults) if isinstance(file, Mapping) else read_file(FilePath(file), faults)
-            )
+            layers += read_data(file, faults) if isinstance(file, Mapping) else read_file(file, faults)
         except UnreadableRecipe as fault:
             readable = False
             faults.append(str(fault))

@@ -1,7 +1,7 @@
 """The recipe: one experiment, complete. Start here to see what can be set.
 
 Each section is a small class: `run`, `evaluation` and `limits` below, the others in model.py, tasks.py and
-training.py. The defaults are meant for a GPU node; recipes/demo.yaml sets what a laptop needs.
+training.py. The defaults are meant for a GPU node; demo sets what a laptop needs.
 """
 
 import re

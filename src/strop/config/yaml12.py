@@ -33,7 +33,7 @@ class Origin:
     """Where a value comes from, and its text where it is a plain number (so that a text field can have it back)."""
 
     place: str
-    """ "recipes/demo.yaml:12" or "command line: grpo.beta=0"."""
+    """ "demo.yaml:12" or "command line: grpo.beta=0"."""
     text: str | None = None
 
 

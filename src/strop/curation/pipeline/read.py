@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails
 
 from strop.config.layers import shorten
 from strop.config.messages import cause, line
+from strop.config.recipes import anchor, find_recipe
 from strop.config.section import Complaint, Path, Section
 from strop.config.tasks import SandboxConfig, WindowConfig
 from strop.config.unions import DEFAULT_KINDS
@@ -114,11 +115,12 @@ class Planned(NamedTuple):
         return data
 
 
-def read_pipeline(path: FilePath, changes: dict[str, Any] | None = None) -> Planned:
-    """The pipeline of a file; `changes` replaces keys at its top.
+def read_pipeline(word: FilePath | str, changes: dict[str, Any] | None = None) -> Planned:
+    """The pipeline of a file or of a packaged one's name; `changes` replaces keys at its top.
 
     Raises ConfigError with one line for each fault: the place, what is wrong, what to do.
     """
+    path = find_recipe(word, "curate")
     origins: dict[Path, Origin] = {}
 
     def remember(where: Path, number: int, text: str | None) -> None:
@@ -129,12 +131,12 @@ def read_pipeline(path: FilePath, changes: dict[str, Any] | None = None) -> Plan
     except YamlFault as fault:
         raise ConfigError([f"{path}:{fault.line}: {shorten(fault.what, 200)}"]) from None
     except FileNotFoundError:
-        remedy = "name a pipeline, such as recipes/curate/small.yaml"
-        raise UserError(f"{path}: there is no such file; {remedy}") from None
+        raise UserError(f"{path}: there is no such file; name a pipeline, such as small") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as a pipeline: {error}") from None
     if not isinstance(data, dict):
         raise ConfigError([f"{path}: a pipeline is a mapping with `source` and `steps`"])
+    anchor(data, path.parent)
     for key, value in (changes or {}).items():
         data[key] = value
         origins = {where: origin for where, origin in origins.items() if where[0:1] != (key,)}

@@ -1,0 +1,146 @@
+"""The recipes that come with the package, and what a recipe's word and the paths inside it mean.
+
+A word is a file, or the name of a packaged recipe: `demo`, `rubrics/rust-strict`. A path written in a file starts at
+that file's folder, one on the command line at the working directory. What a packaged recipe names and the package does
+not hold, such as tasks that have to be made first, is sought in the working directory.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from strop.config.section import Path as Place
+from strop.core.errors import UserError
+from strop.core.registry import added
+
+RECIPES = Path(__file__).parents[1] / "recipes"
+GENERATED = ("needs-feedback", "stdio-problems", "toy-repositories", "hub")
+"""What stands before the colon of a task source whose rest is no path."""
+_FILES = (".yaml", ".yml")
+_FACT = re.compile(r"# (What|Needs|Time|Result|Measured): (.+)")
+
+
+def recipe_names(kind: str = "") -> list[str]:
+    """The names of the packaged recipes, or of those in the folder `kind`: "rubrics", "curate"."""
+    return sorted(path.stem for path in (RECIPES / kind).glob("*.yaml"))
+
+
+def is_recipe(word: str) -> bool:
+    """Whether a word can only mean a recipe: a YAML file, or the name of a packaged one."""
+    return word.endswith(_FILES) or _packaged(word, "") is not None
+
+
+def find_recipe(word: str | Path, kind: str = "") -> Path:
+    """The file that a word means; `kind` is the folder of packaged ones. Raises UserError for an unknown name."""
+    path, name = Path(word), str(word)
+    if (found := _packaged(name, kind)) is not None:
+        return found
+    if os.path.exists(path) or path.is_absolute():
+        return path
+    known = [*recipe_names(kind), *(f"rubrics/{one}" for one in recipe_names("rubrics") if not kind)]
+    close = get_close_matches(path.stem if name.endswith(_FILES) else name, known, 1)
+    hint = f"; did you mean {close[0]}" if close else ""
+    if name.endswith(_FILES):
+        raise UserError(f"{name}: there is no such file{hint}")
+    what = "pipeline" if kind else "recipe"
+    listed = hint or f"; there are {', '.join(recipe_names(kind))}"
+    raise UserError(f"no {what} named {name!r}{listed}; one of your own is a file, such as mine.yaml")
+
+
+def facts_of(path: Path) -> dict[str, str]:
+    """What a recipe's head says of it: `# What: ...`, then `Needs`, `Time`, `Result` and `Measured` (yes or no)."""
+    found: dict[str, str] = {}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if not (fact := _FACT.match(line)):
+                break
+            found[fact[1].lower()] = fact[2]
+    return found
+
+
+def _packaged(name: str, kind: str) -> Path | None:
+    folder, _, stem = name.rpartition("/")
+    known = folder in ("", "rubrics" if not kind else "") and stem in recipe_names(folder or kind)
+    return RECIPES / kind / f"{name}.yaml" if known else None
+
+
+def anchor(data: dict[str, Any], base: Path) -> None:
+    """Makes the paths in a recipe's data absolute: they start at `base`."""
+    _walk(data, (), base.absolute())
+
+
+def _walk(node: Any, at: Place, base: Path) -> None:
+    for key, value in list(node.items() if isinstance(node, dict) else enumerate(node)):
+        here = (*at, key)
+        if isinstance(value, dict | list):
+            _walk(value, here, base)
+        elif isinstance(value, str) and value and not value.startswith("${"):
+            reader = _reader(here)
+            node[key] = reader(value, base) if reader else value
+
+
+def _reader(at: Place) -> "Callable[[str, Path], str] | None":
+    """What reads the value at this place, None where it holds no path; task sets of a list are like a single one."""
+    names = [part for part in at if not (isinstance(part, int) or part.isdecimal())]
+    return _code if names[:2] == ["tasks", "environment"] else _READERS.get(".".join(map(str, names)))
+
+
+def _joined(text: str, base: Path) -> str:
+    path = base / os.path.expanduser(text)
+    if base.is_relative_to(RECIPES) and not os.path.exists(path):
+        path = Path.cwd() / os.path.expanduser(text)
+    return os.path.normpath(path)
+
+
+def _file(text: str, base: Path) -> str:
+    """A file; a bare word that is none stays, such as the name of a packaged template."""
+    is_path = "." in text or "/" in text or os.path.exists(base / text)
+    return _joined(text, base) if is_path else text
+
+
+def _model(text: str, base: Path) -> str:
+    """A folder where there is one or where it can be nothing else; otherwise a Hub id or a package's name."""
+    return _joined(text, base) if text.startswith((".", "~")) or os.path.isdir(base / text) else text
+
+
+def _code(text: str, base: Path) -> str:
+    """`file.py:Name`; anything else is a name."""
+    path, colon, name = text.rpartition(":")
+    return f"{_joined(path, base)}:{name}" if colon and path.endswith(".py") else text
+
+
+def _source(text: str, base: Path, edits: bool = False) -> str:
+    """A source of tasks: a name or a path, alone or after the name of a format; of edits what they are made from."""
+    head, colon, rest = text.partition(":")
+    if not colon or not head.replace("-", "").isalnum():
+        return _file(text, base)
+    if not rest or head in GENERATED or head in added("tasks"):
+        return text
+    edits = edits or head == "edits"
+    return f"{head}:{_source(rest, base, edits) if edits or ':' in rest else _joined(rest, base)}"
+
+
+_READERS: Mapping[str, Callable[[str, Path], str]] = {
+    "model.name": _model,
+    "model.chat_template": _file,
+    "policy.answers": _file,
+    "tasks.source": _source,
+    "tasks.template": _file,
+    "tasks.rewards.name": _code,
+    "rewards.name": _code,
+    "sft.source": _source,
+    "sft.demos": _file,
+    "evaluation.extra.source": _source,
+    "sandbox.rust_vendor": _joined,
+    "source": _source,
+    "source.source": _source,
+    "steps.decontaminate.against": _source,
+    "steps.difficulty.model.name": _model,
+    "steps.difficulty.policy.answers": _file,
+    "steps.difficulty.scores": _file,
+    "steps.difficulty.template": _file,
+}
+"""Keys of recipes and of pipelines that hold a path. What a run writes, such as run.dir, starts at the working directory."""
