@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from strop.cli.options import Plain, recipe_of
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -91,14 +91,15 @@ def _check(recipe: "Recipe") -> None:
 
 
 def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[str] = ()) -> None:
-    from strop.config.load import load_recipe
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
+    from strop.training.changes import changed_recipe
+    from strop.training.failures import explained, keep_loose
     from strop.training.sinks import check_sinks
 
     if recipe is None:
         RunFolder.read(folder)
-        settings = load_recipe([folder / "recipe.yaml"], [word for word in changes if "=" in word])
+        settings, _ = changed_recipe(folder, changes, 0)
     else:
         RunFolder.check_free(folder, overwrite=recipe.run.overwrite)
         settings = recipe
@@ -113,9 +114,9 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
         ) as view,
     ):
         view.note("loading ...")
-        from strop.training.run import resume, train
-
         try:
+            from strop.training.run import resume, train
+
             said: dict[str, Any] = {"say": view.note, "show": view.update, "status": view.status}
             summary = resume(folder, changes, **said) if recipe is None else train(recipe, **said)
         except KeyboardInterrupt:
@@ -125,6 +126,12 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
                 with suppress(OSError):  # the terminal may be gone
                     print(f"terminated; {_how_to_resume(folder)}", file=sys.stderr, flush=True)
             raise
+        except Exception as error:
+            if isinstance(error, StropError):
+                raise
+            keep_loose(error)
+            begun = folder if (folder / "recipe.yaml").is_file() else None
+            raise explained(error, settings, begun) from error
     if main:
         _report(folder, summary)
 
