@@ -18,7 +18,7 @@ from tests.warm import strop
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.config.schema import Recipe
-from strop.training.failures import explained
+from strop.training.failures import explained, kept_trace
 
 pytestmark = pytest.mark.train(4)
 GOOD = "def f(task, rollout, verdict):\n    return sum(i % 2 for i in rollout.flat()[0])\n"
@@ -375,10 +375,11 @@ def test_an_error_that_nobody_foresaw(place: Place) -> None:
         (KeyError("x"), "RunFailure", "KeyError: 'x'"),
     ],
 )
-def test_errors_in_one_line(error: Exception, kind: str, said: str) -> None:
-    found = explained(error, Recipe(), Path("runs/a/error.txt"), Path("runs/a"))
+def test_errors_in_one_line(tmp_path: Path, error: Exception, kind: str, said: str) -> None:
+    kept_trace(tmp_path, error, "", "process 0 of 1")
+    found = explained(error, Recipe(), Path("runs/a"))
     assert type(found).__name__ == kind and said in str(found) and "\n" not in str(found)
-    assert "strop train --resume runs/a" in str(found) and "runs/a/error.txt" in str(found)
+    assert "strop train --resume runs/a" in str(found) and f"{tmp_path}/error.txt" in str(found)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
