@@ -168,6 +168,8 @@ def test_it_is_killed_and_goes_on_without_asking_twice(strop, start, serve, task
     again = strop("eval", "--resume", run)
     assert again.returncode == 0 and server.seen == seen and "pass@3" in again.stdout
     assert "finished: 1 of 1 models" in strop("show", run).stdout
+    refused = strop("train", "--resume", run)
+    assert refused.returncode == 2 and f"strop eval --resume {run}" in refused.stderr
 
 
 def test_a_server_that_fails_for_good_loses_no_answer(strop, serve, tasks, tmp_path):
