@@ -48,7 +48,8 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         with server.lock:
             server.seen += 1
-            status = server.fault(server.seen, body)
+            number = server.seen
+        status = server.fault(number, body)
         if status != 200:
             return self.reply(status, {"error": {"message": "out of paper", "type": "x"}})
         with server.lock:
@@ -131,7 +132,13 @@ def test_it_is_killed_and_goes_on_without_asking_twice(strop, start, serve, task
     assert enough.wait(300)
     (run,) = (tmp_path / "runs").glob("eval-*")
     folder = run / "evaluation"
-    wait_until(lambda: sum(path.read_bytes().count(b"\n") for path in folder.glob("*.jsonl")) >= 16)
+    wait_until(
+        lambda: (
+            killed.poll() is not None
+            or sum(path.read_bytes().count(b"\n") for path in folder.glob("*.jsonl")) >= 16
+        )
+    )
+    assert killed.poll() is None, killed.communicate()
     (log,) = folder.glob("*.jsonl")
     killed.send_signal(signal.SIGKILL)
     killed.wait()
@@ -161,6 +168,8 @@ def test_it_is_killed_and_goes_on_without_asking_twice(strop, start, serve, task
     again = strop("eval", "--resume", run)
     assert again.returncode == 0 and server.seen == seen and "pass@3" in again.stdout
     assert "finished: 1 of 1 models" in strop("show", run).stdout
+    refused = strop("train", "--resume", run)
+    assert refused.returncode == 2 and f"strop eval --resume {run}" in refused.stderr
 
 
 def test_a_server_that_fails_for_good_loses_no_answer(strop, serve, tasks, tmp_path):

@@ -33,7 +33,7 @@ class TestResult(Record):
     """Why it failed, cut to a few hundred characters; never the expected value."""
     seconds: float = 0.0
     given: str = Field(default="", exclude_if=lambda value: not value)
-    """What it gave the answer, as written down of a failed test that the prompt shows; else empty, and left out."""
+    """What it gave the answer, as written down of a failed test that may be shown; else empty, and left out."""
     expected: str = Field(default="", exclude_if=lambda value: not value)
     """What it expected, of the same tests alone."""
 

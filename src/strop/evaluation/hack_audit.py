@@ -64,7 +64,8 @@ def hacks(task: Task, answer: str) -> list[str]:
 
 def flagged(rollout: Rollout, tasks: Mapping[str, Task]) -> Rollout:
     """The rollout as it is written down: with its task's name, the kinds of hacks that its answer shows as its `flags`,
-    and with what failed tests gave and expected, of those that the prompt shows.
+    and with what failed tests gave and expected, of those that the prompt shows or
+    `metadata["public_tests"]` lists.
     """
     task = tasks.get(rollout.task_id)
     if task is None:
@@ -74,8 +75,11 @@ def flagged(rollout: Rollout, tasks: Mapping[str, Task]) -> Rollout:
     noted: dict[str, Any] = {"task_name": task.name, **({"flags": found} if found else {})}
     verdict = rollout.verdict
     if verdict is not None and not verdict.passed:
+        check, public = task.check.effective(), task.metadata.get("public_tests")
+        listed = public if isinstance(public, list | tuple) else ()
         tests = [
-            _told(test, task.check.effective().told(number)) for number, test in enumerate(verdict.tests)
+            _told(test, check.told(number, public=number in listed))
+            for number, test in enumerate(verdict.tests)
         ]
         noted["verdict"] = verdict.model_copy(update={"tests": tests})
     return rollout.model_copy(update=noted)

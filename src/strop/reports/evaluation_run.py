@@ -65,7 +65,7 @@ class EvaluationRun:
     def resume(cls, path: Path) -> "EvaluationRun":
         """A folder that `create` made, locked. Raises UserError when it is none or in use."""
         asked = read_asked(path)
-        return cls(RunFolder.resume(path), asked)
+        return cls(RunFolder.resume(path, evaluation=True), asked)
 
     def __enter__(self) -> "EvaluationRun":
         return self
@@ -110,7 +110,9 @@ class AnswerLog:
         for path in self._paths.values():
             for _, line in scan(path):
                 tag, seconds = line.pop("play"), line.pop("at")
-                self._keep(tag, Rollout.model_validate(line))
+                rollout = Rollout.model_validate(line)
+                if rollout.verdict is not None and rollout.verdict.scored:  # errors of ours are tried again
+                    self._keep(tag, rollout)
                 self.seconds = max(self.seconds, seconds)
         self._files: dict[bool, Appender] = {}
 

@@ -118,9 +118,13 @@ class RunFolder:
         return run
 
     @classmethod
-    def resume(cls, path: Path | str) -> "RunFolder":
-        """An existing run folder, locked for writing. Raises UserError when it is none or in use."""
+    def resume(cls, path: Path | str, *, evaluation: bool = False) -> "RunFolder":
+        """An existing run folder, of training or of an `evaluation`, locked for writing. Raises UserError when it is
+        none or in use.
+        """
         run = cls.read(path)
+        if not evaluation and (run.path / ASKED).is_file():
+            raise UserError(f"{path} is an evaluation: resume it with: strop eval --resume {path}")
         run._lock = _locked(run.path)
         for folder in (run.path, run.path / ROLLOUTS, run.path / EVALUATION):
             files.remove_parts(folder)

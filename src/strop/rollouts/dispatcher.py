@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from typing import Any
 
 from strop.core.errors import SandboxError, StropError, UserError, VerificationError
@@ -118,10 +119,7 @@ class _Plays:
         )
         self._threads, self._programs = Threads(), Programs(owner.open_one, owner.open_folder)
         self._lifecycle = Lifecycle(self._threads, self._limits.close)
-
-        def services() -> PlayServices:
-            return PlayServices(owner.verifier, self._threads, self._programs)
-
+        services = partial(PlayServices, owner.verifier, self._threads, self._programs)
         more = (services, self._lifecycle, self._limits, owner.order)
         self._admission = Admission(queue, owner.environment, *more)
         self._tick = 0

@@ -103,8 +103,10 @@ class CheckBase(Record):
         """Its tests in their order; empty for a kind that is not made of single tests."""
         return []
 
-    def told(self, number: int) -> tuple[str, str] | None:
-        """What the single test of that number gives and expects, as text; None where the prompt does not show it."""
+    def told(self, number: int, *, public: bool = False) -> tuple[str, str] | None:
+        """What the single test of that number gives and expects, as text; None unless the prompt shows it or it is
+        `public`.
+        """
         return None
 
     def with_tests(self, numbers: Sequence[int]) -> Self:

@@ -55,9 +55,9 @@ class CasesCheck(CheckBase):
         given = (plain_json([case.args, case.kwargs]) for case in self.cases)
         return [SingleTest(text, len(text), case.shown) for text, case in zip(given, self.cases, strict=True)]
 
-    def told(self, number: int) -> tuple[str, str] | None:
+    def told(self, number: int, *, public: bool = False) -> tuple[str, str] | None:
         case = self.cases[number] if number < len(self.cases) else None
-        return (case.call(self.entry_point), repr(case.expected)) if case and case.shown else None
+        return (case.call(self.entry_point), repr(case.expected)) if case and (case.shown or public) else None
 
     def with_tests(self, numbers: Sequence[int]) -> Self:
         wanted = set(numbers)

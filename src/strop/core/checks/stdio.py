@@ -40,9 +40,9 @@ class StdioCheck(CheckBase):
     def single_tests(self) -> list[SingleTest]:
         return [SingleTest(case.stdin, len(case.stdin), case.shown) for case in self.cases]
 
-    def told(self, number: int) -> tuple[str, str] | None:
+    def told(self, number: int, *, public: bool = False) -> tuple[str, str] | None:
         case = self.cases[number] if number < len(self.cases) else None
-        return (case.stdin, case.stdout) if case and case.shown else None
+        return (case.stdin, case.stdout) if case and (case.shown or public) else None
 
     def with_tests(self, numbers: Sequence[int]) -> Self:
         wanted = set(numbers)

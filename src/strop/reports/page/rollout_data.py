@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ ROW_TEXT, LABEL = 300, 120
 """Characters of an answer in its row, and of a task's label."""
 MOST_TEXT, MOST_TOKENS = 20_000, 2_000
 """Characters of one text, and tokens of one turn, that a detail holds; what is cut off is said."""
+WIRE = 1 << 24
+"""Larger than any vocabulary: a turn with such a token was written by a policy without one."""
 MOST_EVENTS, EVENT_NAME = 50, 80
 """Events of one turn that a detail holds, the rest is counted; and characters of an event's name."""
 MOST_PIECE = 256
@@ -178,12 +181,11 @@ def cut_text(text: Any, most: int = MOST_TEXT) -> tuple[str, bool]:
 def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> dict[str, Any]:
     completion = turn["completion"]
     ids, logprobs = completion["token_ids"][:MOST_TOKENS], completion["logprobs"]
+    piece = _wire_piece if max(ids, default=0) >= WIRE else partial(_piece, vocabulary=vocabulary)
     entropies = completion.get("entropies") or [None] * len(logprobs)
-    given = (
-        [[_piece(i, vocabulary), None, None, 0] for i in turn["prompt_ids"][:MOST_TOKENS]] if number else []
-    )
+    given = [[piece(i), None, None, 0] for i in turn["prompt_ids"][:MOST_TOKENS]] if number else []
     sampled = [
-        [_piece(i, vocabulary), _short(logprob, 4), _short(entropy, 3), 1]
+        [piece(i), _short(logprob, 4), _short(entropy, 3), 1]
         for i, logprob, entropy in zip(ids, logprobs, entropies, strict=False)
     ]
     return {
@@ -236,6 +238,12 @@ def _events(events: Any) -> dict[str, Any]:
 
 def _piece(token: int, vocabulary: Sequence[str]) -> str:
     return vocabulary[token] if 0 <= token < len(vocabulary) else f"⟨{token}⟩"
+
+
+def _wire_piece(token: int) -> str:
+    """The text of a token of `WireTokenizer`: up to four bytes behind a 1."""
+    data = token.to_bytes(8, "big").lstrip(b"\0") if 0 <= token < 1 << 40 else b""
+    return data[1:].decode(errors="replace")
 
 
 def _verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,14 @@ from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from math import log
 from pathlib import Path
 from typing import Any
 
 from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page.rollout_data import NO_ROLLOUT, mean_and_signal, numbered, row_of, task_of
-from strop.reports.rollout_files import WHOLE, RolloutFile, evaluation_name, read_whole
+from strop.reports.rollout_files import LOG, WHOLE, RolloutFile, evaluation_name, read_whole
 from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE
 
 Row = namedtuple(
@@ -28,6 +29,7 @@ Row = namedtuple(
 MOST_SEARCHED = 4000
 """Characters of an answer that a search looks at; a longer one is searched without the prompt that it continues."""
 
+_GROWN = 1.1
 Stamp = tuple[int, int, int]
 """(time of change in ns, bytes, inode): another one means that the file is another."""
 
@@ -163,9 +165,11 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def _stamp(entry: os.DirEntry[str]) -> Stamp:
-    """All zeros when the file has gone since the folder was listed."""
+    """All zeros when the file has gone since the folder was listed. A log has another one when a tenth came to it."""
     try:
         status = entry.stat()
     except OSError:
         return (0, 0, 0)
+    if entry.name.endswith(LOG):
+        return (0, int(log(status.st_size + 1, _GROWN)), status.st_ino)
     return (status.st_mtime_ns, status.st_size, status.st_ino)

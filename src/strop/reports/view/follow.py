@@ -16,6 +16,7 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabulary
 from strop.reports.page.run_data import run_data
+from strop.reports.rollout_files import LOG
 from strop.reports.run_folder import EVALUATION, METRICS, RECIPE, SUMMARY, VERSIONS, VOCABULARY
 from strop.reports.run_state import Metrics, RunState, check_run, read_metrics, state_of
 from strop.reports.shapes import is_count
@@ -184,6 +185,11 @@ def _stamps(folder: Path, names: list[str]) -> list[Stamp]:
     """Name, time of change, size and inode of the files that are there."""
     stamps = []
     for name in names:
+        if name.startswith(EVALUATION) and name.endswith(
+            LOG
+        ):  # it grows with every answer, and what is read here does not
+            stamps.append((name, 0, 0, 0))
+            continue
         try:
             status = os.stat(folder / name)
         except OSError:

@@ -11,7 +11,7 @@
       const page = await Strop.source.page();
       host.parts = [headline, alarms, results, hacks, facts].map((build) => ({ build, node: el("section", { class: "o-part" }), seen: "" }));
       const curves = el("section", { class: "o-part" });
-      host.append(...host.parts.map(({ node }) => node), el("section", { class: "o-curves" }, el("h2", {}, "Curves"), curves));
+      host.append(...host.parts.map(({ node }) => node), el("section", { class: "o-curves", hidden: evaluations(page.runs) }, el("h2", {}, "Curves"), curves));
       host.curves = Strop.curves(curves);
       tables(host, page, params);
       host.drawing = drawn(host, curves, page);
@@ -82,6 +82,8 @@
     ["last step", (run) => last(run)],
     ["strop", (run) => version(run)],
   ];
+
+  const evaluations = (runs) => runs.length > 0 && runs.every(({ kind }) => kind === "evaluation");
 
   const kindOf = (run) => (Object.hasOwn(SIGNS, run.state?.kind ?? "") ? run.state.kind : "empty");
 
@@ -168,7 +170,7 @@
     const seen = [runs.map(({ name, evaluations, comparison, extra_comparisons }) => [name, evaluations, comparison, extra_comparisons])];
     const nodes = () => {
       const made = Strop.results(runs);
-      return made.length ? [el("h2", {}, runs.every(({ kind }) => kind === "evaluation") ? "Models" : "Before and after"), el("div", { class: "panel" }, made)] : [];
+      return made.length ? [el("h2", {}, evaluations(runs) ? "Models" : "Before and after"), el("div", { class: "panel" }, made)] : [];
     };
     return { seen, nodes };
   }

@@ -131,7 +131,7 @@
       });
       const { result } = done[0];
       const facts = `${result.tasks} tasks, ${result.samples} samples a task, intervals at ${Strop.format.percent(result.confidence)}`;
-      return el("div", { class: "table-box" }, el("p", { class: "muted" }, runs.length > 1 && [Strop.runName(run, index, runs), " "], facts), grid(["%", ...keys], body));
+      return el("div", { class: "table-box" }, el("p", { class: "muted" }, runs.length > 1 && [Strop.runName(run, index, runs), " "], facts), grid(["%", ...keys], body, "data o-results"));
     });
   }
 
@@ -170,7 +170,7 @@
       "div",
       { class: "table-box o-against" },
       el("h3", {}, "Held against"),
-      grid(head.filter(Boolean), body),
+      grid(head.filter(Boolean), body, "data o-results"),
       el("p", { class: "muted" }, said.filter(Boolean).join("; "), "."),
     );
   }
@@ -252,11 +252,11 @@
   const fold = (title, ...nodes) => el("details", { class: "o-fold" }, el("summary", {}, title), nodes);
 
   // A table whose first column names the row; a cell may be a <td> already.
-  function grid(head, rows) {
+  function grid(head, rows, kind = "data") {
     const cell = (one) => (one instanceof HTMLTableCellElement ? one : el("td", { class: "num" }, one));
     return el(
       "table",
-      { class: "data" },
+      { class: kind },
       el("thead", {}, el("tr", {}, head.map((text, at) => el("th", { scope: "col", class: at ? "num" : null }, text)))),
       el("tbody", {}, rows.map(([first, ...rest]) => el("tr", {}, el("th", { scope: "row" }, first), rest.map(cell)))),
     );
@@ -264,6 +264,7 @@
 
   // Every number of a run's evaluations, by step: those in files and those in lines of metrics.
   Strop.evaluated = (run) => {
+    if (run.kind === "evaluation") return []; // its models are no points of a curve
     const last = run.metrics?.at(-1)?.step ?? run.steps_planned ?? 0;
     const files = (run.evaluations ?? []).map(({ name: label, set, step, result }) => ({
       label, set, step: step ?? (label === "after" ? last : 0), result,

@@ -41,7 +41,7 @@
     const known = run.here?.length ? run.here : run.steps;
     const step = params.step ?? known.at(-1);
     if (step !== undefined) return { step: Number(step) };
-    return run.evaluations.length ? { evaluation: run.evaluations.at(-1).file } : {};
+    return run.evaluations.length ? { evaluation: run.evaluations.at(run.kind === "evaluation" ? 0 : -1).file } : {};
   }
 
   async function browse(overtaken) {

@@ -4,6 +4,7 @@
 (() => {
   const { format } = Strop;
   const NEAR = 1e-6;
+  const SHORT = 20; // characters of a test's name that is not broken
 
   // "step 12 · group 3 · answer 1", "before training · answer 0"
   Strop.rolloutName = (row, run) => {
@@ -59,7 +60,7 @@
   const written = (text) => (text ? Strop.el("code", { class: "message" }, text) : "");
 
   const testRow = (told) => (test) => [
-    Strop.el("code", null, test.id),
+    Strop.el("code", { class: test.id.length < SHORT ? "num" : null }, test.id),
     Strop.outcome(test.outcome),
     ...(told ? [written(test.given), written(test.expected)] : []),
     test.message ? Strop.el("span", { class: "message" }, test.message) : "",
