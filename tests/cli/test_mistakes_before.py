@@ -4,8 +4,9 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.without import without
@@ -107,17 +108,18 @@ def faults(place: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., lis
     return asked
 
 
-def dry_run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
-    """Exit code, stdout and stderr, in this process."""
-    usual = (
-        "model.name=m",
-        "tasks.source=jsonl:tasks.jsonl",
-        "tasks.max_prompt_tokens=400",
-        "sampling.max_tokens=40",
-    )
+def usual() -> tuple[str, ...]:
+    words = ("model.name=m", "tasks.source=jsonl:tasks.jsonl", "sampling.max_tokens=40", "sandbox.workers=1")
+    return (*words, "tasks.max_prompt_tokens=4000")
+
+
+def dry_run(
+    capsys: pytest.CaptureFixture[str], *words: str, command: Sequence[str] = ("train", "--dry-run")
+) -> tuple[object, str, str]:
+    """Exit code, stdout and stderr, in this process; paths as they are written from this folder."""
     with pytest.raises(SystemExit) as end:
-        app(["train", "--dry-run", *usual, "sandbox.workers=1", *words], prog_name="strop")
-    out, err = capsys.readouterr()
+        app([*command, *usual(), *words], prog_name="strop")
+    out, err = (text.replace(f"{Path.cwd()}/", "") for text in capsys.readouterr())
     return end.value.code, out, err
 
 
@@ -147,6 +149,14 @@ def cut(name: str, size: int) -> Callable[[Path], None]:
     return lambda place: write(name, (place / name).read_bytes()[:-size])(place)
 
 
+def more_tokens(place: Path) -> None:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(place / "m" / "tokenizer.json"))
+    tokenizer.add_tokens([f"<extra{number}>" for number in range(5)])
+    tokenizer.save(str(place / "m" / "tokenizer.json"))
+
+
 def tasks(*made: Task) -> Callable[[Path], None]:
     return lambda place: write_tasks(list(made), place / "tasks.jsonl") and None
 
@@ -162,14 +172,14 @@ WRONG = "def add(a, b):\n    return a - b\n"
 
 MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     # The model.
-    "no such folder": (nothing, "model.name=./nowhere", "model.name=./nowhere: there is no such folder; give a model's"),
-    "a file": (nothing, "model.name=./r.py", "model.name=./r.py: is a file, not a folder; give a model's folder"),
+    "no such folder": (nothing, "model.name=./nowhere", "model.name=nowhere: there is no such folder; give"),
+    "a file": (nothing, "model.name=./r.py", "model.name=r.py: is a file, not a folder; give a model's folder"),
     "an empty folder": (remove("m/*"), "", "model.name=m: the folder has no config.json, so it holds no model"),
     "no tokenizer": (remove("m/tokenizer*"), "", "model.name=m: the folder holds no tokenizer (tokenizer.json); save"),
     "damaged config": (write("m/config.json", '{"model_type": "lla'), "", "config.json cannot be read: Unterminated"),
     "no model type": (change("m/config.json", model_type=None), "", "config.json has no model_type, so it is none of"),
     "weights cut off": (cut("m/model.safetensors", 9), "", "model.safetensors cannot be read: it is cut off, "),
-    "weights damaged": (write("m/model.safetensors", b"PK\3\4" * 9), "", "model.safetensors cannot be read: its header"),
+    "weights damaged": (write("m/model.safetensors", b"PK\3\4" * 9), "", "model.safetensors cannot be read: its"),
     "no weights": (remove("m/*.safetensors"), "", "model.name=m: the folder holds no weights (model.safetensors)"),
     "a missing part": (
         write("m/model.safetensors.index.json", INDEX), "", "model-00001-of-00002.safetensors is missing; copy",
@@ -181,16 +191,16 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
         "", "model.name=/gone/base: there is no such folder",
     ),
     "a tokenizer that is too large": (
-        change("m/config.json", vocab_size=9), "", "its tokenizer has token ids up to",
+        more_tokens, "", "model.name=m: its tokenizer has token ids up to 265, its embedding only 261 rows; use",
     ),
-    "no chat template": (remove("m/chat_template.jinja"), "", "tasks.style=chat, but this model's tokenizer has no chat"),
-    "no such chat template": (nothing, "model.chat_template=no.jinja", "model.chat_template='no.jinja': cannot be read"),
+    "no chat template": (remove("m/chat_template.jinja"), "", "tasks.style=chat, but this model's tokenizer has no"),
+    "no such chat template": (nothing, "model.chat_template=no.jinja", "no.jinja': cannot be read"),
     "answers longer than the model": (
         nothing, "sampling.max_tokens=512", "sampling.max_tokens=512 leaves no room for a prompt: the model m has 512",
     ),
     "adapters for no layer": (
         nothing, "model.lora={rank: 4, target_modules: [q_proj, c_attn]}",
-        "model.lora.target_modules: no layer is named 'c_attn'; there are q_proj, ",
+        "model.lora.target_modules: no layer is named 'c_attn'; there are down_proj, ",
     ),
     # Engines and extras.
     "an engine without weights": (nothing, "policy.engine=openai", "policy.engine=openai has no weights to train; use"),
@@ -226,7 +236,7 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "a reward that raises": (
         nothing, "rewards=[{name: 'r.py:raises'}]", "reward 'raises' raised KeyError: '' (r.py:13), task one",
     ),
-    "a reward that says a text": (nothing, "rewards=[{name: 'r.py:text'}]", "reward 'text' returned 'good' for task one"),
+    "a reward that says a text": (nothing, "rewards=[{name: 'r.py:text'}]", "reward 'text' returned 'good' for task"),
     "one number for many": (
         nothing, "rewards=[{name: 'r.py:one_number'}]",
         "reward 'one_number' is @batched and returned 1.0 for 1 rollouts; it must return a list with one value each",
@@ -237,11 +247,13 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "no such environment": (nothing, "tasks.environment=feedbak", "no environment named 'feedbak'; did you mean"),
     "half an environment": (nothing, "tasks.environment=r.py:NoStep", "environment NoStep has no step (r.py:"),
     "an environment that raises": (
-        nothing, "tasks.environment=r.py:Begins", "begin: AttributeError: 'Opening' object has no attribute 'nothing' (r.py:",
+        nothing, "tasks.environment=r.py:Begins",
+        "begin: AttributeError: 'Opening' object has no attribute 'nothing' (r.py:",
     ),
     # The disk.
     "a run folder that exists": (
-        lambda place: (place / "runs/run/a").mkdir(parents=True), "", "run folder runs/run exists and is not empty; choose",
+        lambda place: (place / "runs/run/a").mkdir(parents=True), "",
+        "run folder runs/run exists and is not empty; choose",
     ),
     "no room": (nothing, "run.dir=/sys/run", "/sys has 0.0 GB free, but "),
 }  # fmt: skip
@@ -262,7 +274,15 @@ def test_all_faults_are_said_at_once(faults: Callable[..., list[str]]) -> None:
         "model.lora={rank: 4, target_modules: [c_attn]}", "policy.engine=vllm", "tasks.template=no.txt",
         "rewards=[{name: pased}, {name: 'r.py:one_argument'}]", "sampling.max_tokens=600",
     )  # fmt: skip
-    named = ("c_attn", "vllm: pip install", "no.txt", "'pased'", "(r.py:8)", "has 512 positions")
+    named = (
+        "ask for 4600 tokens",
+        "c_attn",
+        "vllm: pip install",
+        "no.txt",
+        "'pased'",
+        "(r.py:8)",
+        "has 512 positions",
+    )
     assert len(found) == len(named) and all(any(part in line for line in found) for part in named), found
 
 
@@ -291,82 +311,60 @@ def test_what_need_not_end_a_run_is_said(place: Path, capsys: pytest.CaptureFixt
 
 def test_no_rust_compiler_is_said(faults: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    (line,) = faults("tasks.source=rust-functions", "tasks.limit=4", "tasks.max_prompt_tokens=4000")
+    (line,) = faults("tasks.source=rust-functions", "tasks.limit=4")
     assert line.startswith("Rust answers cannot be judged: no rustc on PATH; install Rust with clippy")
 
 
-@pytest.mark.parametrize("offline", ["1", ""])
-def test_a_hub_that_is_not_reached_is_said_within_seconds(place: Path, offline: str) -> None:
+@pytest.mark.parametrize("offline", [False, True])
+def test_a_hub_that_is_not_reached_is_said_at_once(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, offline: bool
+) -> None:
     """Of a model that is not in the cache; one that is, is taken from there."""
-    environment = without(place / "site") | {
-        "HF_HOME": str(place / "hub"), "HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": offline
-    }  # fmt: skip
-    done = process(place, environment, "model.name=org/small")
-    (line,) = done.stderr.splitlines()
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+    name = f"org/small-{offline}"
+    code, _, err = dry_run(capsys, f"model.name={name}")
+    (line,) = err.splitlines()
     why = "HF_HUB_OFFLINE is set" if offline else "Connection refused"
-    assert (
-        done.returncode == 2
-        and "model.name=org/small: no folder has that name, the Hub's cache has no" in line
-    )
+    assert code == 2 and f"model.name={name}: no folder has that name, the Hub's cache has no" in line
     assert why in line, line
-    kept = place / "hub" / "hub" / "models--org--small"
+    kept = place / "hub" / f"models--{name.replace('/', '--')}"
     (kept / "refs").mkdir(parents=True)
     (kept / "refs" / "main").write_text("1" * 40)
     shutil.copytree(place / "m", kept / "snapshots" / ("1" * 40))
-    done = process(place, environment, "model.name=org/small")
-    assert done.returncode == 0 and "model: org/small, " in done.stdout, done.stderr
+    code, out, err = dry_run(capsys, f"model.name={name}")
+    assert code == 0 and f"model: {name}, " in out, err
 
 
-@pytest.mark.parametrize("command", ["train", "sft"])
-def test_missing_extras_are_said(place: Path, command: str) -> None:
-    environment = without(place / "site", "torch", "transformers", "peft", "accelerate", "tokenizers")
-    done = process(place, environment, "model.lora.rank=4", command=(command,))
-    assert done.returncode == 2, done.stderr
-    assert done.stderr == (
-        "error: training needs torch, transformers, accelerate, peft: pip install 'strop[train]'\n"
-    )
+@pytest.mark.parametrize("command", [("train", "--dry-run"), ("sft",)])
+def test_missing_extras_are_said(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    for name in ("torch", "transformers", "accelerate", "peft"):
+        monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
+    code, _, err = dry_run(capsys, "model.lora.rank=4", command=command)
+    assert code == 2
+    assert err == "error: training needs torch, transformers, accelerate, peft: pip install 'strop[train]'\n"
 
 
-def test_tree_sitter_is_needed_for_rust_alone(place: Path) -> None:
-    environment = without(place / "site", "tree_sitter")
-    words = (
+def test_tree_sitter_is_needed_for_rust_and_torch_for_nothing(place: Path) -> None:
+    """In a process of its own, where neither is loaded before."""
+    words = [
+        "train",
+        "--dry-run",
+        *usual(),
         "tasks.source=rust-functions",
         "tasks.limit=4",
-        "tasks.max_prompt_tokens=4000",
         "sandbox.workers=1",
-    )
-    done = process(place, environment, *words)
-    assert done.returncode == 2 and "pip install 'strop[strength]'" in done.stderr.splitlines()[-1], (
-        done.stderr
-    )
-    assert process(place, environment).returncode == 0
-
-
-def test_the_look_does_not_load_torch(place: Path) -> None:
-    done = process(place, without(place / "site"), "tasks.environment=nothing", see="torch")
-    assert done.returncode == 2 and done.stdout.endswith("torch loaded: False\n"), done.stdout
-    done = process(place, without(place / "other"), see="torch")
-    assert done.returncode == 0 and done.stdout.endswith("torch loaded: False\n"), done.stderr
-
-
-def process(
-    place: Path,
-    environment: dict[str, str],
-    *words: str,
-    command: tuple[str, ...] = ("train", "--dry-run"),
-    see: str = "",
-) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own; says at its end whether it loaded a package."""
-    usual = (
-        "model.name=m",
-        "tasks.source=jsonl:tasks.jsonl",
-        "tasks.max_prompt_tokens=400",
-        "sampling.max_tokens=40",
-    )
-    arguments = ["strop", *command, *usual, *words]
-    code = f"import sys\nsys.argv = {arguments!r}\nfrom strop.cli import main\ntry:\n    main()\nfinally:\n    pass\n"
-    if see:
-        code += f"    print({see!r}, 'loaded:', {see!r} in sys.modules)\n"
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=place, env=environment, capture_output=True, text=True, timeout=300
-    )
+    ]
+    code = f"import sys\nsys.argv = {['strop', *words]!r}\nfrom strop.cli import main\n"
+    code += "try:\n    main()\nfinally:\n    print('torch loaded:', 'torch' in sys.modules)\n"
+    environment = without(place / "site", "tree_sitter")
+    ran: Any = {"cwd": place, "env": environment, "capture_output": True, "text": True, "timeout": 300}
+    done = subprocess.run([sys.executable, "-c", code], **ran)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 2 and "pip install 'strop[strength]'" in line, line
+    assert done.stdout.endswith("torch loaded: False\n")

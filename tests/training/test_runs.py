@@ -140,7 +140,7 @@ def test_half_written_checkpoint_is_left_out(six_steps: Path, tmp_path: Path) ->
     [
         ({"model__nam": "x"}, "did you mean model.name"),
         ({"optim__steps": "many"}, "optim.steps"),
-        ({"model__name": "/nowhere/model"}, "not found"),
+        ({"model__name": "/nowhere/model"}, "there is no such folder"),
         ({"tasks__source": "jsonl:/nowhere.jsonl"}, "/nowhere.jsonl"),
         ({"tasks__max_prompt_tokens": 5}, "tasks.max_prompt_tokens"),
         ({"run__dir": "/proc/strop-run"}, "/proc/strop-run"),

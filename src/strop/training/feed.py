@@ -147,7 +147,7 @@ class TriedStream(Stream):
 
     def __init__(self, inner: MixedStream, play: DistributedRollouts, untried: set[str]) -> None:
         self._inner, self._play, self._untried = inner, play, untried
-        self.state, self.load, self.played = inner.state, inner.load, inner.played
+        self.state, self.load = inner.state, inner.load
 
     @property
     def set_aside(self) -> Mapping[str, str]:
@@ -165,6 +165,10 @@ class TriedStream(Stream):
             if not refused:
                 break
         return list(found.values())
+
+    def played(self, group: Group, *, compares: bool = True) -> None:
+        """See `Stream`."""
+        self._inner.played(group, compares=compares)
 
     def _refused(self, tasks: Sequence[Task]) -> dict[str, str]:
         self._untried -= {task.id for task in tasks}
