@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install vllm lock demo tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
+.PHONY: install vllm lock demo docs tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
 
 install: $(STAMP)
 
@@ -33,6 +33,12 @@ lock:
 
 demo: install
 	$(BIN)/strop train demo $(ARGS)
+
+# The reference anew, then the site in site/. MkDocs writes of a successor at every start unless told.
+docs: install
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	$(BIN)/python docs/reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 tasksets: install
 	$(BIN)/python -m tasksets.build

@@ -1,4 +1,4 @@
-"""For MkDocs: links out of docs/ (examples, recipes, the README) have no page here; they become plain names of files."""
+"""For MkDocs: links out of docs/ (examples, the README) have no page here and become names of files."""
 
 import re
 from typing import Any

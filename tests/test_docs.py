@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import yaml
 from strop.cli import app
 from strop.config.explain import keys
 from strop.config.load import load_recipe
+from strop.config.recipes import find_recipe
+from strop.core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -102,8 +105,14 @@ def fault(line: str) -> str:
             and key not in KEYS
         ):
             return f"no key {key}"
-        if word.startswith("recipes/") and not (ROOT / word).exists():
-            return f"no recipe {word}"
+    kind = {"train": "", "sft": "", "curate": "curate"}.get(words[0])
+    for before, word in pairwise(words):
+        named = not (before.startswith("-") or word.startswith("-") or "=" in word or word.isupper())
+        if kind is not None and named and (not word.endswith(".yaml") or word.startswith("recipes/")):
+            try:
+                find_recipe(word, kind)
+            except UserError as error:
+                return str(error)
     return ""
 
 

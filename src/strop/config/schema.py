@@ -98,9 +98,6 @@ class ExtraEvaluation(Section):
     """Which pass@k to report."""
     greedy: bool = True
     """Also one greedy answer per task."""
-    room: int = Field(default=1, ge=1)
-    """Above 1: a control for `greedy`. The model as it comes also answers greedily with this many times
-    sampling.max_tokens, and the trained one is held against it: what was learned beyond coming to an end in time."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
@@ -131,6 +128,9 @@ class EvaluationConfig(Section):
     """Which pass@k to report; each at most `samples`."""
     greedy: bool = True
     """Also one greedy answer per task."""
+    room: int = Field(default=1, ge=1)
+    """Above 1: a control for `greedy`. The model as it comes also answers greedily with this many times
+    sampling.max_tokens, and the trained one is held against it: what was learned beyond coming to an end in time."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many held-out tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
