@@ -136,8 +136,8 @@ class Evaluations:
         release_memory()
         if what:
             when = "before" if name == ROOM else name.partition("-")[0]
-            room = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
-            self._say(f"evaluating {when} training on {len(tasks)} {what} tasks{room} ...")
+            more = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
+            self._say(f"evaluating {when} training on {len(tasks)} {what} tasks{more} ...")
         result, rollouts = self._play(play, tasks, recipe)
         if name == "after" and self._saved(ROOM).is_file():
             room = Evaluation.model_validate_json(self._saved(ROOM).read_text())
