@@ -152,7 +152,8 @@ def last_cause(folder: Path) -> str:
         text = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    return ["", *_ENDED.findall(text)][-1]
+    causes: list[str] = _ENDED.findall(text)
+    return causes[-1] if causes else ""
 
 
 def planned_steps(settings: dict[str, Any], metrics: Metrics) -> int | None:

@@ -222,13 +222,12 @@ class _Caller:
         if not judged:
             return []
         if not is_batched(reward):
-
-            def score(one: JudgedRollout) -> float | None:
-                return self._number(one.task, reward(*one))
-
-            return [self._tried(partial(score, one), one.task) for one in judged]
+            return [self._tried(partial(self._single, reward, one), one.task) for one in judged]
         found = self._tried(lambda: self._numbers(judged, reward(judged)), None)
         return [found] * len(judged) if isinstance(found, _Failed) else found
+
+    def _single(self, reward: Reward, one: JudgedRollout) -> float | None:
+        return self._number(one.task, reward(*one))
 
     def _tried(self, call: Callable[[], Any], task: Task | None) -> Any:
         first = len(self._left)

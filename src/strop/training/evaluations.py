@@ -53,6 +53,8 @@ class Evaluations:
         self.seconds = 0.0
         self._answers = 0
         """How many came of these seconds."""
+        self._whole = 0.0
+        """Seconds of the last evaluation on everything."""
         self._known: dict[frozenset[str], Contamination | None] = {}
 
     def all(self, name: str, *, extra: bool = True, parts: RunParts | None = None) -> dict[str, Evaluation]:
@@ -60,12 +62,15 @@ class Evaluations:
         config, parts = self._recipe.evaluation, parts or self._parts
         parts.publish(self._recipe.optim.steps if name == "after" else 0)
         done: dict[str, Evaluation] = {}
+        started = self.seconds
         if parts.held_out:
             done[""] = self._one(name, "held-out", parts.play, parts.held_out, self._recipe)
             if name == "before" and config.room > 1:
                 self._one(ROOM, "held-out", parts.play, parts.held_out, self._with_room())
         for check in config.extra if extra else ():
             done[check.name] = self._extra(name, check, parts)
+        if extra:
+            self._whole = self.seconds - started
         return done
 
     def _with_room(self) -> Recipe:
@@ -98,13 +103,14 @@ class Evaluations:
             times = total // config.every - step // config.every
             answers += times * len(some(held_out, config)) * max(1, config.every_samples)
         last = config.after + (config.before == "last")
-        answers += last * len(held_out) * (config.samples + config.greedy)
-        if config.before == "last" and config.room > 1:
+        whole = last * self._whole
+        if not whole:
+            answers += last * len(held_out) * (config.samples + config.greedy)
+            answers += last * sum((one.limit or 0) * (one.samples + one.greedy) for one in config.extra)
+        if config.before == "last" and config.room > 1 and not whole:
             answers += len(held_out) * config.room
-        for check in config.extra:
-            answers += last * (check.limit or 0) * (check.samples + check.greedy)
         if self._answers:
-            return answers * self.seconds / self._answers
+            return whole + answers * self.seconds / self._answers
         sampled = float(metrics.get("seconds_sampling") or 0) + float(metrics.get("seconds_verifying") or 0)
         return answers * sampled / max(1, metrics.get("rollouts") or 0)
 
