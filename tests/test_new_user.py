@@ -139,12 +139,12 @@ def test_from_an_empty_folder_to_a_model_of_ones_own(user: Run, tmp_path: Path) 
     ("words", "line"),
     [
         (["init", "full"], "error: full is there and not an empty folder; name another\n"),
-        (["train", "demoo"], "error: no recipe named 'demoo'; did you mean demo;"),
+        (["train", "demoo"], "error: no recipe named 'demoo'; did you mean demo?"),
         (
             ["train", "recipes/demo.yaml"],
-            "error: recipes/demo.yaml: there is no such file; did you mean demo\n",
+            "error: recipes/demo.yaml: there is no such file; did you mean demo?\n",
         ),
-        (["curate", "smal", "-o", "x"], "error: no pipeline named 'smal'; did you mean small;"),
+        (["curate", "smal", "-o", "x"], "error: no pipeline named 'smal'; did you mean small?"),
         (["show"], "error: no runs in runs/; name a run's folder, or make one with: strop train demo\n"),
         (["report"], "error: no runs in runs/; name a run's folder"),
         (["view"], "error: no runs in runs/; name a run's folder"),

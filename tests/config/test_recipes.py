@@ -97,8 +97,8 @@ def test_a_packaged_recipe_has_its_files_and_takes_the_users(recipe: Path, tmp_p
 @pytest.mark.parametrize(
     ("word", "remedy"),
     [
-        ("dmeo", "did you mean demo;"),
-        ("rust-strict", "did you mean rubrics/rust-strict;"),
+        ("dmeo", "did you mean demo?"),
+        ("rust-strict", "did you mean rubrics/rust-strict?"),
         ("zzz", "there are "),
     ],
 )
