@@ -225,12 +225,12 @@ def test_lines_that_are_no_rollouts_raise_what_the_module_says(broken, run):
 @pytest.mark.parametrize(
     ("prompt", "label", "language"),
     [
-        ("/// Return the sum.\n///\n/// f(1) == 2\npub fn f(x: i64) -> i64 {", "Return the sum.", "rust"),
-        ('def f(x: int) -> int:\n    """Add one.\n\n    >>> f(1)\n    2\n    """', "Add one.", "python"),
-        ("from typing import List\n\n\ndef f(x):\n    ''' Check it.\n    '''", "Check it.", "python"),
+        ("/// Return the sum.\n///\n/// f(1) == 2\npub fn f(x: i64) -> i64 {", "f", "rust"),
+        ('def f(x: int) -> int:\n    """Add one.\n\n    >>> f(1)\n    2\n    """', "f", "python"),
+        ("from typing import List\n\n\ndef f(x):\n    ''' Check it.\n    '''", "f", "python"),
         (
             "<system>\nYou write Rust. ```rust\n<user>\nSort the list.\n\nfn f()\n<assistant>\n",
-            "Sort the list.",
+            "f",
             "rust",
         ),
         (

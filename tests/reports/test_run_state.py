@@ -145,8 +145,8 @@ def test_evaluations_are_in_the_order_of_training_and_sets_apart(tmp_path):
         ("step-000002", "", 2, "after step 2"),
         ("step-000010", "", 10, "after step 10"),
         ("after", "", 12, "after training"),
-        ("before", "human-eval", 0, "before training"),
-        ("after", "human-eval", 12, "after training"),
+        ("before", "human-eval", 0, "before training, human-eval"),
+        ("after", "human-eval", 12, "after training, human-eval"),
     ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from strop.cli.evaluation_run import AnswerLog, EvaluationRun, evaluation_names
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
@@ -14,7 +15,6 @@ from strop.core.ids import content_hash
 from strop.core.protocols import Policy
 from strop.core.task import Task
 from strop.evaluation.result import Evaluation
-from strop.reports.evaluation_run import AnswerLog, EvaluationRun, evaluation_names
 from strop.reports.page.rollout_data import MOST_PIECE, load_vocabulary
 from strop.reports.run_folder import RECIPE, VOCABULARY, RunFolder
 
@@ -159,7 +159,7 @@ class EvaluationJob:
 
     def _keep_vocabulary(self, policy: Policy) -> None:
         """Writes the texts of token ids, where all models so far have the same ones."""
-        texts = getattr(policy.tokenizer, "vocabulary", list)()
+        texts: list[str] = getattr(policy.tokenizer, "vocabulary", list)()
         assert self.run is not None
         if not texts:
             return

@@ -71,7 +71,7 @@ def lines(path: Path) -> Iterator[bytes]:
             yield b"".join(rest)
             yield from others[:-1]
             rest = [others[-1]]
-    if any(rest) and path.suffix == ".zst":
+    if any(rest) and path.suffix != LOG:
         raise UserError(f"{path} is torn and is left out: its last line has no end")
 
 
@@ -81,10 +81,10 @@ def _blocks(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             while packed := file.read(_BLOCK):
-                yield unpack.decompress(packed) if path.suffix == ".zst" else packed
+                yield packed if path.suffix == LOG else unpack.decompress(packed)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     except zstandard.ZstdError as error:
         raise UserError(f"{path} is damaged and is left out: {error}") from error
-    if not unpack.eof and path.suffix == ".zst":
+    if not unpack.eof and path.suffix != LOG:
         raise UserError(f"{path} is torn and is left out: its end is missing")

@@ -1,7 +1,7 @@
 """The run folder: everything that happened in one run, in plain files.
 
     recipe.yaml                     the resolved recipe
-    eval.json                       of `strop eval`: what was asked (evaluation_run.py)
+    eval.json                       of `strop eval`: what was asked (cli/evaluation_run.py)
     versions.json                   code revision and package versions
     vocabulary.json.zst             a JSON list with the text of each token id
     metrics.jsonl                   one line a step, durable when the step is over

@@ -148,7 +148,7 @@ def _going_on(folder: Path, models: Mapping[str, Any], done: set[str]) -> list[d
         word = str((one or {}).get("word") or name)
         for file, label in ((name, word), (f"{name}{CONTROL}", f"{word}, control")):
             if file not in done and evaluation_file(folder, file).path.is_file():
-                plain = {"set": "", "step": None, "task_ids": [], "result": {}}
+                plain: dict[str, Any] = {"set": "", "step": None, "task_ids": [], "result": {}}
                 found.append({"name": file, "file": file, "label": label, **plain})
     return found
 

@@ -185,9 +185,7 @@ def _stamps(folder: Path, names: list[str]) -> list[Stamp]:
     """Name, time of change, size and inode of the files that are there."""
     stamps = []
     for name in names:
-        if name.startswith(EVALUATION) and name.endswith(
-            LOG
-        ):  # it grows with every answer, and what is read here does not
+        if name.startswith(EVALUATION) and name.endswith(LOG):  # it grows with every answer
             stamps.append((name, 0, 0, 0))
             continue
         try:

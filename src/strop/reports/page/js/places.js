@@ -3,7 +3,7 @@
 (() => {
   const el = Strop.el;
   const AROUND = 500;
-  const LONG = 9; // characters of a name that has a line of its own
+  const LONG = 7; // characters of a name that has a line of its own
 
   // Per step: share passed and mean reward, of the metrics, else of the groups.
   function byStep(run) {
