@@ -220,10 +220,11 @@ class Preflight:
                 if tokenizer:
                     most = one.recipe.task_set.max_prompt_tokens
                     longest = max(longest, check_prompts(one.tasks, environment, tokenizer, most))
-        for check in self.recipe.evaluation.extra if tokenizer and self.sets else ():
-            with self.noting():  # one task shows whether the style can be asked for
-                style = played_by(self.sets[0].recipe, check.style, kind=self.given.environment)
-                check_prompts(self.extra[:1], style, tokenizer, PlayLimits.prompt)
+        if tokenizer and self.sets:
+            for check in self.recipe.evaluation.extra:
+                with self.noting():  # one task shows whether the style can be asked for
+                    style = played_by(self.sets[0].recipe, check.style, kind=self.given.environment)
+                    check_prompts(self.extra[:1], style, tokenizer, PlayLimits.prompt)
         context = (self.model.context if self.model else None) or 0
         answer = max(one.recipe.sampling.max_tokens for one in stages_of(self.recipe))
         if context and answer >= context:
