@@ -23,7 +23,7 @@ from strop.core.protocols import JudgedRollout, Verifier
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.environments.kinds import played_by
-from strop.policies.model_files import ModelFiles, check_tokenizer
+from strop.policies.model_files import EMBEDDED, ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import local_tokenizer, longest_play
 from strop.policies.scripted import ScriptedPolicy
 from strop.reports.run_folder import RunFolder
@@ -120,7 +120,9 @@ class Preflight:
     def look_at_packages(self) -> None:
         """Packages of extras, and an engine that training can use."""
         policy, model = self.recipe.policy, self.recipe.model
-        absent = [name for name in (*NEEDED, *(["peft"] if model.lora.rank else [])) if not _installed(name)]
+        converts = model.name == EMBEDDED and not is_converted()
+        needed = [*NEEDED, *(["peft"] if model.lora.rank else []), *(["gguf"] if converts else [])]
+        absent = [name for name in needed if not _installed(name)]
         if absent:
             self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[train]'")
         if (kernel := model.attention or "").startswith("flash_attention") and not _installed("flash_attn"):
@@ -150,6 +152,10 @@ class Preflight:
                 check_tokenizer(self.model.folder)
         model = self.model
         if model is None:
+            if config.name == EMBEDDED:
+                self.facts.append(
+                    f"model: {EMBEDDED}; prompts are counted once it has been converted, at its first use"
+                )
             return
         size = f"{model.size / 1e6:,.1f} million weights, " if model.size else ""
         self.facts.append(f"model: {config.name}, {size}{model.context or 'any number of'} positions")
