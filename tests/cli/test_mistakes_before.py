@@ -210,6 +210,9 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "no such tracker": (nothing, "run.report_to=[wandb]", "run.report_to: wandb is not installed; install it with"),
     # Tasks.
     "no such tasks": (nothing, "tasks.source=jsonl:no.jsonl", "no such file: no.jsonl"),
+    "no such tasks to evaluate on": (
+        nothing, "evaluation.extra=[{name: more, source: 'jsonl:no.jsonl'}]", "no such file: no.jsonl",
+    ),
     "no such template": (nothing, "tasks.template=no.txt", "cannot read the prompt template no.txt: No such file"),
     "a placeholder": (write("t.txt", "{task}"), "tasks.template=t.txt", "t.txt:1: unknown placeholder {task}"),
     "a long prompt": (nothing, "tasks.max_prompt_tokens=9", "tokens, more than tasks.max_prompt_tokens=9; raise"),

@@ -17,7 +17,7 @@ def sft(
 
     settings = recipe_of(recipe)
     with LiveView(0, plain=plain or None, title=str(settings.run.folder)) as view:
-        sets = preflight(settings, say=view.note, learns="sft").sets(settings, view.note)
+        sets = preflight(settings, say=view.note, samples=False).sets(settings, view.note)
         from strop.training.sft import sft as warm_up
 
         target = warm_up(settings, sets, say=view.note, show=view.update)

@@ -64,7 +64,7 @@ def _check(recipe: "Recipe") -> None:
     from strop.config.run_stages import stages_of
     from strop.training.preflight import preflight
 
-    sets = preflight(recipe, say=print).sets(recipe, print)
+    sets = preflight(recipe, say=print, show=print).sets(recipe, print)
     train, held_out = (
         sum(map(len, side)) for side in zip(*((s.train, s.held_out) for s in sets), strict=True)
     )

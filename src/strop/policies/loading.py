@@ -33,6 +33,7 @@ from strop.policies.model_files import (
     ModelFiles,
     check_tokenizer,
     converted_folder,
+    is_converted,
     located,
 )
 
@@ -129,7 +130,7 @@ def _load(factory: Any, name: str, **options: Any) -> Any:
 
 def _converted_embedded() -> Path:
     folder = converted_folder()
-    if (folder / "COMPLETE").is_file():
+    if is_converted():
         return folder
     gguf = embedded_gguf()
     tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=GGUF)
@@ -149,7 +150,7 @@ def _converted_embedded() -> Path:
     try:
         part.rename(folder)
     except OSError:  # another process was first
-        if not (folder / "COMPLETE").is_file():
+        if not is_converted():
             raise
     return folder
 

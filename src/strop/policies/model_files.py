@@ -42,6 +42,11 @@ def converted_folder() -> Path:
     return cache_dir() / f"smollm2-135m-instruct-{SHA256[:8]}"
 
 
+def is_converted() -> bool:
+    """Whether the embedded model is there, whole, as transformers loads it."""
+    return (converted_folder() / "COMPLETE").is_file()
+
+
 def located(name: str, revision: str | None = None) -> str:
     """What transformers should load: a folder's absolute path, or the id of a model that the Hub has. Raises UserError,
     in seconds.
@@ -124,7 +129,7 @@ class ModelFiles:
         files that are missing or damaged.
         """
         if name == EMBEDDED:
-            return cls.of_folder(converted_folder()) if (converted_folder() / "COMPLETE").is_file() else None
+            return cls.of_folder(converted_folder()) if is_converted() else None
         place = located(name, revision)
         if Path(place).is_dir():
             return cls.of_folder(Path(place))

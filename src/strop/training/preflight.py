@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
 from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig, VllmPolicyConfig
@@ -17,10 +18,12 @@ from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.ids import rng
+from strop.core.play import PlayLimits
 from strop.core.protocols import JudgedRollout, Verifier
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
-from strop.policies.model_files import ModelFiles, check_tokenizer
+from strop.environments.kinds import played_by
+from strop.policies.model_files import EMBEDDED, ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import local_tokenizer, longest_play
 from strop.policies.scripted import ScriptedPolicy
 from strop.reports.run_folder import RunFolder
@@ -29,7 +32,8 @@ from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.demos import read_demos
 from strop.tasks.prompts import render, solution
-from strop.tasks.task_sets import TaskSet
+from strop.tasks.sources import load_tasks
+from strop.tasks.task_sets import TaskSet, windowed
 from strop.tasks.templates import load
 from strop.training.given import NOTHING, Given, environment_of
 from strop.training.references import failed, reference_verdicts, tried_tasks, why
@@ -50,25 +54,27 @@ def preflight(
     given: Given = NOTHING,
     *,
     say: Callable[[str], None],
-    new: bool = True,
-    learns: str = "grpo",
+    show: Callable[[str], None] = lambda line: None,
+    samples: bool = True,
 ) -> Given:
-    """What is given, with the run's task sets; `say` gets a line about each thing that was looked at.
+    """What is given, with the run's task sets made.
 
-    learns  "sft" leaves out what only sampling and verdicts need
+    say      gets a line about what need not end the run, such as a task that will not be trained on
+    show     gets a line about each thing that is as it should be
+    samples  False for a supervised run, which needs neither verdicts nor rewards
     Raises ConfigError with every fault. In processes beside the first of a run nothing is looked at.
     """
     if os.environ.get("RANK", "0") != "0":
         return given
-    found = Preflight(recipe, given)
+    found = Preflight(recipe, given, samples)
     with found.noting():
         RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
-    found.look_at_packages(samples=learns == "grpo")
+    found.look_at_packages()
     found.look_at_model()
     found.look_at_tasks(say)
     found.look_at_prompts()
     found.look_at_disk()
-    if learns == "grpo":
+    if samples:
         with found.noting():
             check_sinks(recipe)
         found.look_at_rewards()
@@ -78,19 +84,25 @@ def preflight(
     if found.faults:
         raise ConfigError(list(dict.fromkeys(found.faults)))
     for line in found.facts:
+        show(line)
+    for line in found.warnings:
         say(line)
     return replace(given, made=found.sets)
 
 
 @dataclass
 class Preflight:
-    """One look at everything; each method adds to faults, and to facts what is worth a line."""
+    """One look at everything; each method adds to what was found."""
 
     recipe: Recipe
     given: Given
+    samples: bool = True
     faults: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
     sets: list[TaskSet] = field(default_factory=list)
+    extra: list[Task] = field(default_factory=list)
+    """Those of evaluation.extra."""
     rubrics: dict[str, WeightedRubric] = field(default_factory=dict)
     """By the sets' names."""
     model: ModelFiles | None = None
@@ -105,17 +117,19 @@ class Preflight:
         except StropError as error:
             self.faults.append(" ".join(str(error).split()))
 
-    def look_at_packages(self, *, samples: bool) -> None:
+    def look_at_packages(self) -> None:
         """Packages of extras, and an engine that training can use."""
         policy, model = self.recipe.policy, self.recipe.model
-        absent = [name for name in (*NEEDED, *(["peft"] if model.lora.rank else [])) if not _installed(name)]
+        converts = model.name == EMBEDDED and not is_converted()
+        needed = [*NEEDED, *(["peft"] if model.lora.rank else []), *(["gguf"] if converts else [])]
+        absent = [name for name in needed if not _installed(name)]
         if absent:
             self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[train]'")
         if (kernel := model.attention or "").startswith("flash_attention") and not _installed("flash_attn"):
             self.faults.append(
                 f"model.attention={kernel} needs flash_attn: pip install flash-attn, or leave it out"
             )
-        if not samples:
+        if not self.samples:
             return
         if isinstance(policy, OpenAIPolicyConfig | ScriptedPolicyConfig):
             fault = f"policy.engine={policy.engine} has no weights to train"
@@ -138,6 +152,10 @@ class Preflight:
                 check_tokenizer(self.model.folder)
         model = self.model
         if model is None:
+            if config.name == EMBEDDED:
+                self.facts.append(
+                    f"model: {EMBEDDED}; prompts are counted once it has been converted, at its first use"
+                )
             return
         size = f"{model.size / 1e6:,.1f} million weights, " if model.size else ""
         self.facts.append(f"model: {config.name}, {size}{model.context or 'any number of'} positions")
@@ -162,6 +180,11 @@ class Preflight:
         with self.noting():
             if recipe.sft.warm_start and recipe.sft.demos:
                 read_demos(Path(recipe.sft.demos))
+        for one in self.sets:
+            if one.name:
+                self.facts.append(
+                    f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out"
+                )
         tasks = [task for one in self.sets for task in one.tasks]
         if nameless := [task for task in tasks if not _has_entry_point(task)]:
             first, more = nameless[0], f" (and {len(nameless) - 1} more)" if len(nameless) > 1 else ""
@@ -169,17 +192,19 @@ class Preflight:
                 f"task {first.id}{more}: its entry point {first.check.function!r} is not in its signature "
                 f"{first.signature.strip().splitlines()[-1]!r:.80}; correct one of them"
             )
-        asked = recipe.evaluation.before or recipe.evaluation.after or recipe.evaluation.every
-        if self.sets and asked and not any(one.held_out for one in self.sets):
-            self.facts.append(
-                "no task is held out, so nothing is evaluated before and after but evaluation.extra: raise "
-                "tasks.held_out_fraction, or set evaluation.before=false evaluation.after=false"
+        config = recipe.evaluation
+        if not self.samples or not self.sets or not (config.before or config.after or config.every):
+            return
+        if not any(one.held_out for one in self.sets):
+            rest = "nothing but evaluation.extra is evaluated" if config.extra else "nothing is evaluated"
+            self.warnings.append(
+                f"no task is held out, so {rest}: raise tasks.held_out_fraction, or set evaluation.before=false "
+                "evaluation.after=false"
             )
-        for one in self.sets:
-            if one.name:
-                self.facts.append(
-                    f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out"
-                )
+        for check in config.extra if config.before or config.after else ():
+            with self.noting():
+                place = f"window of evaluation.extra {check.name}"
+                self.extra += windowed(load_tasks(check.source), check.window, place).tasks[: check.limit]
 
     def look_at_prompts(self) -> None:
         """Templates, the environment, and every prompt in tokens, against what the model has positions for."""
@@ -201,6 +226,11 @@ class Preflight:
                 if tokenizer:
                     most = one.recipe.task_set.max_prompt_tokens
                     longest = max(longest, check_prompts(one.tasks, environment, tokenizer, most))
+        if tokenizer and self.sets:
+            for check in self.recipe.evaluation.extra:
+                with self.noting():  # one task shows whether the style can be asked for
+                    style = played_by(self.sets[0].recipe, check.style, kind=self.given.environment)
+                    check_prompts(self.extra[:1], style, tokenizer, PlayLimits.prompt)
         context = (self.model.context if self.model else None) or 0
         answer = max(one.recipe.sampling.max_tokens for one in stages_of(self.recipe))
         if context and answer >= context:
@@ -209,7 +239,7 @@ class Preflight:
                 f"{context} positions; lower it"
             )
         elif context and longest + answer > context:
-            self.facts.append(
+            self.warnings.append(
                 f"the longest prompt has {longest} tokens: of sampling.max_tokens={answer} it leaves "
                 f"{max(0, context - longest)}, as the model has {context} positions"
             )
@@ -219,12 +249,17 @@ class Preflight:
         if self.model is None or not self.model.size:
             return
         recipe, folder = self.recipe, self.recipe.run.folder.absolute()
-        needed, kept, each = _bytes(recipe, self.model)
+        needed, kept, each = _bytes(recipe, self.model, self.samples)
         there = next(place for place in (folder, *folder.parents) if place.is_dir())
         free = shutil.disk_usage(there).free
         if recipe.run.overwrite and folder.is_dir():
             free += sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        room = f"{kept} checkpoints of {each / 1e9:.1f} GB and the trained model take {needed / 1e9:.1f} GB"
+        whole = f"the trained model takes {needed / 1e9:.1f} GB"
+        room = (
+            f"{kept} checkpoints of {each / 1e9:.1f} GB and {whole.replace('takes', 'take')}"
+            if kept
+            else whole
+        )
         if needed > free:
             remedy = "free some, set run.dir to another disk, or train adapters (model.lora.rank)"
             self.faults.append(f"{there} has {free / 1e9:.1f} GB free, but {room}; {remedy}")
@@ -254,7 +289,8 @@ class Preflight:
     def look_at_toolchains(self) -> None:
         """Compilers and interpreters of the tasks' languages, where this machine judges."""
         if not self.recipe.sandbox.verifier_urls:
-            self.faults += missing_programs(task for one in self.sets for task in one.tasks)
+            tasks = (task for one in self.sets for task in one.tasks)
+            self.faults += missing_programs(chain(tasks, self.extra))
 
     def try_out(self) -> None:
         """Judges a sample of references, and plays and scores a task of each set."""
@@ -289,7 +325,7 @@ class Preflight:
         self.facts.append(
             f"{place}references: {len(tasks) - len(wrong)} of {len(tasks)} tried pass their own tests"
         )
-        self.facts += [f"{line}; it will not be trained on" for line in lines]
+        self.warnings += [f"{line}; it will not be trained on" for line in lines]
 
     def _play(self, one: TaskSet, verifier: Verifier) -> None:
         """Raises UserError where a task cannot be played or scored."""
@@ -339,20 +375,17 @@ def _has_entry_point(task: Task) -> bool:
     return not (name and task.signature) or name in task.signature
 
 
-def _bytes(recipe: Recipe, model: ModelFiles) -> tuple[int, int, int]:
+def _bytes(recipe: Recipe, model: ModelFiles, samples: bool) -> tuple[int, int, int]:
     """(bytes of a run's models at the most, checkpoints there at one time, bytes of one)."""
     width = 2 if recipe.model.dtype == "bfloat16" else 4
     lora = recipe.model.lora
+    saved, frozen = model.size, 0 if recipe.model.train_embeddings else model.embeddings
+    if not samples:
+        return width * saved, 0, 0
     if lora.rank:
-        saved = sum(lora.rank * sum(shape) for shape in model.adapted(lora.target_modules).values())
-        trained = saved
-    else:
-        saved = model.size
-        trained = saved - (0 if recipe.model.train_embeddings else model.embeddings)
-    each = width * (saved + 2 * trained)  # AdamW keeps two numbers a weight
-    written = -(-recipe.optim.steps // recipe.run.save_every)
-    kept = min(
-        max(2, recipe.run.keep_checkpoints) + 1, max(written, len(recipe.stages))
-    )  # a new one before the old
+        saved, frozen = sum(lora.rank * sum(one) for one in model.adapted(lora.target_modules).values()), 0
+    each = width * (saved + 2 * (saved - frozen))  # AdamW keeps two numbers a weight
+    written = max(-(-recipe.optim.steps // recipe.run.save_every), len(recipe.stages))
+    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # a new one is whole before an old one goes
     warm = width * model.size if recipe.sft.warm_start and (recipe.grpo.beta or lora.rank) else 0
     return kept * each + width * saved + warm, kept, each
