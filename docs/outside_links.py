@@ -8,4 +8,6 @@ def on_page_markdown(markdown: str, *, page: Any, **_: object) -> str:
     """The page with such links as text; of a page in a folder, links to the folder above stay."""
     depth = page.file.src_uri.count("/")
     outside = re.compile(rf"\[([^\]]+)\]\((?:\.\./){{{depth + 1}}}([^)]+)\)")
-    return outside.sub(lambda link: f"{link[1]} (`{link[2]}`)" if link[1] != link[2] else f"`{link[2]}`", markdown)
+    return outside.sub(
+        lambda link: f"{link[1]} (`{link[2]}`)" if link[1] != link[2] else f"`{link[2]}`", markdown
+    )

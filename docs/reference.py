@@ -48,13 +48,13 @@ def recipe() -> Iterator[str]:
 
 
 def _table(rows: list[Key]) -> str:
-    lines = ["| key | type | unit | default | meaning |", "|---|---|---|---|---|"]
+    lines = ["| key | value | meaning |", "|---|---|---|"]
     for key in rows:
-        kind = ", ".join(filter(None, (key.type, key.bounds)))
+        unit = f"in {key.unit}" if key.unit else ""
+        value = ", ".join(filter(None, (key.type, key.bounds, unit)))
+        default = f"<br>default `{_cell(key.default)}`" if key.default else ""
         only = f" Only with {key.only}." if key.only else ""
-        default = f"`{key.default}`" if key.default else ""
-        cells = (f"`{key.name}`", kind, key.unit, default, f"{_sentence(key.text)}{only}")
-        lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
+        lines.append(f"| `{key.name}` | {_cell(value)}{default} | {_cell(_sentence(key.text) + only)} |")
     return "\n".join(lines)
 
 

@@ -176,7 +176,8 @@ def bounds_of(metadata: Sequence[Any]) -> Iterator[str]:
     for one in metadata:
         for kind, (word, name) in _BOUNDS.items():
             if isinstance(one, kind):
-                yield f"{word} {getattr(one, name)}"
+                limit = getattr(one, name)
+                yield f"{word} {'2**63' if limit == 2**63 else limit}"
         if isinstance(one, annotated_types.MinLen) and one.min_length:
             yield "not empty"
 
