@@ -120,7 +120,7 @@ class EvaluationJob:
         if run.name != "run" or run.dir is not None:
             RunFolder.check_free(run.folder, overwrite=run.overwrite)
             return run.folder
-        (tasks,) = evaluation_names([self._first.task_set.source])
+        (tasks,) = evaluation_names([self._first.task_set.source.rpartition("/")[2]])
         plain = f"eval-{tasks[-30:].strip('.-')}-{first}"
         folder, number = Path("runs") / plain, 1
         while folder.exists():
