@@ -151,8 +151,8 @@ class EvaluationJob:
             "limit": self.limit,
             "trained_on": self.trained_on,
             "task_ids": self._digest,
-            "output": self.output and str(self.output),
-            "chart": self.chart and str(self.chart),
+            "output": self.output and str(self.output.resolve()),
+            "chart": self.chart and str(self.chart.resolve()),
         }
         text = dump_recipe(recipe.model_copy(update=changes))
         return EvaluationRun.create(self.folder, text, revision(), asked, overwrite=recipe.run.overwrite)
