@@ -133,7 +133,7 @@ def test_evaluations_are_places_too(made: Path, open_page: Open) -> None:
     page = open_page(made, "#view=rollouts")
     page.get_by_role("link", name="before").click()
     wait_for_count(page, "Evaluation before training · 15 rollouts in 5 groups")
-    assert page.locator(".card").first.get_by_text("greedy").count() == 1
+    assert page.locator(".card").first.get_by_text("greedy", exact=True).count() == 1
     page.keyboard.press("L")
     wait_for_count(page, "Evaluation after step 3")
 
@@ -214,7 +214,9 @@ def test_hostile_names_are_names(tmp_path: Path, open_page: Open) -> None:
         made_row(1, id="t.1.0.1", task="__proto__", outcome="constructor"),
     ]
     data = made_page(
-        rows, name="<i>\u202ename</i>", evaluations=[{"name": '"><b>', "label": "", "result": {}}]
+        rows,
+        name="<i>\u202ename</i>",
+        evaluations=[{"name": "x", "file": '"><b>', "label": "", "result": {}}],
     )
     page = open_page(written(tmp_path, data), "#view=rollouts")
     text = page.locator(".card").inner_text()

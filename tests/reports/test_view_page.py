@@ -57,8 +57,8 @@ def test_where_one_has_scrolled_to_stays(source: Path, tmp_path: Path, open_page
         steps = 2
         for fragment in ("#view=overview", "#view=rollouts&step=1", "#view=rollout&id=t.1.0.1"):
             page = open_page(server.url, fragment, height=300)
-            page.evaluate("window.scrollTo(0, 150)")
-            until(lambda: page.evaluate("window.scrollY"), lambda y: y >= 100)  # noqa: B023
+            down = "window.scrollTo(0, 150), window.scrollY"  # the page grows while it is drawn
+            until(lambda: page.evaluate(down), lambda y: y >= 100)  # noqa: B023
             before = page.evaluate("[window.scrollY, location.hash]")
             writer.say("step")
             steps += 1

@@ -118,7 +118,7 @@ def evaluate(
     from strop.tasks.task_sets import chosen_tasks
 
     if resume is not None:
-        if models or asked != EvaluationOptions():
+        if models or asked != EvaluationOptions() or answering != EngineOptions():
             raise UserError(
                 "--resume asks what was asked in the run folder; leave out models, options and overrides"
             )

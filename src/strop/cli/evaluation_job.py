@@ -120,7 +120,7 @@ class EvaluationJob:
         if run.name != "run" or run.dir is not None:
             RunFolder.check_free(run.folder, overwrite=run.overwrite)
             return run.folder
-        (tasks,) = evaluation_names([self._first.task_set.source])
+        (tasks,) = evaluation_names([self._first.task_set.source.rpartition("/")[2]])
         plain = f"eval-{tasks[-30:].strip('.-')}-{first}"
         folder, number = Path("runs") / plain, 1
         while folder.exists():
@@ -151,8 +151,8 @@ class EvaluationJob:
             "limit": self.limit,
             "trained_on": self.trained_on,
             "task_ids": self._digest,
-            "output": self.output and str(self.output),
-            "chart": self.chart and str(self.chart),
+            "output": self.output and str(self.output.resolve()),
+            "chart": self.chart and str(self.chart.resolve()),
         }
         text = dump_recipe(recipe.model_copy(update=changes))
         return EvaluationRun.create(self.folder, text, revision(), asked, overwrite=recipe.run.overwrite)

@@ -48,7 +48,7 @@ class ResumablePlay(Protocol):
 
 
 class EvaluationRun:
-    """The folder of one `strop eval`. A context manager that gives up the writer's lock."""
+    """The folder of one `strop eval`."""
 
     def __init__(self, run: RunFolder, asked: Mapping[str, Any]) -> None:
         self.folder, self.asked = run, asked
@@ -66,12 +66,6 @@ class EvaluationRun:
         """A folder that `create` made, locked. Raises UserError when it is none or in use."""
         asked = read_asked(path)
         return cls(RunFolder.resume(path, evaluation=True), asked)
-
-    def __enter__(self) -> "EvaluationRun":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.folder.close()
 
     @property
     def path(self) -> Path:

@@ -43,13 +43,11 @@ _TRACKERS = ("tensorboard", "wandb")
 _STEP = "step-"
 STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 """Name of a file with the rollouts of a step."""
+DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER)
+"""What a run leaves but checkpoints."""
 ASKED = "eval.json"
 """File of a run of `strop eval` that says what was asked."""
-DATA = (
-    RECIPE, VERSIONS, ASKED, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER,
-)  # fmt: skip
-"""What a run leaves but checkpoints."""
-_OURS = (*DATA, CHECKPOINTS, *_TRACKERS)
+_OURS = (*DATA, ASKED, CHECKPOINTS, *_TRACKERS)
 
 
 class RunFolder:
