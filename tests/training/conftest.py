@@ -87,6 +87,7 @@ def recipe(tmp_path: Path, model: Path, name: str, **changes: Any) -> list[str]:
         "optim.steps": 6,
         "optim.shared_prefix": "true",
         "run.save_every": 2,
+        "run.keep_optimizer": "true",
         "run.dir": tmp_path / name,
         "evaluation.samples": 1,
         "evaluation.k": "[1]",

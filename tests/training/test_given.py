@@ -57,6 +57,8 @@ checked = repeats
 
 def repeats(task, rollout, verdict):
     from pathlib import Path
+    if verdict.passed:  # as when it is tried before the run
+        return 1.0
     return checked(task, rollout, verdict) if Path({!r}).exists() else 1 / 0
 """
 
@@ -172,10 +174,10 @@ def test_a_users_mistake_in_mid_run_is_one_line_and_its_traceback_is_kept(
     source.write_text(f"{source.read_text()}{CHECKED.format(str(flag))}")
     done = strop("train", *words)
     errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
-    assert done.returncode == 2 and len(errors) == 1 and "ZeroDivisionError" in errors[0]
+    assert done.returncode == 1 and len(errors) == 1 and "ZeroDivisionError" in errors[0]
     assert "Traceback" not in done.stderr
     text = (run / "error.txt").read_text()
-    assert "ZeroDivisionError: division by zero" in text and "strop.core.errors.UserError" in text
+    assert "ZeroDivisionError: division by zero" in text and "strop.core.errors.TooManyErrors" in text
     flag.touch()
     assert strop("train", "--resume", str(run)).returncode == 0
     assert not (run / "error.txt").exists()

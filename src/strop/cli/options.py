@@ -168,6 +168,16 @@ def recipe_of(words: list[str], more: Sequence[str] = ()) -> "Recipe":
     return load_recipe(files, [*(word for word in words if "=" in word), *more])
 
 
+def newest_run() -> Path:
+    """The run that changed last, in runs/ or in the working directory. Raises UserError where there is none."""
+    from strop.reports.terminal.run_list import find_runs
+
+    for folder in (Path("runs"), Path()):
+        if folder.is_dir() and (found := find_runs([folder])):
+            return found[0]
+    raise UserError("no runs in runs/; name a run's folder, or make one with: strop train demo")
+
+
 def say(text: str) -> None:
     """Prints a line for people on stderr, with hostile characters as escapes."""
     print(printable(text), file=sys.stderr, flush=True)

@@ -6,13 +6,16 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from strop.cli.options import newest_run
 from strop.core.text import printable
 
 REPORT = "report.html"
 
 
 def report(
-    runs: Annotated[list[Path], Argument(metavar="RUN...", help="run folders")],
+    runs: Annotated[
+        list[Path] | None, Argument(metavar="[RUN...]", help="run folders", show_default="the newest run")
+    ] = None,
     output: Annotated[
         Path | None,
         Option(
@@ -31,6 +34,7 @@ def report(
     from strop.reports.static.report import report as write
     from strop.reports.terminal.progress import Progress
 
+    runs = runs or [newest_run()]
     target = output or (runs[0] / REPORT if len(runs) == 1 else Path(REPORT))
     with Progress("rollouts read") as progress:
         done = write(

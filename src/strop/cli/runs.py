@@ -58,9 +58,8 @@ def _print(rows: list[dict[str, Any]]) -> None:
                 if cell:
                     out.print(f"  {head}: {cell}", markup=False)
     for row in rows:
-        if row["problem"]:
-            problem = printable(f"{row['folder']}: {row['problem']}")
-            out.print(problem, style="yellow", markup=False)
+        for said in filter(None, (row["cause"] and f"ended by: {row['cause']}", row["problem"])):
+            out.print(printable(f"{row['folder']}: {said}"), style="yellow", markup=False)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from strop.cli.options import grouped
+from strop.cli.options import grouped, newest_run
 from strop.core.errors import UserError
 from strop.core.text import printable
 
@@ -49,7 +49,10 @@ class RolloutQuery:
 
 
 @grouped
-def show(run: Annotated[Path, Argument(help="run folder")], query: RolloutQuery) -> None:
+def show(
+    query: RolloutQuery,
+    run: Annotated[Path | None, Argument(help="run folder", show_default="the newest run")] = None,
+) -> None:
     """Show a run's headline numbers; with options, its rollouts: prompt, answer, verdict by stage, scores, advantage.
 
     --failed and --passed alone look at the newest step. Works for runs in progress and for stopped or damaged runs.
@@ -58,6 +61,7 @@ def show(run: Annotated[Path, Argument(help="run folder")], query: RolloutQuery)
     from strop.reports.terminal.consoles import console
     from strop.reports.terminal.find import RolloutFinder
 
+    run = run or newest_run()
     check_run(run)
     query.check()
     out, finder = console(), RolloutFinder(run)

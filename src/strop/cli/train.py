@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from strop.cli.options import Plain, recipe_of
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -77,15 +77,16 @@ def _check(recipe: "Recipe") -> None:
 
 
 def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[str] = ()) -> None:
-    from strop.config.load import load_recipe
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
+    from strop.training.changes import changed_recipe
+    from strop.training.failures import explained, keep_loose
     from strop.training.given import NOTHING
     from strop.training.preflight import preflight
 
     if recipe is None:
         RunFolder.read(folder)
-        settings = load_recipe([folder / "recipe.yaml"], [word for word in changes if "=" in word])
+        settings, _ = changed_recipe(folder, changes, 0)
     else:
         settings = recipe
     with suppress(ValueError):  # not the main thread, as in a notebook's server
@@ -99,9 +100,9 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
     ):
         given = NOTHING if recipe is None else preflight(recipe, say=view.note)
         view.note("loading ...")
-        from strop.training.run import resume, train
-
         try:
+            from strop.training.run import resume, train
+
             said: dict[str, Any] = {
                 "say": view.note,
                 "show": view.update,
@@ -116,6 +117,12 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
                 with suppress(OSError):  # the terminal may be gone
                     print(f"terminated; {_how_to_resume(folder)}", file=sys.stderr, flush=True)
             raise
+        except Exception as error:
+            if isinstance(error, StropError):
+                raise
+            keep_loose(error)
+            begun = folder if (folder / "recipe.yaml").is_file() else None
+            raise explained(error, settings, begun) from error
     if main:
         _report(folder, summary)
 

@@ -7,11 +7,14 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from strop.cli.options import newest_run
 from strop.core.errors import UserError
 
 
 def view(
-    runs: Annotated[list[Path], Argument(metavar="RUN...", help="run folders")],
+    runs: Annotated[
+        list[Path] | None, Argument(metavar="[RUN...]", help="run folders", show_default="the newest run")
+    ] = None,
     port: Annotated[
         int | None,
         Option(min=0, max=65535, help="port to listen on; 0: any free one", show_default="free, from 6006"),
@@ -28,7 +31,7 @@ def view(
     except ImportError as error:
         raise UserError(f"view needs {error.name}: pip install 'strop[report]'") from None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
-    app = ViewApp(runs)
+    app = ViewApp(runs or [newest_run()])
     with listen(port) as socket:
         url = url_of(socket)
 

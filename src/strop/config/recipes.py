@@ -6,6 +6,7 @@ not hold, such as tasks that have to be made first, is sought in the working dir
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,6 +20,7 @@ RECIPES = Path(__file__).parents[1] / "recipes"
 GENERATED = ("needs-feedback", "stdio-problems", "toy-repositories", "hub")
 """What stands before the colon of a task source whose rest is no path."""
 _FILES = (".yaml", ".yml")
+_FACT = re.compile(r"# (What|Needs|Time|Result|Measured): (.+)")
 
 
 def recipe_names(kind: str = "") -> list[str]:
@@ -40,10 +42,23 @@ def find_recipe(word: str | Path, kind: str = "") -> Path:
         return path
     known = [*recipe_names(kind), *(f"rubrics/{one}" for one in recipe_names("rubrics") if not kind)]
     close = get_close_matches(path.stem if name.endswith(_FILES) else name, known, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(recipe_names(kind))}"
+    hint = f"; did you mean {close[0]}" if close else ""
     if name.endswith(_FILES):
-        raise UserError(f"{name}: there is no such file" + (f"; {hint}" if close else ""))
-    raise UserError(f"no recipe named {name!r}; {hint} One of your own is a file that ends in .yaml")
+        raise UserError(f"{name}: there is no such file{hint}")
+    what = "pipeline" if kind else "recipe"
+    listed = hint or f"; there are {', '.join(recipe_names(kind))}"
+    raise UserError(f"no {what} named {name!r}{listed}; one of your own is a file, such as mine.yaml")
+
+
+def facts_of(path: Path) -> dict[str, str]:
+    """What a recipe's head says of it: `# What: ...`, then `Needs`, `Time`, `Result` and `Measured` (yes or no)."""
+    found: dict[str, str] = {}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if not (fact := _FACT.match(line)):
+                break
+            found[fact[1].lower()] = fact[2]
+    return found
 
 
 def _packaged(name: str, kind: str) -> Path | None:
@@ -128,4 +143,4 @@ _READERS: Mapping[str, Callable[[str, Path], str]] = {
     "steps.difficulty.scores": _file,
     "steps.difficulty.template": _file,
 }
-"""Keys of recipes and of pipelines that hold a path. Where a run writes to, such as run.dir, starts at the working directory."""
+"""Keys of recipes and of pipelines that hold a path. What a run writes, such as run.dir, starts at the working directory."""

@@ -197,7 +197,10 @@ def _pip(*arguments: str) -> None:
     sys.argv = ["pip", *arguments]
     try:
         runpy.run_module("pip", run_name="__main__")
-    except SystemExit:
+    except (
+        SystemExit,
+        ImportError,
+    ):  # done, or an environment without pip: what is missing is told by the caller
         pass
     finally:
         sys.argv = argv

@@ -10,6 +10,7 @@
     checkpoints/                    the trainer's
     code/                           copies of the user's own rewards, environments and templates (`training.run_code`)
     changes.jsonl                   settings that were changed when the run was resumed, one line a time
+    error.txt                       causes and traces of what ended the run before its time
     summary.json                    what came out, written at the end
 
 A process that writes holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line
@@ -35,7 +36,7 @@ from strop.reports import call_log
 RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.jsonl", "summary.json"
 VOCABULARY = "vocabulary.json.zst"
 ROLLOUTS, EVALUATION, CHECKPOINTS = "rollouts", "evaluation", "checkpoints"
-CODE, CHANGES = "code", "changes.jsonl"
+CODE, CHANGES, ERROR = "code", "changes.jsonl", "error.txt"
 _LOCK, _LOOKS = ".lock", 100
 _TRACKERS = ("tensorboard", "wandb")
 _STEP = "step-"

@@ -9,6 +9,7 @@ empty     neither, and no step was done
 import fcntl
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +19,11 @@ import yaml
 
 from strop.core.errors import UserError
 from strop.reports import shapes
-from strop.reports.run_folder import METRICS, RECIPE, SUMMARY
+from strop.reports.run_folder import ERROR, METRICS, RECIPE, SUMMARY
 
 Kind = Literal["running", "finished", "stopped", "empty"]
 _LOCK, _FINAL = ".lock", "final"
+_ENDED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d, process \d+ of \d+: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,16 @@ def state_of(folder: Path, metrics: Metrics | None = None, planned: int | None =
         problems.append(wrong_values(METRICS, metrics.wrong))
     kind, text = _kind_and_text(folder, running, metrics, planned)
     return RunState(kind, text, problems)
+
+
+def last_cause(folder: Path) -> str:
+    """What ended a run, from its error.txt; "" where there is none."""
+    try:
+        text = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    causes: list[str] = _ENDED.findall(text)
+    return causes[-1] if causes else ""
 
 
 def planned_steps(settings: dict[str, Any], metrics: Metrics) -> int | None:

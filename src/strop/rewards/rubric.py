@@ -84,6 +84,8 @@ class WeightedRubric:
 
     def __init__(self, rewards: Sequence[tuple[str, Reward | BatchReward, float]]) -> None:
         self._rewards = list(rewards)
+        self.failure: BaseException | None = None
+        """The newest error of a reward that was kept in a score."""
 
     @property
     def weights(self) -> dict[str, float]:
@@ -143,6 +145,7 @@ class WeightedRubric:
                 if isinstance(value, _Failed):
                     if not patient:
                         raise UserError(str(value)) from value.__cause__
+                    self.failure = value.__cause__ or self.failure
                     scores.append(Score(name=name, value=None, weight=weight, error=str(value)))
                 else:
                     scores.append(Score(name=name, value=value, weight=weight))
@@ -156,6 +159,11 @@ class RubricBySet:
         self._rubrics = rubrics
         self.set_of = set_of
         """{task id: the name of its set}."""
+
+    @property
+    def failure(self) -> BaseException | None:
+        """As of `WeightedRubric`."""
+        return next((one.failure for one in self._rubrics.values() if one.failure), None)
 
     def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
         """One list of scores a rollout, in order."""
@@ -214,13 +222,12 @@ class _Caller:
         if not judged:
             return []
         if not is_batched(reward):
-
-            def score(one: JudgedRollout) -> float | None:
-                return self._number(one.task, reward(*one))
-
-            return [self._tried(partial(score, one), one.task) for one in judged]
+            return [self._tried(partial(self._single, reward, one), one.task) for one in judged]
         found = self._tried(lambda: self._numbers(judged, reward(judged)), None)
         return [found] * len(judged) if isinstance(found, _Failed) else found
+
+    def _single(self, reward: Reward, one: JudgedRollout) -> float | None:
+        return self._number(one.task, reward(*one))
 
     def _tried(self, call: Callable[[], Any], task: Task | None) -> Any:
         first = len(self._left)

@@ -51,6 +51,8 @@ class Evaluations:
         self.seconds = 0.0
         self._answers = 0
         """How many came of these seconds."""
+        self._whole = 0.0
+        """Seconds of the last evaluation on everything."""
         self._known: dict[frozenset[str], Contamination | None] = {}
 
     def all(self, name: str, *, extra: bool = True, parts: RunParts | None = None) -> dict[str, Evaluation]:
@@ -58,10 +60,13 @@ class Evaluations:
         config, parts = self._recipe.evaluation, parts or self._parts
         parts.publish(self._recipe.optim.steps if name == "after" else 0)
         done: dict[str, Evaluation] = {}
+        started = self.seconds
         if parts.held_out:
             done[""] = self._one(name, "held-out", parts.play, parts.held_out, self._recipe)
         for check in config.extra if extra else ():
             done[check.name] = self._extra(name, check, parts)
+        if extra:
+            self._whole = self.seconds - started
         return done
 
     def during(self, step: int) -> dict[str, Any]:
@@ -85,11 +90,12 @@ class Evaluations:
             times = total // config.every - step // config.every
             answers += times * len(some(held_out, config)) * max(1, config.every_samples)
         last = config.after + (config.before == "last")
-        answers += last * len(held_out) * (config.samples + config.greedy)
-        for check in config.extra:
-            answers += last * (check.limit or 0) * (check.samples + check.greedy)
+        whole = last * self._whole
+        if not whole:
+            answers += last * len(held_out) * (config.samples + config.greedy)
+            answers += last * sum((one.limit or 0) * (one.samples + one.greedy) for one in config.extra)
         if self._answers:
-            return answers * self.seconds / self._answers
+            return whole + answers * self.seconds / self._answers
         sampled = float(metrics.get("seconds_sampling") or 0) + float(metrics.get("seconds_verifying") or 0)
         return answers * sampled / max(1, metrics.get("rollouts") or 0)
 

@@ -9,33 +9,33 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
-import torch
-
 from strop.config.schema import Recipe
 from strop.core.errors import StropError, UserError
 from strop.core.user_code import at_line
+from strop.reports.run_folder import ERROR
 
-ERROR = "error.txt"
-"""File of a run folder: for each end that was not the planned one a line with time and cause, and its trace."""
 _FULL = ("No space left", "os error 28", "inline_container", "Disk quota", "File too large", "os error 27")
 """What a full disk is called by the system, by safetensors and by torch.save."""
-_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+_KEPT = "strop_trace"
+"""Attribute of an error whose trace was written: the file."""
+_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "OutOfMemoryError")
 
 
 class RunFailure(StropError):
     """A run ended by something that is not the recipe's fault, as far as one can see."""
 
 
-def explained(error: Exception, recipe: Recipe, trace: Path | None, run: Path | None = None) -> StropError:
-    """An error as one line: what happened, what to do, how to resume `run`, where the trace is."""
+def explained(error: Exception, recipe: Recipe, run: Path | None = None) -> StropError:
+    """An error as one line: what happened, what to do, how to resume `run`, where its trace is kept."""
     if isinstance(error, StropError):
         return error
+    trace = getattr(error, _KEPT, None)
     more = f"; resume with: strop train --resume {run}" if run else ""
     kept = f" (the trace is in {trace})" if trace else ""
     what = " ".join(f"{type(error).__name__}: {error}".split())
     if isinstance(error, ImportError):
         return UserError(f"{_missing(error)}{more}{kept}")
-    if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(sign in what for sign in _MEMORY):
+    if isinstance(error, MemoryError) or any(sign in what for sign in _MEMORY):
         where = "CUDA" if "CUDA" in what else "HIP" if "HIP" in what else "the machine"
         tried = re.search(r"[Tt]ried to allocate ([\d.]+ \w+)", what)
         asked = f" (asked for {tried[1]})" if tried else ""
@@ -52,16 +52,18 @@ def is_full(error: BaseException) -> bool:
     return any(sign in str(error) for sign in _FULL)
 
 
-def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> Path:
-    """Adds an error and its trace to a run folder's file; returns the file."""
+def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> None:
+    """Adds a line with time and cause, and the trace, to a run folder's error.txt."""
     trace = "".join(traceback.format_exception(error))
+    setattr(error, _KEPT, folder / ERROR)
     with suppress(OSError), open(folder / ERROR, "a", encoding="utf-8", errors="replace") as file:
         file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}, {who}: {' '.join(cause.split())}\n{trace}\n")
-    return folder / ERROR
 
 
-def loose_trace(error: BaseException) -> Path | None:
-    """Writes the trace of an error that came before there was a run folder; returns the file."""
+def keep_loose(error: BaseException) -> None:
+    """Keeps the trace of an error that came before there was a run folder."""
+    if hasattr(error, _KEPT):
+        return
     with (
         suppress(OSError),
         tempfile.NamedTemporaryFile(
@@ -69,8 +71,7 @@ def loose_trace(error: BaseException) -> Path | None:
         ) as file,
     ):
         file.write("".join(traceback.format_exception(error)))
-        return Path(file.name)
-    return None
+        setattr(error, _KEPT, Path(file.name))
 
 
 def _lower(recipe: Recipe) -> str:

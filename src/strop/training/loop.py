@@ -250,8 +250,11 @@ class Loop:
             "seconds_rewards": groups.rewards,
             "seconds_rollouts": groups.rollouts,
         }
-        if failed := self._failed.count(groups.played):
-            found["rewards_failed"] = failed
+        try:
+            if failed := self._failed.count(groups.played):
+                found["rewards_failed"] = failed
+        except TooManyErrors as error:
+            raise error from self._parts.play.rubric.failure
         if self.feed.set_aside:
             found["tasks_set_aside"] = len(self.feed.set_aside)
         left_out = len(groups.learnt) - len(learnt)

@@ -17,20 +17,20 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
-from strop.core.errors import StropError, UserError
+from strop.core.errors import UserError
 from strop.core.files import open_to_readers, write_json
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.result import Evaluation
 from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
-from strop.reports.run_folder import RunFolder
+from strop.reports.run_folder import ERROR, RunFolder
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
 from strop.training.changes import changed_recipe, note_changes
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
-from strop.training.failures import ERROR, explained, kept_trace, loose_trace
+from strop.training.failures import explained, kept_trace
 from strop.training.given import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.ranks import Ranks, join, leave
@@ -64,8 +64,7 @@ def train(
     with ExitStack() as stack:
         stack.callback(leave)
         stack.enter_context(_on_signal())
-        with _error_kept(recipe, None, ranks):
-            parts = set_up(recipe, ranks, stack, say, given)
+        parts = set_up(recipe, ranks, stack, say, given)
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
         run = _opened(ranks, stack, lambda: RunFolder.create(folder, overwrite=overwrite, **files), folder)
         if ranks.main:
@@ -134,30 +133,18 @@ def _go(
 
 
 @contextmanager
-def _error_kept(recipe: Recipe, run: RunFolder | None, ranks: Ranks) -> Iterator[None]:
-    """Keeps the trace of what ends the run, in its error.txt where there is a folder, and raises it as one line. A run
-    that is finished has no error.txt.
-    """
-    path = run.path if run else None
+def _error_kept(recipe: Recipe, run: RunFolder, ranks: Ranks) -> Iterator[None]:
+    """Keeps the cause and the trace of what ends the run in its error.txt; there is none when a run is finished."""
+    who = f"process {ranks.rank} of {ranks.world}"
     try:
         yield
-    except Exception as error:
-        if path is None:
-            trace = None if isinstance(error, StropError) else loose_trace(error)
-        else:
-            cause = str(explained(error, recipe, None))
-            trace = kept_trace(path, error, cause, f"process {ranks.rank} of {ranks.world}")
-        told = explained(error, recipe, trace, path)
-        if told is error:
-            raise
-        raise told from error
-    except BaseException as stop:
-        if path is not None:
-            cause = "interrupted" if isinstance(stop, KeyboardInterrupt) else "terminated"
-            kept_trace(path, stop, cause, f"process {ranks.rank} of {ranks.world}")
+    except BaseException as error:
+        stops = {KeyboardInterrupt: "interrupted", SystemExit: "terminated", GeneratorExit: "terminated"}
+        cause = str(explained(error, recipe)) if isinstance(error, Exception) else stops.get(type(error), "")
+        kept_trace(run.path, error, cause, who)
         raise
-    if path is not None and ranks.main:
-        (path / ERROR).unlink(missing_ok=True)
+    if ranks.main:
+        (run.path / ERROR).unlink(missing_ok=True)
 
 
 @contextmanager

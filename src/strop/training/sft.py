@@ -19,6 +19,7 @@ from strop.config.load import dump_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
+from strop.core.files import open_to_readers
 from strop.core.ids import derive_seed
 from strop.core.rollout import Completion
 from strop.core.task import Task
@@ -76,6 +77,7 @@ def sft(
         target = run.path / "final"
         backend.save_model(target)
         tokenizer.inner.save_pretrained(target)
+        open_to_readers(target)
     return target
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import METRICS, RECIPE, SUMMARY
+from strop.reports.run_state import last_cause
 from strop.reports.shapes import is_number
 
 REWARD_STEPS = 10
@@ -38,7 +39,7 @@ def list_row(folder: Path) -> dict[str, Any]:
         "name": folder.resolve().name, "folder": str(folder), "changed": _changed(folder) or None, "state": None,
         "text": "", "steps": None, "planned": None, "reward_first": None, "reward_last": None, "key": None,
         "before": None, "warm": None, "after": None, "during": None, "difference": None, "difference_warm": None,
-        "wall_seconds": None, "alarms": [], "problem": "",
+        "wall_seconds": None, "alarms": [], "problem": "", "cause": "",
     }  # fmt: skip
     try:
         run = run_data(folder, "")
@@ -58,6 +59,7 @@ def list_row(folder: Path) -> dict[str, Any]:
         "wall_seconds": _wall(run),
         "alarms": [alarm["name"] for alarm in run["alarms"]],
         "problem": "; ".join(run["state"]["problems"]),
+        "cause": last_cause(folder) if run["state"]["kind"] in ("stopped", "empty") else "",
     }
 
 
