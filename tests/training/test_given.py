@@ -57,6 +57,8 @@ checked = repeats
 
 def repeats(task, rollout, verdict):
     from pathlib import Path
+    if verdict.passed:  # as when it is tried before the run
+        return 1.0
     return checked(task, rollout, verdict) if Path({!r}).exists() else 1 / 0
 """
 

@@ -21,6 +21,8 @@ from strop.config.schema import Recipe
 from strop.training.failures import explained, kept_trace
 
 pytestmark = pytest.mark.train(4)
+TRIED = "    if verdict.passed:\n        return 1.0\n"
+"""In a reward whose mistake shows in the run alone: before it, a reference is played."""
 GOOD = "def f(task, rollout, verdict):\n    return sum(i % 2 for i in rollout.flat()[0])\n"
 
 
@@ -110,10 +112,12 @@ def one_line(done: subprocess.CompletedProcess[str], code: int) -> str:
 
 
 def test_a_reward_that_raises_ends_the_run_with_its_line(place: Place) -> None:
-    done = place.train("import json\n\ndef f(task, rollout, verdict):\n    return json.loads('{')['x']\n")
+    done = place.train(
+        f"import json\n\ndef f(task, rollout, verdict):\n{TRIED}    return json.loads('{{')['x']\n"
+    )
     line = one_line(done, 1)
     assert "8 of 8 rollouts could not be scored" in line and "limits.max_error_rate" in line
-    assert "JSONDecodeError" in line and "(rewards.py:4)" in line
+    assert "JSONDecodeError" in line and "(rewards.py:6)" in line
     listed = strop("runs", place.folder)
     assert "ended by: 8 of 8 rollouts" in " ".join(listed.stdout.split())
     assert "JSONDecodeError" in (place.run / "error.txt").read_text()
@@ -121,7 +125,7 @@ def test_a_reward_that_raises_ends_the_run_with_its_line(place: Place) -> None:
 
 def test_a_reward_that_fails_for_a_moment_is_tried_again(place: Place) -> None:
     reward = (
-        "from pathlib import Path\n\ndef f(task, rollout, verdict):\n    if not Path('seen').exists():\n"
+        f"from pathlib import Path\n\ndef f(task, rollout, verdict):\n{TRIED}    if not Path('seen').exists():\n"
         "        Path('seen').touch()\n        raise ConnectionError('judge is away')\n    return rollout.seed % 3\n"
     )
     done = place.train(reward, optim__steps=1)
@@ -131,10 +135,12 @@ def test_a_reward_that_fails_for_a_moment_is_tried_again(place: Place) -> None:
 
 
 def test_a_rollout_whose_reward_keeps_failing_is_unscored_and_counted(place: Place) -> None:
-    reward = "def f(task, rollout, verdict):\n    return 1 / rollout.index if rollout.index < 2 else 0.5\n"
+    reward = (
+        f"def f(task, rollout, verdict):\n{TRIED}    return 1 / rollout.index if rollout.index < 2 else 0.5\n"
+    )
     done = place.train(reward, optim__steps=1, limits__max_error_rate=0.5)
     assert done.returncode == 0, done.stderr
-    assert "2 rollouts could not be scored" in done.stdout and "(rewards.py:2)" in done.stdout
+    assert "2 rollouts could not be scored" in done.stdout and "(rewards.py:4)" in done.stdout
     (line,) = place.metrics()
     assert line["rewards_failed"] == 0.25 and line["reward"] == pytest.approx(4 / 6)
     shown = strop("show", place.run, "--step", "1", "--json")
@@ -164,7 +170,7 @@ def test_a_reward_that_is_no_number(place: Place, returned: str, said: str) -> N
 
 def test_a_batched_reward_that_returns_one_number(place: Place) -> None:
     done = place.train("import strop\n\n@strop.batched\ndef f(judged):\n    return 0.5\n")
-    assert "@batched and returned 0.5 for 8 rollouts; it must return a list with one value each" in one_line(
+    assert "@batched and returned 0.5 for 1 rollouts; it must return a list with one value each" in one_line(
         done, 2
     )
 
@@ -332,7 +338,7 @@ def test_a_run_folder_holds_its_code_and_is_resumed_from_anywhere(place: Place, 
 
 def test_adapters_for_modules_that_are_not_there(place: Place) -> None:
     line = one_line(place.train(model__lora__rank=4, model__lora__target_modules="[qkv]"), 2)
-    assert "model.lora.target_modules=['qkv'] match nothing in the model; it has q_proj, k_proj" in line
+    assert "model.lora.target_modules: no layer is named 'qkv'; there are " in line
 
 
 def test_an_error_that_nobody_foresaw(place: Place) -> None:

@@ -313,37 +313,43 @@ class Preflight:
         verdicts = reference_verdicts(verifier, tasks)
         wrong = {task_id: verdict for task_id, verdict in verdicts.items() if not verdict.passed}
         lines = [
-            f"task {task_id}: its reference fails its own tests ({why(verdict)})"
+            f"task {task_id}: its reference fails its own tests ({why(verdict)}), so it is not trained on"
             if failed(verdict)
             else f"task {task_id}: its reference could not be judged ({why(verdict)})"
             for task_id, verdict in wrong.items()
         ]
         if len(wrong) == len(tasks):
-            self.faults += [f"{line}; `strop audit` says more" for line in lines[:1]]
+            self.faults.append(
+                f"{lines[0]}; of {len(tasks)} that were tried none passed; `strop audit` says more"
+            )
             return
         place = f"{one.name}: " if one.name else ""
         self.facts.append(
             f"{place}references: {len(tasks) - len(wrong)} of {len(tasks)} tried pass their own tests"
         )
-        self.warnings += [f"{line}; it will not be trained on" for line in lines]
+        self.warnings += lines
 
     def _play(self, one: TaskSet, verifier: Verifier) -> None:
         """Raises UserError where a task cannot be played or scored."""
         order = rng(self.recipe.seed, "preflight", one.name).sample(one.train, min(PLAYED, len(one.train)))
-        rollout, verdict = None, None
         for task in order:
             rollout = _played(one, task, verifier, self.given)
-            verdict = rollout.verdict
-            if verdict is not None and verdict.scored:
+            if rollout.verdict is not None and rollout.verdict.scored:
                 break
-        if rollout is None or verdict is None or not verdict.scored:
+        verdict = rollout.verdict
+        place = f"{one.name}: " if one.name else ""
+        if rollout.stop_reason == "deadline":
+            seconds = f"play.seconds={self.recipe.play.seconds:g}"
+            self.warnings.append(f"{place}a play of task {task.id} came to no end within {seconds}")
+            return
+        if verdict is None or not verdict.scored:
             raise UserError(f"task {task.id} cannot be judged: {verdict.detail if verdict else 'no verdict'}")
         told = []
         for rubric in self.rubrics[one.name].apart():
             with self.noting():
-                (scores,) = rubric.score_all([JudgedRollout(task, rollout, verdict)])
+                (scores,) = rubric.score_all([JudgedRollout(task, rollout, verdict)], patient=True)
+                self.faults += [score.error for score in scores if score.error]
                 told += [f"{s.name} {'None' if s.value is None else format(s.value, '.3g')}" for s in scores]
-        place = f"{one.name}: " if one.name else ""
         self.facts.append(f"{place}rewards of a play that answered with the reference: {', '.join(told)}")
 
 
