@@ -45,7 +45,11 @@ def test_the_last_part_and_names_from_elsewhere_are_understood() -> None:
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [("grpo.betta", "did you mean grpo.beta?"), ("max_tokns", "max_tokens?"), ("flurb", "sections are seed, run")],
+    [
+        ("grpo.betta", "did you mean grpo.beta?"),
+        ("max_tokns", "max_tokens?"),
+        ("flurb", "sections are seed, run"),
+    ],
 )
 def test_a_wrong_key_is_a_line_with_what_was_meant(word: str, said: str) -> None:
     with pytest.raises(UserError, match=r"no key") as found:

@@ -94,7 +94,8 @@ def test_the_card_says_what_the_run_was_and_nothing_else(
         assert f"| base model | `{peaked_model}` |" in text and "`python-functions` (limit 24)" in text
         low, high = after["intervals"]["pass@1"]
         assert f"{after['pass@1']:.3f} [{low:.3f}, {high:.3f}]" in text
-        assert "rewards.py:repeats x 1" in text and "2 steps of 4 tasks x 4 answers" in text
+        assert "rewards: rewards.py:repeats x 1" in text and "2 steps of 4 tasks x 4 answers" in text
+        assert str(adapted.parent) not in text
 
 
 def test_an_adapter_names_its_base_by_an_absolute_path(
@@ -265,3 +266,7 @@ def test_push_uploads_every_file_and_says_when_the_hub_refuses(
     refused = push(hub, six_steps, other, "wrong")
     assert refused.returncode == 1 and (other / "model.safetensors").is_file()
     assert f"hf upload ours/model {other}" in refused.stderr and len(refused.stderr.splitlines()) == 1
+
+    hub.url = "http://127.0.0.1:9"  # where nobody listens
+    away = push(hub, six_steps, tmp_path / "third", "secret")
+    assert away.returncode == 1 and len(away.stderr.splitlines()) == 1, away.stderr

@@ -148,17 +148,18 @@ def _write_card(run: Path, target: Path, recipe: "Recipe", checkpoint: int | Non
 
     licence = None
     if (base := base_of(recipe)).licence is None and base.hub:
+        from httpx import HTTPError
         from huggingface_hub import HfApi
-        from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
-        with suppress(OSError, HfHubHTTPError, OfflineModeIsEnabled):
-            licence = (HfApi().model_info(base.hub, timeout=5).card_data or {}).get("license")
+        with suppress(OSError, HTTPError):  # offline, or no such model: then it is not known
+            card = HfApi().model_info(base.hub, timeout=5).card_data
+            licence = card.get("license") if card else None
     write_card(run, target, licence=licence, update=checkpoint)
 
 
 def _check_push(name: str, base: str) -> None:
     from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     try:
         validate_repo_id(name)
@@ -171,14 +172,14 @@ def _check_push(name: str, base: str) -> None:
 
 def _push(folder: Path, name: str, private: bool) -> str:
     """Uploads the folder; returns its address. Raises StropError."""
+    from httpx import HTTPError
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError
 
     try:
         api = HfApi()
         url = api.create_repo(name, private=private or None, exist_ok=True)
         api.upload_folder(repo_id=name, folder_path=folder, commit_message="Model exported by Strop")
-    except (HfHubHTTPError, OSError, ValueError) as error:
+    except (HTTPError, OSError, ValueError) as error:
         cause = " ".join(str(error).split())[:200]
         remedy = f"log in with `hf auth login`, then: hf upload {name} {shlex.quote(str(folder))}"
         raise StropError(

@@ -1,5 +1,6 @@
 """The card of a trained model: README.md beside its weights, made of what its run's folder says and of nothing else."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -128,7 +129,7 @@ def _results(
 
 def _training(recipe: Recipe) -> str:
     grpo, optim = recipe.grpo, recipe.optim
-    rewards = ", ".join(f"{reward.name} x {reward.weight:g}" for reward in recipe.rewards)
+    rewards = ", ".join(f"{_without_folders(one.name)} x {one.weight:g}" for one in recipe.rewards)
     warm = " after a supervised warm start" if recipe.sft.warm_start else ""
     return (
         f"{optim.steps} steps of {grpo.tasks_per_step} tasks x {grpo.group_size} answers{warm}; rewards: "
@@ -160,7 +161,7 @@ def _task_set(one: TasksConfig) -> str:
     name = getattr(one, "name", "")
     return (
         (f"{name}: " if name else "")
-        + f"`{one.source}`"
+        + f"`{_without_folders(one.source)}`"
         + (f" ({more})" if more else "")
         + f", style {one.style}"
     )
@@ -191,8 +192,17 @@ def _other(ours: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
             if value:
                 found[key] = value
         elif key not in usual or value != before:
-            found[key] = value
+            found[key] = _without_folders(value)
     return found
+
+
+def _without_folders(value: Any) -> Any:
+    """The value with files named without the folders of this machine: "jsonl:/home/me/x.jsonl" is "jsonl:x.jsonl"."""
+    if isinstance(value, list):
+        return [_without_folders(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_folders(item) for key, item in value.items()}
+    return re.sub(r"(^|:)/(?:[^/:]+/)*", r"\1", value) if isinstance(value, str) else value
 
 
 def _learnt_by_reward(run: Path) -> bool:
