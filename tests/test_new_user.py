@@ -101,7 +101,7 @@ def test_the_wheel_is_pure_and_has_the_recipes(wheel: Path) -> None:
     assert all(f"Python :: 3.{minor}\n" in about for minor in (11, 12, 13, 14))
 
 
-@pytest.mark.train(60)
+@pytest.mark.train(40)
 def test_from_an_empty_folder_to_a_model_of_ones_own(user: Run, tmp_path: Path) -> None:
     model = own_model(tmp_path / "my-model")
 

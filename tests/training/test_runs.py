@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-import re
 import random
+import re
 import shutil
 import signal
 import subprocess

@@ -152,7 +152,10 @@ class EvaluationConfig(Section):
         """pass@k needs k samples, and names of extra sets are unique."""
         yield from _check_samples(self.k, self.samples, self.greedy)
         if self.room > 1 and not (self.greedy and self.after and self.before in (True, "last")):
-            yield "room", "needs evaluation.greedy and after, and before true or last; set those, or room to 1"
+            yield (
+                "room",
+                "needs evaluation.greedy and after, and before true or last; set those, or room to 1",
+            )
         for name in _repeated(extra.name for extra in self.extra):
             yield "extra", f"two sets are named {name!r}; names are keys in summary.json"
 
