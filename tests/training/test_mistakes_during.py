@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -400,11 +399,14 @@ def test_a_signal_says_how_to_resume(place: Place, number: signal.Signals) -> No
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env=dict(os.environ),
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup has it ignored
     )
-    wait_until((place.run / "metrics.jsonl").exists, process)
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=120)
+    try:
+        wait_until((place.run / "recipe.yaml").exists, process)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=300)
+    finally:
+        process.kill()
     assert process.returncode == 128 + number
     assert errors.strip() == f"terminated; resume with: strop train --resume {place.run}"
     assert "ended by: terminated" in " ".join(strop("runs", place.folder).stdout.split())
