@@ -226,7 +226,7 @@ class _Caller:
         found = self._tried(lambda: self._numbers(judged, reward(judged)), None)
         return [found] * len(judged) if isinstance(found, _Failed) else found
 
-    def _single(self, reward: Reward, one: JudgedRollout) -> float | None:
+    def _single(self, reward: Callable[..., Any], one: JudgedRollout) -> float | None:
         return self._number(one.task, reward(*one))
 
     def _tried(self, call: Callable[[], Any], task: Task | None) -> Any:
