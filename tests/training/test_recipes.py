@@ -48,7 +48,7 @@ def made_small(recipe: Path, bugs: Path) -> list[str]:
 def test_two_steps(
     recipe: Path, tiny_model: Path, bugs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(tmp_path)  # what a recipe names is found from any folder
     done = strop(
         "train", str(recipe), f"model.name={tiny_model}", f"run.dir={tmp_path}/run", "policy.engine=transformers",
         "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch_tokens=64",

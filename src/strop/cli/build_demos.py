@@ -13,7 +13,7 @@ from strop.core.errors import UserError
 def demos(
     recipe: Annotated[
         list[str],
-        Argument(metavar="RECIPE.yaml... [KEY=VALUE...]", help="the recipe that will train on them"),
+        Argument(metavar="NAME|RECIPE.yaml... [KEY=VALUE...]", help="the recipe that will train on them"),
     ],
     output: Annotated[Path, Option("--output", "-o", help="file of demonstrations to write: .jsonl")],
     each: Annotated[int, Option(min=1, help="plays of one task, which differ by chance")] = 1,

@@ -70,7 +70,7 @@ def of_recipe(key: str, *names: str, help: str, **more: Any) -> Any:
 
 
 Recipes = Annotated[
-    list[str], Argument(metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
+    list[str], Argument(metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
 ]
 Source = Annotated[
     str,

@@ -22,7 +22,8 @@ def serve_verifier(
     recipe: Annotated[
         list[str] | None,
         Argument(
-            metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides; only `sandbox` is used"
+            metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]",
+            help="recipes, then overrides; only `sandbox` is used",
         ),
     ] = None,
     host: Annotated[str, Option(help="address to listen on")] = "127.0.0.1",

@@ -31,7 +31,7 @@ def trace(
     words: Annotated[
         list[str] | None,
         Argument(
-            metavar="[RECIPE.yaml...] [KEY=VALUE...]",
+            metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]",
             help="recipes and overrides; default: demo",
         ),
     ] = None,

