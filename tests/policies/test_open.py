@@ -32,7 +32,7 @@ def test_openai():
 def test_a_missing_model_is_the_users(tmp_path):
     pytest.importorskip("transformers", reason="transformers is not installed")
     recipe = Recipe.model_validate({"model": {"name": str(tmp_path)}})
-    with pytest.raises(UserError, match="the folder has no config"):
+    with pytest.raises(UserError, match="so it holds no model"):
         open_policy(recipe)
 
 
