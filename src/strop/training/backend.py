@@ -123,9 +123,6 @@ class TrainingBackend:
         """Writes the model as transformers loads it, of one with LoRA the adapters. Collective."""
         if self.ranks.main:
             self._bare.save_pretrained(folder)
-            (folder / "README.md").unlink(missing_ok=True)  # PEFT's, which says nothing
-            for weights in folder.glob("*.safetensors"):
-                weights.chmod(0o644)
             if self._bare is not self.model and (whole := self.model.generation_config):
                 GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
 
