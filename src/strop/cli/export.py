@@ -148,8 +148,8 @@ def _write_card(run: Path, target: Path, recipe: "Recipe", checkpoint: int | Non
 
     licence = None
     if (base := base_of(recipe)).licence is None and base.hub:
-        from httpx import HTTPError
         from huggingface_hub import HfApi
+        from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of the client that it uses
 
         with suppress(OSError, HTTPError):  # offline, or no such model: then it is not known
             card = HfApi().model_info(base.hub, timeout=5).card_data
@@ -172,8 +172,8 @@ def _check_push(name: str, base: str) -> None:
 
 def _push(folder: Path, name: str, private: bool) -> str:
     """Uploads the folder; returns its address. Raises StropError."""
-    from httpx import HTTPError
     from huggingface_hub import HfApi
+    from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of the client that it uses
 
     try:
         api = HfApi()

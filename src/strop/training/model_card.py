@@ -16,7 +16,7 @@ from strop.core.text import printable
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import Difference
 from strop.evaluation.table import difference_text, estimate_text
-from strop.policies.loading import EMBEDDED
+from strop.policies.model_files import EMBEDDED
 from strop.training.evaluations import read_evaluations
 
 CARD = "README.md"
