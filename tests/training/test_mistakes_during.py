@@ -402,7 +402,7 @@ def test_a_signal_says_how_to_resume(place: Place, number: signal.Signals) -> No
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup has it ignored
     )
     try:
-        wait_until((place.run / "recipe.yaml").exists, process)
+        wait_until((place.run / "vocabulary.json.zst").exists, process)
         process.send_signal(number)
         _, errors = process.communicate(timeout=300)
     finally:
