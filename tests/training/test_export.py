@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -109,6 +111,19 @@ def test_an_adapter_names_its_base_by_an_absolute_path(
     served = "--enable-lora --max-lora-rank 8 --lora-modules"
     assert done.stdout.splitlines()[-1] == f"vllm serve {peaked_model} {served} run={out}"
     check_same(out, adapted)
+
+
+def test_a_base_from_the_hub_is_named_by_its_id(adapted: Path, peaked_model: Path, tmp_path: Path) -> None:
+    """Offline an adapter names the folder of the Hub's cache that it was trained on."""
+    run, out = tmp_path / "run", tmp_path / "out"
+    shutil.copytree(adapted, run)
+    text = (run / "recipe.yaml").read_text()
+    (run / "recipe.yaml").write_text(re.sub(r"(?m)^  name: /.*$", "  name: nobody/none-of-that-name", text))
+    done = strop("export", run, "-o", out, "--adapter")
+    assert done.returncode == 0, done.stderr
+    settings = json.loads((out / "adapter_config.json").read_text())
+    assert settings["base_model_name_or_path"] == "nobody/none-of-that-name"
+    assert front_matter(out)["base_model"] == "nobody/none-of-that-name"
 
 
 def test_whole_models_and_checkpoints(six_steps: Path, tmp_path: Path) -> None:

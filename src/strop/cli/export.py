@@ -105,7 +105,10 @@ def _source(run: Path, checkpoint: int | None) -> Path:
 def _base(source: Path, recipe: "Recipe") -> str:
     """The model that an adapter lies on: a Hub id or an absolute path."""
     from strop.core.files import moved_base
+    from strop.training.model_card import base_of
 
+    if base_of(recipe).hub == recipe.model.name and not recipe.sft.warm_start:
+        return recipe.model.name  # also where the adapter names the Hub's cache
     named = moved_base(source) or str(json.loads((source / _ADAPTER).read_text())["base_model_name_or_path"])
     if Path(named).is_dir():
         return str(Path(named).resolve())
