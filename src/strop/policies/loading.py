@@ -58,7 +58,9 @@ def resolve_dtype(name: str) -> torch.dtype:
 
 
 def model_path(name: str, revision: str | None = None) -> str:
-    """What transformers should load for a model name; converts the embedded model at first use. Raises UserError."""
+    """What transformers should load for a model name, a folder's path absolute; converts the embedded model at first
+    use. Raises UserError.
+    """
     return str(_converted_embedded()) if name == EMBEDDED else located(name, revision)
 
 
