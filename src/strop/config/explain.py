@@ -25,7 +25,8 @@ UNITS = {
     "iterations": "updates", "k": "answers", "keep_checkpoints": "checkpoints", "levels": "", "limit": "tasks",
     "max_model_len": "tokens", "max_num_seqs": "rows", "max_refill_rounds": "rounds", "max_staleness": "steps",
     "max_tests": "tests", "max_turns": "turns", "minibatches": "updates", "patience": "decoding steps",
-    "processes": "processes", "rank": "", "samples": "answers", "save_every": "steps", "seconds": "s", "seed": "",
+    "processes": "processes", "rank": "", "room": "times", "samples": "answers", "save_every": "steps",
+    "seconds": "s", "seed": "",
     "setups": "environments", "step": "step", "tasks_per_step": "groups", "tensor_parallel_size": "GPUs", "to": "day",
     "until": "step", "workers": "processes",
 }  # fmt: skip

@@ -33,7 +33,7 @@ class Tokenizer(Protocol):
         """
 
 
-class Conversation:
+class OnePlay:
     """One play's requests, one after another: as long as it lives, an engine may keep what it computed for the next."""
 
 
@@ -45,7 +45,7 @@ class Request:
     """Token ids. Requests in flight at the same time that have the same prompt may share its computation."""
     seed: int
     params: SamplingParams
-    conversation: Conversation | None = None
+    play: OnePlay | None = None
     """Of a play that may go on from here; its next prompt then begins with this prompt and completion."""
 
 

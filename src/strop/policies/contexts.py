@@ -7,11 +7,11 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import DynamicCache
 
-from strop.core.protocols import Conversation, Request
+from strop.core.protocols import OnePlay, Request
 
 
 @dataclass(frozen=True)
-class Context:
+class PlayContext:
     """Computed tokens of one play.
 
     tokens        T token ids
@@ -24,23 +24,23 @@ class Context:
 
 
 class Contexts:
-    """Contexts by conversation, up to `most` tokens in all; one that is taken or whose conversation is over is gone."""
+    """Contexts by play, up to `most` tokens in all; one that is taken or whose play is over is gone."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: WeakKeyDictionary[Conversation, Context] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[OnePlay, PlayContext] = WeakKeyDictionary()
 
     def has_room(self, tokens: int) -> bool:
         """Whether as many tokens more may be kept."""
         return tokens + sum(len(context.tokens) for context in self._kept.values()) <= self._most
 
-    def keep(self, conversation: Conversation, context: Context) -> None:
-        """Keeps it for the conversation's next request."""
-        self._kept[conversation] = context
+    def keep(self, play: OnePlay, context: PlayContext) -> None:
+        """Keeps it for the play's next request."""
+        self._kept[play] = context
 
-    def take(self, request: Request) -> Context | None:
+    def take(self, request: Request) -> PlayContext | None:
         """What was computed of the request's prompt, if anything."""
-        context = self._kept.pop(request.conversation, None) if request.conversation else None
+        context = self._kept.pop(request.play, None) if request.play else None
         if context is None or list(request.prompt[: len(context.tokens)]) != list(context.tokens):
             return None
         return context
@@ -50,7 +50,7 @@ class Contexts:
         self._kept.clear()
 
 
-def cache_of(contexts: Sequence[Context]) -> tuple[DynamicCache, torch.Tensor]:
+def cache_of(contexts: Sequence[PlayContext]) -> tuple[DynamicCache, torch.Tensor]:
     """(the contexts side by side, padded on the left to one length; mask (rows, longest) bool, False for padding)."""
     cache, longest = DynamicCache(), max(len(context.tokens) for context in contexts)
     first = contexts[0].keys[0]

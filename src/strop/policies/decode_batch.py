@@ -13,7 +13,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 from strop.core.protocols import Request
 from strop.policies.attention import SharedPrompts
-from strop.policies.contexts import Context, cache_of
+from strop.policies.contexts import PlayContext, cache_of
 from strop.policies.decoding import RowCache, choose, uniforms
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
@@ -88,7 +88,7 @@ class DecodeBatch:
         """Takes a row out."""
         self.rows[self.rows.index(row)] = None
 
-    def context(self, row: DecodedRow) -> Context:
+    def context(self, row: DecodedRow) -> PlayContext:
         """A copy of what is computed of a row: its prompt and its tokens, but for the last, which was just chosen."""
         number = self.rows.index(row)
         prompt, own = self._prompt_of[number], int(self._cache.lengths[number])
@@ -103,15 +103,15 @@ class DecodeBatch:
                 (self._shared.values, [layer.values for layer in self._cache.layers]),
             )
         )
-        return Context([*row.request.prompt, *row.tokens[:own]], keys, values)
+        return PlayContext([*row.request.prompt, *row.tokens[:own]], keys, values)
 
     @torch.no_grad()
-    def join(self, requests: Sequence[Request], contexts: Sequence[Context | None]) -> None:
+    def join(self, requests: Sequence[Request], contexts: Sequence[PlayContext | None]) -> None:
         """Computes the requests' prompts and adds a row for each.
 
         contexts  what is computed of each prompt already
         """
-        unique: dict[tuple[int, ...], Context | None] = {}
+        unique: dict[tuple[int, ...], PlayContext | None] = {}
         for request, context in zip(requests, contexts, strict=True):
             prompt = tuple(request.prompt)
             unique[prompt] = unique.get(prompt) or context
@@ -214,7 +214,7 @@ class DecodeBatch:
         )
 
     def _prefill(
-        self, prompts: Sequence[Sequence[int]], contexts: Sequence[Context | None]
+        self, prompts: Sequence[Sequence[int]], contexts: Sequence[PlayContext | None]
     ) -> tuple[_Prompts, torch.Tensor]:
         """(the computed prompts, (U, V) logits of the token after each)."""
         known = [len(context.tokens) if context else 0 for context in contexts]
@@ -248,7 +248,7 @@ class DecodeBatch:
         return _Prompts(keys, values, mask), torch.stack(logits)
 
     def _prefill_slice(
-        self, prompts: Sequence[Sequence[int]], contexts: Sequence[Context]
+        self, prompts: Sequence[Sequence[int]], contexts: Sequence[PlayContext]
     ) -> tuple[DynamicCache, torch.Tensor, torch.Tensor]:
         """What follows the contexts, one for each prompt or none at all."""
         longest = max(map(len, prompts))

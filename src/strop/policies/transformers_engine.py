@@ -143,8 +143,8 @@ class TransformersPolicy:
 
     def _finish(self, row: DecodedRow, text: str, reason: FinishReason) -> None:
         request = row.request
-        if request.conversation and self._contexts.has_room(len(request.prompt) + len(row.tokens)):
-            self._contexts.keep(request.conversation, self._batch.context(row))
+        if request.play and self._contexts.has_room(len(request.prompt) + len(row.tokens)):
+            self._contexts.keep(request.play, self._batch.context(row))
         self._batch.drop(row)
         numbers = {"token_ids": row.tokens, "logprobs": row.logprobs, "entropies": row.entropies}
         done = Completion(**numbers, text=text, finish_reason=reason, policy_version=self.version)

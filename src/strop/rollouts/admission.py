@@ -10,10 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 from strop.core.ids import derive_seed
 from strop.core.play import Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
-from strop.core.protocols import Conversation, Environment
+from strop.core.protocols import Environment, OnePlay
 from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.environments.single_turn import SingleTurn
 from strop.rollouts.services import Lifecycle, PlayServices
 
 WAIT = 0.05
@@ -122,7 +123,7 @@ class Play:
     given: list[int] = field(default_factory=list)
     """Tokens for the next turn's prompt."""
     turns: list[Turn] = field(default_factory=list)
-    conversation: Conversation | None = None
+    one: OnePlay | None = None
     """Until it is over, where it may have several turns."""
     awaits: Literal["setup", "completion", "decision", "effects", "verdict"] = "setup"
     pending: Future[Any] = field(default_factory=Future)
@@ -231,7 +232,9 @@ class Admission:
             task, index, seed = found
             environment, services = self._environment(task), self._services()
             setup = self._lifecycle.set_up(environment, services)
-            self._waiting.append(Play(task, index, seed, environment, services, time.monotonic(), setup))
+            play = Play(task, index, seed, environment, services, time.monotonic(), setup)
+            play.one = None if isinstance(environment, SingleTurn) else OnePlay()
+            self._waiting.append(play)
 
 
 def queued(

@@ -19,11 +19,10 @@ from typing import Any
 from strop.core.errors import SandboxError, StropError, UserError, VerificationError
 from strop.core.ids import derive_seed
 from strop.core.play import Do, Done, Opening, PlayLimits, Say, Verify
-from strop.core.protocols import Conversation, Environment, Policy, Request, Verifier
+from strop.core.protocols import Environment, Policy, Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
 from strop.core.task import Task
 from strop.core.user_code import environment_fault, place_of
-from strop.environments.single_turn import SingleTurn
 from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued, unanswered
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
@@ -298,8 +297,6 @@ class _Plays:
                 self._end(play, Done("", "deadline"))
             case Opening() as opening if play.method == "begin":
                 play.opening = opening
-                if not isinstance(play.environment, SingleTurn):
-                    play.conversation = Conversation()
                 play.given = first_prompt(play.task, opening, self._policy.tokenizer, self._limits.prompt)
                 self._ask(play)
             case Say(messages, prefill) if play.turns:
@@ -342,7 +339,7 @@ class _Plays:
         params = self._params.model_copy(
             update={"stop": self._params.stop or play.opening.stop, "max_tokens": min(most, room)}
         )
-        request = Request(context, derive_seed(play.seed, len(play.turns)), params, play.conversation)
+        request = Request(context, derive_seed(play.seed, len(play.turns)), params, play.one)
         play.awaits, play.pending = "completion", self._policy.submit(request)
 
     def _end(self, play: Play, done: Done) -> None:
@@ -350,7 +347,7 @@ class _Plays:
         self._playing.remove(play)
         self._grading.append(play)
         self._close(play)
-        play.done, play.awaits, play.effects, play.conversation = done, "verdict", (), None
+        play.done, play.awaits, play.effects, play.one = done, "verdict", (), None
         if done.reason == "answered":
             play.pending = self._owner.verifier.submit(play.task, done.answer)
         else:

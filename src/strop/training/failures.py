@@ -1,12 +1,12 @@
 """What ended a run, in one line with its remedy; the whole trace goes to RUN/error.txt."""
 
 import errno
-import importlib.metadata
 import re
 import tempfile
 import time
 import traceback
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 from strop.config.schema import Recipe
@@ -94,8 +94,8 @@ def _missing(error: ImportError) -> str:
     if not isinstance(error, ModuleNotFoundError) or not name:
         return f"a package does not load: {_cut(' '.join(str(error).split()))}{at_line(error, None)}"
     plain = name.replace("_", "-").lower()
-    with suppress(importlib.metadata.PackageNotFoundError):
-        for needed in importlib.metadata.requires("strop") or ():
+    with suppress(PackageNotFoundError):
+        for needed in requires("strop") or ():
             found = re.match(r"([A-Za-z0-9._-]+).*extra == ['\"]([\w-]+)['\"]", needed)
             if found and found[1].replace("_", "-").lower() == plain and found[2] != "dev":
                 return f"the package {name} is not installed: pip install 'strop[{found[2]}]'"
