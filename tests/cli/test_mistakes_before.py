@@ -258,7 +258,7 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
         lambda place: (place / "runs/run/a").mkdir(parents=True), "",
         "run folder runs/run exists and is not empty; choose",
     ),
-    "no room": (nothing, "run.dir=/sys/run", "/sys has 0.0 GB free, but "),
+    "no room": (nothing, "run.dir=/sys/run", "run folder /sys/run: 0.0 GB are free, but "),
 }  # fmt: skip
 
 

@@ -262,7 +262,9 @@ class Preflight:
         )
         if needed > free:
             remedy = "free some, set run.dir to another disk, or train adapters (model.lora.rank)"
-            self.faults.append(f"{there} has {free / 1e9:.1f} GB free, but {room}; {remedy}")
+            self.faults.append(
+                f"run folder {recipe.run.folder}: {free / 1e9:.1f} GB are free, but {room}; {remedy}"
+            )
         else:
             self.facts.append(f"disk: {room}; {free / 1e9:.1f} GB are free")
 
