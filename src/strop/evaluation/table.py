@@ -55,6 +55,8 @@ def control_table(results: Mapping[str, Evaluation]) -> Table | None:
     table = new_table("held against", "", "solved", *heads, *(["repeated"] if turns else []))
     for label, result in results.items():
         for key in (key for key in result.keys if key in ("pass@1", GREEDY)):
+            if not result.by_turn and not any(key in one.keys for one in result.controls.values()):
+                continue
             cells = [estimate_text(result.estimate(key))]
             for name in names:
                 one = result.controls.get(name)
