@@ -42,7 +42,8 @@ def test_outcomes_are_those_expected(name, verifier):
 
 
 @pytest.mark.parametrize("style", ["chat", "chat-prefilled", "continue"])
-def test_scripted_answers_are_right_in_every_style(style):
+def test_scripted_answers_are_right_in_every_style(style, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     folder = case("eval-future-import")
     words = f"eval scripted:{folder / 'answers.jsonl'} --tasks jsonl:{folder / 'tasks.jsonl'} -n 1 -k 1 --no-greedy"
     result = CliRunner().invoke(app, [*words.split(), "--style", style], env={"COLUMNS": "200"})

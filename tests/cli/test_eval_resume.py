@@ -3,6 +3,8 @@
 import json
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from collections import Counter
 from contextlib import suppress
@@ -288,3 +290,19 @@ def test_another_task_set_is_refused(strop, serve, tasks, tmp_path):
     done = strop("eval", "--resume", "run")
     assert done.returncode == 2 and "the task set is not what it was" in done.stderr
     assert Path(tmp_path / "run" / "summary.json").is_file()
+
+
+def test_evaluations_that_begin_together_have_folders_of_their_own(tmp_path: Path) -> None:
+    check = {"kind": "cases", "entry_point": "f", "cases": [{"args": [], "expected": 1}]}
+    task = {"id": "t", "statement": "Return 1.", "signature": "def f():", "check": check}
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(task))
+    (tmp_path / "answers.jsonl").write_text(
+        json.dumps({"task_id": "t", "answer": "def f():\n    return 1\n"})
+    )
+    words = "eval scripted:answers.jsonl --tasks jsonl:tasks.jsonl -n 1 -k 1 --no-greedy"
+    command = [sys.executable, "-m", "strop.cli", *words.split()]
+    pipe = subprocess.PIPE
+    begun = [subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) for _ in range(3)]
+    ended = [(process.communicate(timeout=300), process.returncode) for process in begun]
+    assert [code for _, code in ended] == [0, 0, 0], ended
+    assert len(list((tmp_path / "runs").glob("eval-*/summary.json"))) == 3

@@ -60,6 +60,7 @@ def named_runs(folder: Path) -> list[Path]:
         run.mkdir(parents=True)
         recipe = {"run": {"name": text}, "optim": {"steps": 3, text: text}, text: [text, {text: text}]}
         (run / "recipe.yaml").write_text(_yaml(recipe), encoding="utf-8")
+        (run / "versions.json").write_text("{}", encoding="utf-8")
         runs.append(run)
     return runs
 

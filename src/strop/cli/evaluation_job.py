@@ -81,8 +81,13 @@ class EvaluationJob:
 
     def begin(self, word: str, policy: Policy, tasks: Mapping[str, Task], answers: int) -> AnswerLog:
         """Where the answers of a model go; makes the folder with the first one."""
-        if self.run is None:
-            self.run = self._created(answers)
+        while self.run is None:
+            try:
+                self.run = self._created(answers)
+            except UserError:
+                if self._named or not self.folder.exists():
+                    raise
+                self.folder = self._free_folder()  # another evaluation was quicker
         self._keep_vocabulary(policy)
         log = AnswerLog(self.run, self._name(word), tasks)
         if len(log) and self.recipes[word].policy.engine == "scripted":
@@ -117,7 +122,7 @@ class EvaluationJob:
     def _free_folder(self) -> Path:
         """The folder that run.name or run.dir names, else a free one named by tasks and model. Raises UserError."""
         run, first = self._first.run, next(iter(evaluation_names(self.recipes)))
-        if run.name != "run" or run.dir is not None:
+        if self._named:
             RunFolder.check_free(run.folder, overwrite=run.overwrite)
             return run.folder
         (tasks,) = evaluation_names([self._first.task_set.source.rpartition("/")[2]])
@@ -128,6 +133,11 @@ class EvaluationJob:
             folder = Path("runs") / f"{plain}-{number}"
         RunFolder.check_free(folder, overwrite=False)
         return folder
+
+    @property
+    def _named(self) -> bool:
+        """Whether the folder's name was asked for."""
+        return self._first.run.name != "run" or self._first.run.dir is not None
 
     @property
     def _first(self) -> Recipe:

@@ -75,9 +75,9 @@ class RunFolder:
                 f"run folder {folder} exists and is not empty; choose another run.name or run.dir, replace it with "
                 f"run.overwrite=true, or resume it with: strop train --resume {folder}"
             )
-        if taken and not (folder / RECIPE).is_file():
+        if absent := [name for name in (RECIPE, VERSIONS) if taken and not (folder / name).is_file()]:
             raise UserError(
-                f"run.overwrite=true, but {folder} is not a run folder (it has no {RECIPE}); choose another run.dir"
+                f"run.overwrite=true, but {folder} is not a run folder (it has no {absent[0]}); choose another run.dir"
             )
         _refuse_unwritable(folder)
 

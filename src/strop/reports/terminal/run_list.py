@@ -8,13 +8,14 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.reports.page.run_data import run_data
-from strop.reports.run_folder import METRICS, RECIPE, SUMMARY
+from strop.reports.run_folder import METRICS, SUMMARY, VERSIONS
 from strop.reports.run_state import last_cause
 from strop.reports.shapes import is_number
 
 REWARD_STEPS = 10
 """Steps in the first and in the last reward; fewer in a run of less than twice as many."""
-_MARKS = (RECIPE, METRICS, SUMMARY)
+_MARKS = (VERSIONS, METRICS, SUMMARY)
+"""Not its recipe: a folder of `strop init` has one, too."""
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:
