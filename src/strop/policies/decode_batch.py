@@ -94,15 +94,13 @@ class DecodeBatch:
         prompt, own = self._prompt_of[number], int(self._cache.lengths[number])
         used = self._shared.mask[prompt].nonzero()[:, 0]
         keys, values = (
-            [
-                torch.cat([far[prompt].index_select(1, used), near[number, :, :own]], dim=1)
-                for far, near in zip(shared, mine, strict=True)
-            ]
-            for shared, mine in (
-                (self._shared.keys, [layer.keys for layer in self._cache.layers]),
-                (self._shared.values, [layer.values for layer in self._cache.layers]),
-            )
+            [layer[prompt].index_select(1, used) for layer in layers]
+            for layers in (self._shared.keys, self._shared.values)
         )
+        if own:  # before the first own token the cache holds nothing at all
+            for at, layer in enumerate(self._cache.layers):
+                keys[at] = torch.cat([keys[at], layer.keys[number, :, :own]], dim=1)
+                values[at] = torch.cat([values[at], layer.values[number, :, :own]], dim=1)
         return PlayContext([*row.request.prompt, *row.tokens[:own]], keys, values)
 
     @torch.no_grad()
