@@ -112,6 +112,7 @@ def test_from_an_empty_folder_to_a_model_of_ones_own(user: Run, tmp_path: Path) 
 
     assert "demo: SmolLM2" in done("recipes")
     assert "mine/recipe.yaml" in done("init", "mine", "--model", model)
+    assert "error: no runs" in user("strop", "show").stderr, "what init wrote is no run"
     assert "5 fit (0 of them with warnings)" in done("audit", "mine/tasks.jsonl")
     assert "3 training tasks, 2 held out" in done("train", "mine/recipe.yaml", "--dry-run")
     small = ["optim.steps=3", "grpo.group_size=2", "grpo.tasks_per_step=2", "grpo.refill=false",
@@ -129,9 +130,10 @@ def test_from_an_empty_folder_to_a_model_of_ones_own(user: Run, tmp_path: Path) 
     assert "pass@1" in done(
         "eval", "runs/mine", "--tasks", "mine/tasks.jsonl", "-n", "1", "--max-tokens", "6"
     )
-    trained = folder / "runs/mine/final"
-    # `strop export runs/mine -o carried` belongs here; what it writes is then loaded in place of `trained`.
-    made = user("python", "-c", GENERATE, trained)
+    assert "vllm serve carried" in done("export", "runs/mine", "-o", "carried")
+    card = (folder / "carried/README.md").read_text()
+    assert "More Information Needed" not in card and "mine/tasks.jsonl" in card
+    made = user("python", "-c", GENERATE, folder / "carried")
     assert made.stdout.strip() in ("1", "2", "3", "4"), made.stderr
 
 
