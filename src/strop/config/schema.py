@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, ValidationError
 
+from strop.config.launch import LaunchConfig
 from strop.config.mixture import TaskSetConfig, mixture_faults, reward_faults
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
 from strop.config.play import PlayConfig
@@ -210,6 +211,8 @@ class Recipe(Section):
     """Limits of one verdict."""
     limits: LimitsConfig = LimitsConfig()
     """When the run gives up."""
+    launch: LaunchConfig = LaunchConfig()
+    """The processes of the run."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Sections fit together, in every stage."""
