@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
+import pytest
 import torch
 
 from strop.config.load import load_recipe
+from strop.policies.attention import attend_in_groups
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import load_tasks
 from strop.tasks.task_sets import task_sets
-from strop.training.sft import _loss, examples_of
+from strop.training.sft import SHARED, _loss, examples_of
 
 
 def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:
@@ -32,12 +34,14 @@ def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:
     assert not prompts & asked and len(asked) > 100
 
 
-def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path) -> None:
+@pytest.mark.parametrize("rules", [0, SHARED - 1, SHARED, SHARED + 30], ids=str)
+def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path, rules: int) -> None:
     model = load_model(str(tiny_model), dtype=torch.float32)
+    same = [3 + number % 11 for number in range(rules)]
     batch = [
-        [([5, 6, 7], [8, 9])],
-        [([4], [10, 11, 12, 13])],
-        [([3, 2, 9, 8], [7, 6]), ([9, 3], [5]), ([2], [7, 8])],
+        [([*same, 5, 6, 7], [8, 9])],
+        [([*same, *[4] * (not rules)], [10, 11, 12, 13])],
+        [([*same, 3, 2, 9, 8], [7, 6]), ([9, 3], [5]), ([2], [7, 8])],
     ]
     expected = torch.zeros(())
     for example in batch:
@@ -52,8 +56,14 @@ def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path) -> N
     expected.backward()
     gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
     model.zero_grad()
-    loss = _loss(model, batch, bfloat16=False)
+    recipe = load_recipe([], ["optim.shared_prefix=true", "model.compute_dtype=float32"])
+    attend_in_groups(model)
+    seen: list[int] = []
+    model.get_input_embeddings().register_forward_hook(lambda _, given, __: seen.append(given[0].numel()))
+    loss = _loss(model, batch, recipe)
     loss.backward()
+    rows = [sum(len(part) for turn in example for part in turn) for example in batch]
+    assert seen[0] == sum(rows) - 2 * rules - 3 if rules >= SHARED else seen[0] >= sum(rows)
     assert torch.allclose(loss, expected, rtol=1e-5)
     ours = [p.grad for p in model.parameters() if p.grad is not None]
     for mine, theirs in zip(ours, gradients, strict=True):

@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from strop.core.errors import UserError
 from strop.core.files import open_to_readers
 from strop.core.ids import derive_seed
 from strop.core.rollout import Completion
+from strop.core.sample import Sample
 from strop.core.task import Task
 from strop.policies import release_memory
+from strop.policies.attention import attend_in_groups
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
@@ -33,7 +36,7 @@ from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
-from strop.training.logps import check_head, head_selects
+from strop.training.logps import check_head, head_selects, token_logps
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks
 
@@ -42,6 +45,10 @@ MICRO_BATCH = 8
 
 SHORT = 256
 """Tokens of a row."""
+
+SHARED = 64
+"""Tokens of a beginning that the rows of a forward pass have in common, from which on it is computed once, under
+optim.shared_prefix: the rules and tools at the top of a play."""
 
 RELEASE_EVERY = 2
 """Updates after which freed memory goes back to the kernel; each time costs about a second of page faults."""
@@ -169,6 +176,8 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
     scheduler = get_scheduler(name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=steps)
     order: list[int] = []
     check_head(model)
+    if recipe.optim.shared_prefix:
+        attend_in_groups(model)
     model.train()
     for step in range(1, steps + 1):
         started = time.perf_counter()
@@ -181,7 +190,7 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
         total = 0.0
         batch.sort(key=_length, reverse=True)
         for start in range(0, len(batch), MICRO_BATCH):
-            loss = _loss(model, batch[start : start + MICRO_BATCH], computes_in_bfloat16(recipe)) / tokens
+            loss = _loss(model, batch[start : start + MICRO_BATCH], recipe) / tokens
             loss.backward()
             total += float(loss.detach())
         norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))
@@ -198,18 +207,37 @@ def _length(example: Example) -> int:
     return sum(len(part) for turn in example for part in turn)
 
 
-def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
-    """Summed cross entropy of the completions' tokens.
+def _loss(model: Any, batch: list[Example], recipe: Recipe) -> torch.Tensor:
+    """Summed cross entropy of the completions' tokens."""
+    device, bfloat16 = next(model.parameters()).device, computes_in_bfloat16(recipe)
+    rows = [[token for turn in example for part in turn for token in part] for example in batch]
+    prompts = [example[0][0] for example in batch]
+    begins = sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, zip(*prompts, strict=False)))
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
+        if recipe.optim.shared_prefix and len(batch) > 1 and begins >= SHARED:
+            samples = [_sample(example, begins) for example in batch]
+            head = model.get_output_embeddings()
+            return -token_logps(model, samples, head=head, temperature=1.0)[0].sum()
+        return _padded_loss(model, batch, rows, device)
 
-    Rows are padded on the right, where causal attention never looks, so they need no mask.
-    """
-    device = next(model.parameters()).device
-    width = max(map(_length, batch))
+
+def _sample(example: Example, begins: int) -> Sample:
+    """An example whose first tokens are shared with others: to compute with, not to weigh."""
+    ids = [token for turn in example for part in turn for token in part]
+    mask = [kind for turn in example for kind, part in enumerate(turn) for _ in part]
+    nothing = [0] * len(ids)
+    return Sample(ids, mask, nothing, nothing, nothing, begins)
+
+
+def _padded_loss(
+    model: Any, batch: list[Example], rows: list[list[int]], device: torch.device
+) -> torch.Tensor:
+    """The same by rows padded on the right, where causal attention never looks, so they need no mask."""
+    width = max(map(len, rows))
     width = math.ceil(width / 16) * 16  # few different sizes, so that freed memory fits again
     ids = torch.zeros(len(batch), width, dtype=torch.long)
     predictors: list[int] = []
-    for row, example in enumerate(batch):
-        whole = [token for turn in example for part in turn for token in part]
+    for row, (example, whole) in enumerate(zip(batch, rows, strict=True)):
         ids[row, : len(whole)] = torch.tensor(whole)
         end = 0
         for prompt, completion in example:
@@ -219,7 +247,6 @@ def _loss(model: Any, batch: list[Example], bfloat16: bool) -> torch.Tensor:
     targets = torch.tensor(learnt, device=device)
     head = model.get_output_embeddings()
     with (
-        torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16),
         # On a CPU plain products beat the fused kernel on short rows, and take up to twice its time on long ones.
         sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" and width <= SHORT else nullcontext(),
         head_selects(head, targets, 1.0),
