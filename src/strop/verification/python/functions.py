@@ -2,8 +2,9 @@
 
 The stand-in of a function is a function, that of an iterator a generator; what they are given, return and raise crosses
 as any value does, so nothing of the other side's runs here. Functions are known by numbers, an iterator by that of its
-`__next__`, files in memory by those of their methods. The answer calls one of the tests' by {"cb": number, "a", "k"} and waits for {"r": value} or {"x": [builtin
-class, text]}, meanwhile serving further requests. Standard library only, as `verification.python.codec`.
+`__next__`, a file in memory by those of its methods. The answer calls one of the tests' by {"cb": number, "a", "k"} and
+waits for {"r": value} or {"x": [builtin class, text]}, meanwhile serving further requests.
+Standard library only, as `verification.python.codec`.
 """
 
 import builtins
@@ -67,7 +68,7 @@ class TestsEncoder(ValueEncoder):
         self.functions = functions
 
     def further(self, value: Any, why: str) -> None:
-        """Writes functions, mocks as such, iterators, files in memory and exceptions. Raises Unencodable."""
+        """Writes functions, mocks as such, iterators, files in memory, exceptions. Raises Unencodable."""
         kind = type(value)
         name = str(value.__name__) if kind is types.BuiltinFunctionType else ""
         if name and vars(builtins).get(name) is value:
@@ -79,7 +80,9 @@ class TestsEncoder(ValueEncoder):
         elif isinstance(value, Iterator) and kind.__module__ in _OF_ITERATORS:
             self.out += tagged("iter", self.functions.number_of(value))
         elif issubclass(kind, getattr(sys.modules.get("unittest.mock"), "CallableMixin", ())):
-            self.out += tagged("cb", self.functions.number_of(value.__call__))  # a mock itself must not come back
+            self.out += tagged(
+                "cb", self.functions.number_of(value.__call__)
+            )  # a mock itself must not come back
         elif kind is StringIO or kind is BytesIO:
             methods = (getattr(value, name) for name in _OF_FILES)
             self.out += tagged("file", *map(self.functions.number_of, methods))
