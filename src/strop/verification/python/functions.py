@@ -80,9 +80,8 @@ class TestsEncoder(ValueEncoder):
         elif isinstance(value, Iterator) and kind.__module__ in _OF_ITERATORS:
             self.out += tagged("iter", self.functions.number_of(value))
         elif issubclass(kind, getattr(sys.modules.get("unittest.mock"), "CallableMixin", ())):
-            self.out += tagged(
-                "cb", self.functions.number_of(value.__call__)
-            )  # a mock itself must not come back
+            call = value.__call__  # a mock itself must not come back
+            self.out += tagged("cb", self.functions.number_of(call))
         elif kind is StringIO or kind is BytesIO:
             methods = (getattr(value, name) for name in _OF_FILES)
             self.out += tagged("file", *map(self.functions.number_of, methods))
