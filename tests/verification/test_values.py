@@ -139,6 +139,7 @@ WRONG = [
     ("assert f(mock.MagicMock()).ok", "def f(m): return m"),
     ("assert int(f(mock.MagicMock())) == 1", "def f(m): return m"),
     ("m = mock.Mock(); f(m); assert m.mock_calls == [mock.call(2)]", "def f(m): m(1)"),
+    ("m = mock.Mock(); f(m); assert L; m.assert_called_once_with(2)", "class L:\n    __eq__ = lambda s, o: True\ndef f(m): m(L())"),
     ("b = io.StringIO(); f(b); assert b.getvalue() == ''", "def f(b): b.write('x')"),
     ("b = io.StringIO(); f(b); assert not b.getvalue()", "def f(b): b.seek(10**9)"),
     ("assert f(datetime.date(2024, 1, 2)) == datetime.date(2024, 1, 3)", "def f(d): return d"),
