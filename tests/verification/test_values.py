@@ -18,7 +18,7 @@ from strop.verification.python.codec import encode, tagged
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
 
-HELPERS = ["boxed", "named", "change", "made", "apply", "adder", "follow"]
+HELPERS = ["boxed", "named", "change", "made", "apply", "adder", "follow", "noted"]
 ANSWER = """
 import collections, datetime, decimal, fractions
 Point = collections.namedtuple("Point", "x y")
@@ -32,9 +32,12 @@ def adder(n): return lambda x=0: x + n
 def follow(items):
     for item in items:
         yield item * 2
+def noted(file):
+    with file: return file.write(file.read()[-1:]), file.getvalue()
 """
 HEAD = """
-import collections, datetime, decimal, fractions
+import collections, datetime, decimal, fractions, io
+from unittest import mock
 P = collections.namedtuple("P", "x y")
 def numbers(n):
     for i in range(n): yield i
@@ -82,6 +85,10 @@ FURTHER = [
     "assert adder(3)(4) == 7 and sorted([2, 1], key=adder(1)) == [1, 2] and f(none) is none",
     "assert apply(adder(2), 3) == 5 and apply(apply, adder(2), 1) == 3",
     "seen = []; apply(seen.append, 5); assert seen == [5]",
+    "m = mock.Mock(side_effect=[4, 5]); assert apply(m, 1, k=[2]) == 4 and apply(m) == 5; assert m.mock_calls == [mock.call(1, k=[2]), mock.call()]",
+    "assert list(follow(io.StringIO('a\\nb'))) == ['a\\na\\n', 'bb'] and next(follow(io.BytesIO(b'a'))) == b'aa'",
+    "b = io.StringIO('ab'); assert noted(b) == (1, 'abb') and b.closed",
+    "assert sum(f([1] * 1_100_000)) == 1_100_000",
     "try: apply(fail)\n    except Exception as e: assert 'so' in str(e)\n    else: assert False",
     "try: f(1)(2)\n    except TypeError: pass\n    else: assert False",
 ]
@@ -129,6 +136,12 @@ WRONG = [
     ("assert f(lambda x: x + 1) == 3", "def f(g): return g(1)"),
     ("assert f(1)(2) == 3", "def f(n): return lambda x: x"),
     ("assert f(1)['b'] == 0", "from collections import *\ndef f(x): return defaultdict(lambda: 0)"),
+    ("assert f(mock.MagicMock()).ok", "def f(m): return m"),
+    ("assert int(f(mock.MagicMock())) == 1", "def f(m): return m"),
+    ("m = mock.Mock(); f(m); assert m.mock_calls == [mock.call(2)]", "def f(m): m(1)"),
+    ("m = mock.Mock(); f(m); assert L; m.assert_called_once_with(2)", "class L:\n    __eq__ = lambda s, o: True\ndef f(m): m(L())"),
+    ("b = io.StringIO(); f(b); assert b.getvalue() == ''", "def f(b): b.write('x')"),
+    ("b = io.StringIO(); f(b); assert not b.getvalue()", "def f(b): b.seek(10**9)"),
     ("assert f(datetime.date(2024, 1, 2)) == datetime.date(2024, 1, 3)", "def f(d): return d"),
 ]  # fmt: skip
 
@@ -137,6 +150,26 @@ WRONG = [
 @pytest.mark.parametrize(("test", "answer"), WRONG)
 def test_what_is_wrong_fails(python, run, test: str, answer: str) -> None:
     assert run(python, answer, test).outcome is Outcome.FAILED
+
+
+PATCHED = """
+import random
+def f(name):
+    with open(name) as file: return [line.strip() for line in file]
+def throw(): return random.randint(1, 6)
+"""
+PATCHES = [
+    "with mock.patch('solution.open', side_effect=lambda n: io.StringIO(n + '\\nb'), create=True): assert f('a') == ['a', 'b']",
+    "with mock.patch('solution.random.randint', return_value=9) as m: assert throw() == 9; m.assert_called_once_with(1, 6)",
+    "assert 1 <= throw() <= 6",
+]
+
+
+def test_mocks_stand_in_for_functions_that_the_answer_uses(python) -> None:
+    verdict = suited(python, PATCHED, *PATCHES)
+    assert verdict.passed, verdict.tests
+    other = PATCHED.replace("randint(1, 6)", "randint(0, 5)")
+    assert failing(suited(python, other, *PATCHES[:2]), PATCHES[:2]) == PATCHES[1:2]
 
 
 ALWAYS = "    __eq__ = lambda s, o: True\n    __ne__ = lambda s, o: False\n    __hash__ = object.__hash__\n"

@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 
 MAX_DEPTH = 100
 """Deepest nesting of containers that crosses."""
-MAX_NODES = 1_000_000
+MAX_NODES = 1 << 21
 """Most values in one value, shared ones counted each time."""
 PACKED = 16
 """Fewest ints that are packed."""

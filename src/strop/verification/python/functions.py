@@ -2,14 +2,17 @@
 
 The stand-in of a function is a function, that of an iterator a generator; what they are given, return and raise crosses
 as any value does, so nothing of the other side's runs here. Functions are known by numbers, an iterator by that of its
-`__next__`. The answer calls one of the tests' by {"cb": number, "a", "k"} and waits for {"r": value} or {"x": [builtin
-class, text]}, meanwhile serving further requests. Standard library only, as `verification.python.codec`.
+`__next__`, a file in memory by those of its methods. The answer calls one of the tests' by {"cb": number, "a", "k"} and
+waits for {"r": value} or {"x": [builtin class, text]}, meanwhile serving further requests.
+Standard library only, as `verification.python.codec`.
 """
 
 import builtins
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO, StringIO
 from typing import Any
 
 from strop.verification.python.codec import Malformed, Unencodable, tagged
@@ -20,6 +23,8 @@ _FUNCTIONS = (
 )  # fmt: skip
 _OF_ITERATORS = ("builtins", "itertools", "_collections")
 """Modules of iterators that the tests may give: no object of theirs, nor a mock."""
+_OF_FILES = ("read", "readline", "readlines", "write", "writelines", "getvalue", "close", "__next__")
+"""What an answer may do with a file in memory; `seek` could make one of gigabytes."""
 
 
 class Numbered:
@@ -63,7 +68,7 @@ class TestsEncoder(ValueEncoder):
         self.functions = functions
 
     def further(self, value: Any, why: str) -> None:
-        """Writes functions, iterators and exceptions. Raises Unencodable."""
+        """Writes functions, mocks as such, iterators, files in memory, exceptions. Raises Unencodable."""
         kind = type(value)
         name = str(value.__name__) if kind is types.BuiltinFunctionType else ""
         if name and vars(builtins).get(name) is value:
@@ -74,6 +79,12 @@ class TestsEncoder(ValueEncoder):
             self.out += tagged("cb", self.functions.number_of(value))
         elif isinstance(value, Iterator) and kind.__module__ in _OF_ITERATORS:
             self.out += tagged("iter", self.functions.number_of(value))
+        elif issubclass(kind, getattr(sys.modules.get("unittest.mock"), "CallableMixin", ())):
+            call = value.__call__  # a mock itself must not come back
+            self.out += tagged("cb", self.functions.number_of(call))
+        elif kind is StringIO or kind is BytesIO:
+            methods = (getattr(value, name) for name in _OF_FILES)
+            self.out += tagged("file", *map(self.functions.number_of, methods))
         else:
             super().further(value, why)
 
@@ -119,6 +130,13 @@ def called_back(
         return {"x": [known, str(error)[:300]]}
 
 
+def _file(*methods: Callable[..., Any]) -> Any:
+    """In the answer's process: the stand-in of a file in memory."""
+    own = dict(zip(_OF_FILES, map(staticmethod, methods), strict=True))
+    itself = dict.fromkeys(("__iter__", "__enter__"), lambda self: self)
+    return type("File", (), {**own, **itself, "__exit__": lambda self, *_: self.close()})()
+
+
 class StandIns:
     """In the answer's process: stand-ins of the tests' functions and iterators. The same one each time."""
 
@@ -144,6 +162,8 @@ class StandIns:
         """The value of a tag of `TestsEncoder`. Raises Malformed."""
         if kind == "cb" or kind == "iter":
             return self.stand_in(kind, inner[0])
+        if kind == "file":
+            return _file(*(self.stand_in("cb", number) for number in inner))
         if kind == "name":
             return getattr(builtins, inner[0])
         if kind == "exc":
