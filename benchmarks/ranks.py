@@ -199,69 +199,78 @@ def drawn(step: int) -> list["Group"]:
     ]
 
 
-def learn(model: Path, steps: int, target: Path) -> None:
-    """One process of those that learn from the drawn groups, in every form; rank 0 writes what came of it."""
+def learn(model: Path, engine: str, steps: int, forms: list[str], target: Path) -> None:
+    """One process of those that learn from the drawn groups; rank 0 writes what came of each form."""
     import torch
 
     from strop.config.load import load_recipe
     from strop.config.run_stages import stages_of
-    from strop.training.backend import TrainingBackend
     from strop.training.batch import Advantages, batch_of
     from strop.training.learner import Learner
     from strop.training.ranks import join, leave
-
-    class WithGradients(TrainingBackend):
-        """Keeps the gradients of every update."""
-
-        gradients: list[dict[str, torch.Tensor]]
-
-        def step(self, learning_rate: float, max_grad_norm: float) -> float:
-            weights = self.model.named_parameters()
-            self.gradients.append({name: weight.grad.clone() for name, weight in weights})
-            return super().step(learning_rate, max_grad_norm)
+    from strop.training.sharded import load_backend
 
     ranks, found = join(), {}
-    for form, changes in FORMS.items():
+    for form in forms:
         recipe = load_recipe([], [
             f"model.name={model}", "model.compute_dtype=float32", "model.gradient_checkpointing=false",
             "grpo.group_size=4", "grpo.tasks_per_step=6", "optim.micro_batch_tokens=60", f"optim.steps={steps}",
-            *changes,
+            "policy.engine=vllm", f"launch.engine={engine}", *FORMS[form],
         ])  # fmt: skip
-        backend = WithGradients.load(recipe, ranks)
-        backend.gradients = []
+        backend = load_backend(recipe, ranks)
+        gradients = _kept_gradients(backend) if engine == "ddp" else []
         learner, advantages = Learner(backend, recipe, pad_id=0), Advantages(recipe.grpo.advantage)
         (stage,) = stages_of(recipe)
         updates = recipe.grpo.updates_per_step
-        losses = [
-            learner.update(batch_of(advantages.of(drawn(step)), recipe.grpo), stage, step * updates)["loss"]
+        updated = [
+            learner.update(batch_of(advantages.of(drawn(step)), recipe.grpo), stage, step * updates)
             for step in range(steps)
         ]
-        found[form] = {
-            "loss": [{"loss": torch.tensor(loss, dtype=torch.float64)} for loss in losses],
-            "gradient": backend.gradients,
-            "weight": [{name: weight.detach().clone() for name, weight in backend.named_weights()}],
+        logged = {
+            name: [{name: torch.tensor(one[name], dtype=torch.float64)} for one in updated]
+            for name in ("loss", "grad_norm")
         }
+        weights = {name: weight.detach().clone() for name, weight in backend.named_weights()}
+        found[form] = {**logged, "gradient": gradients, "weight": [weights]}
     if ranks.main:
         torch.save(found, target)
     leave()
 
 
-def replayed(folder: Path, model: Path, steps: int) -> dict[str, dict[str, float]]:
-    """By form of the update, the largest difference between one process and two."""
+def _kept_gradients(backend: Any) -> list[dict[str, Any]]:
+    """Fills up with the gradients of every update of a backend whose weights are whole."""
+    kept: list[dict[str, Any]] = []
+    step = backend.step
+
+    def keeping(learning_rate: float, max_grad_norm: float) -> float:
+        kept.append({name: weight.grad.clone() for name, weight in backend.model.named_parameters()})
+        return float(step(learning_rate, max_grad_norm))
+
+    backend.step = keeping
+    return kept
+
+
+def replayed(
+    folder: Path, model: Path, steps: int, count: int = 2, engine: str = "ddp", forms: list[str] | None = None
+) -> dict[str, dict[str, float]]:
+    """By form of the update, the largest difference between one process and `count` that hold the model so."""
     import torch
 
-    files = [folder / f"{count}.pt" for count in (1, 2)]
-    for count, file in enumerate(files, start=1):
-        finished(
-            started(count, [__file__, "--learn", str(model), "--steps", str(steps), "--json", str(file)])
-        )
-    one, two = (torch.load(file) for file in files)
+    forms = forms or list(FORMS)
+
+    def learnt(count: int, engine: str) -> Any:
+        file = folder / f"{count}-{engine}.pt"
+        if not file.is_file():
+            words = [__file__, "--learn", str(model), "--engine", engine, "--steps", str(steps)]
+            finished(started(count, [*words, "--forms", *forms, "--json", str(file)]))
+        return torch.load(file)
+
+    one, many = learnt(1, "ddp"), learnt(count, engine)
     for form in one.values():
         largest = max(float(gradient.abs().max()) for gradient in form["gradient"][0].values())
         assert largest > 1000 * MOST, "gradients are too small to be compared"
-    return {
-        form: {kind: _difference(one[form][kind], two[form][kind]) for kind in one[form]} for form in FORMS
-    }
+    kinds = ("loss", "grad_norm", *(["gradient"] if engine == "ddp" else []), "weight")
+    return {form: {kind: _difference(one[form][kind], many[form][kind]) for kind in kinds} for form in forms}
 
 
 def _difference(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> float:
@@ -298,10 +307,13 @@ def main() -> int:
     )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--engines", nargs="*", default=["fsdp2"], choices=["fsdp2", "zero2", "zero3"])
     parser.add_argument("--learn", type=Path, help=argparse.SUPPRESS)  # a process of a replay
+    parser.add_argument("--engine", default="ddp", help=argparse.SUPPRESS)
+    parser.add_argument("--forms", nargs="*", default=list(FORMS), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.learn:
-        learn(args.learn, args.steps, args.json)
+        learn(args.learn, args.engine, args.steps, args.forms, args.json)
         return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

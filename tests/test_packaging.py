@@ -22,7 +22,7 @@ def locked() -> dict[str, str]:
 def needed() -> list[Requirement]:
     """What `.[all,dev]` asks for; extras of ours that name each other are taken apart."""
     extras = PROJECT["optional-dependencies"]
-    listed = [*PROJECT["dependencies"], *(text for name in extras if name not in ("vllm", "trackers", "docs")
+    listed = [*PROJECT["dependencies"], *(text for name in extras if name not in ("vllm", "trackers", "docs", "deepspeed")
                                           for text in extras[name])]  # fmt: skip
     return [found for text in listed if (found := Requirement(text)).name != "strop"]
 
