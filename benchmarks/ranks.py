@@ -1,16 +1,20 @@
-"""Two processes (gloo, CPU) against one on the same groups, and against themselves after kill -9 and resume.
+"""Several processes (gloo, CPU) against one on the same groups, and against themselves after kill -9 and resume.
 
-    python benchmarks/ranks.py [--json FILE] [--steps 4]
+    python benchmarks/ranks.py [--json FILE] [--steps 4] [--engines fsdp2 zero2 zero3]
 
-Groups that are drawn once are learnt from by one process and by two, which start from the same weights: nothing is
-sampled, so that a last bit cannot lead to other tokens. Then two processes train by themselves. Written and printed:
+Groups that are drawn once are learnt from by one process, by two and four that hold the model whole (ddp), and by two
+that hold parts of it (--engines, fsdp2 alone where it is not given), all from the same weights: nothing is sampled, so
+that a last bit cannot lead to other tokens. Then two processes train by themselves. Written and printed:
 
-    loss, gradient, weight   by form of the update, the largest difference between one process and two over all steps
+    differences              by number of processes, engine and form of the update, the largest one to one process over
+                             all steps, of loss, norm of the gradient, gradient (ddp alone) and weight
     groups_lost, groups_doubled   of the run of two: groups that it did not write, and those that it wrote twice
     resume_identical         after kill -9 of each rank in turn and resume: the same weights, bit by bit
+    resumed                  the same from two processes to one, and from one to two: the largest difference of a weight
 
-Measured: gradients within 1.2e-8, weights within 6e-8, losses the same, none lost or doubled, resumed to the bit.
-Ends with 1 where a difference is above 1e-5, a group is lost or doubled, or a resumed run is not the same.
+Measured for two: gradients within 1.2e-8, weights within 6e-8, losses the same, none lost or doubled, resumed to the
+bit. Ends with 1 where a difference is above 1e-5, of an engine with parts above 1e-4, a group is lost or doubled, or a
+resumed run is not the same.
 """
 
 import argparse
@@ -31,7 +35,10 @@ if TYPE_CHECKING:
     from strop.core.rollout import Group
 
 MOST = 1e-5
-"""The largest difference between one process and two: a sum in another order, in float32."""
+"""The largest difference between one process and several: a sum in another order, in float32."""
+
+MOST_IN_PARTS = 1e-4
+"""The same where they hold parts of the model."""
 
 FORMS = {
     "padded": [],
@@ -139,14 +146,14 @@ def ranks_of(run: str) -> dict[int, int]:
     return found
 
 
-def killed(folder: Path, rank: int, arguments: list[str]) -> None:
-    """Starts a run of two, kills one rank as soon as the first checkpoint is whole, and resumes to the end."""
-    process = launched(2, [*arguments, f"run.dir={folder}"])
+def killed(folder: Path, rank: int, arguments: list[str], first: int = 2, then: int = 2) -> None:
+    """Starts a run of `first` processes, kills one as soon as a checkpoint is whole, and resumes to the end."""
+    process = launched(first, [*arguments, f"run.dir={folder}"])
     while process.poll() is None and not list(folder.glob("checkpoints/*/STROP_COMPLETE")):
         time.sleep(0.05)
-    os.kill(ranks_of(f"run.dir={folder}")[rank], signal.SIGKILL)
+    os.kill(process.pid if first == 1 else ranks_of(f"run.dir={folder}")[rank], signal.SIGKILL)
     process.communicate()
-    finished(launched(2, ["--resume", str(folder)]))
+    finished(launched(then, ["--resume", str(folder)]))
 
 
 def groups(folder: Path) -> Counter[Any]:
@@ -279,26 +286,47 @@ def _difference(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> float:
     return max(float((a - b).abs().max()) for a, b in pairs)
 
 
-def measure(folder: Path, model: Path, steps: int) -> dict[str, Any]:
+def measure(folder: Path, model: Path, steps: int, engines: list[str]) -> dict[str, Any]:
     """All of it, in `folder`."""
     arguments = words(folder, model, steps)
-    differences = replayed(folder, model, steps)
+    kinds = [(2, "ddp"), (4, "ddp"), *((2, engine) for engine in engines)]
+    differences = {
+        f"{count} {engine}": replayed(folder, model, steps, count, engine) for count, engine in kinds
+    }
     finished(launched(2, [*arguments, f"run.dir={folder}/two"]))
     for rank in (0, 1):
         killed(folder / f"killed-{rank}", rank, arguments)
+    others = {"2 to 1": (2, 1), "1 to 2": (1, 2)}
+    for name, counts in others.items():
+        killed(folder / name, 0, arguments, *counts)
     undisturbed = digest(folder / "two")
     return {
         "differences": differences,
         **counted(folder / "two", steps),
         "resume_identical": all(digest(folder / f"killed-{rank}") == undisturbed for rank in (0, 1)),
+        "resumed": {name: apart(folder / name, folder / "two") for name in others},
     }
+
+
+def apart(one: Path, two: Path) -> float:
+    """The largest difference between weights of two runs."""
+    from safetensors.torch import load_file
+
+    weights = (load_file(run / "final" / "model.safetensors") for run in (one, two))
+    return _difference(*([one] for one in weights))
 
 
 def fine(found: dict[str, Any]) -> bool:
     """Whether nothing is amiss."""
-    largest = max(value for kinds in found["differences"].values() for value in kinds.values())
+    near = all(
+        value <= (MOST if "ddp" in name else MOST_IN_PARTS)
+        for name, forms in found["differences"].items()
+        for kinds in forms.values()
+        for value in kinds.values()
+    )
     whole = found["groups_lost"] == found["groups_doubled"] == 0
-    return bool(largest <= MOST and whole and found["resume_identical"])
+    resumed = found["resume_identical"] and max(found["resumed"].values()) <= MOST
+    return bool(near and whole and resumed)
 
 
 def main() -> int:
@@ -318,7 +346,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_model(folder / "model")
-        found = measure(folder, folder / "model", args.steps)
+        found = measure(folder, folder / "model", args.steps, args.engines)
     print(json.dumps(found, indent=2))
     if args.json:
         args.json.write_text(json.dumps(found) + "\n")

@@ -75,7 +75,9 @@ def in_ranks(count: int, work: Callable[..., None], *arguments: object, timeout:
         port = free.getsockname()[1]
     place = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     processes = [
-        _CONTEXT.Process(target=_ranked, args=({**place, "RANK": str(i), "LOCAL_RANK": str(i)}, work, arguments))
+        _CONTEXT.Process(
+            target=_ranked, args=({**place, "RANK": str(i), "LOCAL_RANK": str(i)}, work, arguments)
+        )
         for i in range(count)
     ]
     for process in processes:

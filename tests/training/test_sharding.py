@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.sharded_runs import learn
 from tests.warm import in_ranks
 
 from strop.core.errors import ConfigError, UserError
@@ -25,7 +26,8 @@ FORMS = {
 }
 """Forms of an update that ask different things of a model in parts, by what they set."""
 needs_deepspeed = pytest.mark.skipif(
-    importlib.util.find_spec("deepspeed") is None, reason="deepspeed is not installed: pip install 'strop[deepspeed]'"
+    importlib.util.find_spec("deepspeed") is None,
+    reason="deepspeed is not installed: pip install 'strop[deepspeed]'",
 )
 ENGINES = [
     pytest.param("fsdp2", marks=pytest.mark.unit),
@@ -50,72 +52,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def groups(step: int) -> list[Any]:
-    """Five groups of random tokens, the same in every process; one answer is thirty times as long as most."""
-    import random
-
-    from strop.core.rollout import Completion, Group, Rollout, Turn
-
-    rng = random.Random(step)
-
-    def played(task: str, index: int, prompt: list[int]) -> Rollout:
-        ids = [rng.randrange(103) for _ in range(120 if task == "task-0" and index == 0 else rng.randint(1, 4))]
-        logprobs = [-4.6 + rng.gauss(0, 0.3) for _ in ids]
-        completion = Completion(token_ids=ids, logprobs=logprobs, text="", finish_reason="eos")
-        turns = [Turn(prompt_ids=prompt, completion=completion)]
-        return Rollout(task_id=task, index=index, seed=0, prompt="", turns=turns, reward=rng.random())
-
-    return [
-        Group(task_id=task, step=step, rollouts=[played(task, index, [5, number, 7]) for index in range(4)])
-        for number in range(5)
-        for task in [f"task-{number}"]
-    ]
-
-
-def learn(
-    model: str, engine: str, changes: tuple[str, ...], target: str, steps: tuple[int, int], checkpoint: str | None
-) -> None:
-    """One process: updates from the first step to before the second; rank 0 writes what came of them."""
-    import torch
-
-    from strop.config.load import load_recipe
-    from strop.config.run_stages import stages_of
-    from strop.training.batch import Advantages, batch_of
-    from strop.training.learner import Learner
-    from strop.training.ranks import join, leave
-    from strop.training.sharded import load_backend
-
-    ranks, folder = join(), Path(target)
-    words = [
-        f"model.name={model}", "model.compute_dtype=float32", "model.gradient_checkpointing=false",
-        "grpo.group_size=4", "grpo.tasks_per_step=5", "optim.micro_batch_tokens=16", "optim.steps=4",
-        "optim.learning_rate=1e-3", "optim.shared_prefix=true", "policy.engine=vllm", f"launch.engine={engine}", *changes,
-    ]  # fmt: skip
-    recipe = load_recipe([], words)
-    backend = load_backend(recipe, ranks)
-    torch.manual_seed(7 + ranks.rank)  # as where each process has played its part
-    learner, advantages = Learner(backend, recipe, pad_id=0), Advantages(recipe.grpo.advantage)
-    if checkpoint:
-        assert backend.load_checkpoint(Path(checkpoint))
-    (stage,), updates = stages_of(recipe), recipe.grpo.updates_per_step
-    logged = [
-        learner.update(batch_of(advantages.of(groups(step)), recipe.grpo), stage, step * updates)
-        for step in range(*steps)
-    ]
-    assert backend.is_finite()
-    whole = {name: weight.detach().cpu().clone() for name, weight in backend.named_weights()}
-    if ranks.main:
-        folder.mkdir(parents=True)
-    ranks.barrier()
-    backend.save(folder)
-    if ranks.main:
-        torch.save({"logged": logged, "weights": whole}, folder / "found.pt")
-    ranks.barrier()
-    leave()
-
-
 def learnt(
-    folder: Path, model: Path, engine: str, count: int, form: str, steps: tuple[int, int] = (0, 3), begin: str = ""
+    folder: Path,
+    model: Path,
+    engine: str,
+    count: int,
+    form: str,
+    steps: tuple[int, int] = (0, 3),
+    begin: str = "",
 ) -> dict[str, Any]:
     """What `count` processes came to; `begin` names the run whose checkpoint they go on from."""
     import torch
@@ -130,7 +74,11 @@ def learnt(
 def difference(one: dict[str, Any], two: dict[str, Any]) -> float:
     """The largest between losses, norms and weights."""
     logged = zip(one["logged"], two["logged"], strict=True)
-    numbers = [abs(a[name] - b[name]) for a, b in logged for name in ("loss", "grad_norm", *(["kl"] if "kl" in a else []))]
+    numbers = [
+        abs(a[name] - b[name])
+        for a, b in logged
+        for name in ("loss", "grad_norm", *(["kl"] if "kl" in a else []))
+    ]
     assert one["weights"].keys() == two["weights"].keys()
     weights = [float((one["weights"][name] - two["weights"][name]).abs().max()) for name in one["weights"]]
     return max(*numbers, *weights)
@@ -149,7 +97,10 @@ def test_parts_train_as_the_whole_does(folder: Path, model: Path, engine: str, f
     whole, parts = learnt(folder, model, "ddp", 1, form), learnt(folder, model, engine, 2, form)
     assert whole["logged"][0]["grad_norm"] > 0.01
     assert difference(whole, parts) < 1e-4
-    assert difference(whole, {**whole, "weights": learnt(folder, model, "ddp", 1, form, (0, 1))["weights"]}) > 1e-3
+    assert (
+        difference(whole, {**whole, "weights": learnt(folder, model, "ddp", 1, form, (0, 1))["weights"]})
+        > 1e-3
+    )
 
 
 @pytest.mark.parametrize("form", ["plain", "adapters"])
@@ -214,8 +165,12 @@ def test_strop_train_with_a_model_in_parts(
     assert ranks.counted(tmp_path / "parts", 3) == {"groups_lost": 0, "groups_doubled": 0}
     assert ranks.groups(tmp_path / "parts") == ranks.groups(tmp_path / "whole")
     for ours, theirs in zip(metrics(tmp_path / "parts"), metrics(tmp_path / "whole"), strict=True):
-        assert abs(ours["loss"] - theirs["loss"]) < 1e-5 and abs(ours["grad_norm"] - theirs["grad_norm"]) < 1e-4
-    weights = [load_model(str(tmp_path / name / "final"), device="cpu").state_dict() for name in ("parts", "whole")]
+        assert (
+            abs(ours["loss"] - theirs["loss"]) < 1e-5 and abs(ours["grad_norm"] - theirs["grad_norm"]) < 1e-4
+        )
+    weights = [
+        load_model(str(tmp_path / name / "final"), device="cpu").state_dict() for name in ("parts", "whole")
+    ]
     assert all((weights[0][name] - value).abs().max() < 1e-5 for name, value in weights[1].items())
 
 
@@ -224,7 +179,7 @@ def test_strop_train_with_a_model_in_parts(
 def test_a_recipe_that_needs_the_whole_model_in_a_process_is_refused(engine: str) -> None:
     from strop.config.load import load_recipe
 
-    with pytest.raises(ConfigError, match="(?s)policy.engine.*vllm-server.*sft.warm_start"):
+    with pytest.raises(ConfigError, match=r"(?s)policy.engine.*vllm-server.*sft.warm_start"):
         load_recipe([], [f"launch.engine={engine}", "sft.warm_start=true"])
     load_recipe([], [f"launch.engine={engine}", "policy.engine=vllm"])
     load_recipe([], ["launch.engine=zero2", "sft.warm_start=true"])
@@ -237,5 +192,5 @@ def test_one_process_says_that_it_cannot_hold_a_part(model: Path) -> None:
     from strop.training.sharded import load_backend
 
     recipe = load_recipe([], [f"model.name={model}", "launch.engine=fsdp2", "policy.engine=vllm"])
-    with pytest.raises(UserError, match="launch.engine=fsdp2 .* torchrun"):
+    with pytest.raises(UserError, match=r"launch.engine=fsdp2 .* torchrun"):
         load_backend(recipe, Ranks())

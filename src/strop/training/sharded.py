@@ -209,7 +209,9 @@ class Zero2Backend(TrainingBackend):
     def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
         for name, weight in self._bare.named_parameters():
             if adapters and weight.requires_grad:
-                self._set(weight, weights[name.replace(".default", "")].to(self.device))  # as PEFT writes them
+                self._set(
+                    weight, weights[name.replace(".default", "")].to(self.device)
+                )  # as PEFT writes them
             elif not adapters:
                 self._set(weight, weights[name].to(self.device))
 
@@ -326,4 +328,3 @@ def load_backend(
 def _own_device() -> torch.device:
     gpus = torch.cuda.is_available()
     return torch.device("cuda", torch.cuda.current_device()) if gpus else torch.device("cpu")
-
