@@ -68,7 +68,7 @@ def on_terminal(*words: object, size: bytes, env: _Environment, timeout: float =
         return process.exitcode, found.decode(), err.read_text()
 
 
-def in_ranks(count: int, work: Callable[..., None], *arguments: object, timeout: float = 300) -> None:
+def in_ranks(count: int, work: Callable[..., None], *arguments: object, timeout: float = 900) -> None:
     """Calls a function of a test's module in `count` processes that torch.distributed knows; each must end well."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

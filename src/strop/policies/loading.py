@@ -223,7 +223,7 @@ def named_weights(
         if ".lora_" in name or "lora_embedding" in name:
             continue
         owner, found, leaf = name.rpartition(".base_layer.")
-        layer = adapted[owner] if found and leaf == "weight" else None
+        layer: Any = adapted[owner] if found and leaf == "weight" else None
         with whole([weight] if layer is None else list(layer.parameters())):
             value = weight.detach()
             for adapter in () if layer is None else layer.active_adapters:

@@ -119,7 +119,7 @@ class TrainingBackend:
 
     def backward(self, loss: torch.Tensor) -> None:
         """Adds the gradient of this process's part of a loss that is a sum over all processes'."""
-        (loss * self.ranks.world).backward()  # type: ignore[no-untyped-call]  # gradients are averaged
+        (loss * self.ranks.world).backward()  # gradients are averaged
 
     def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
         """One update by the gradients, which it drops; returns their norm before they were clipped. Without a rate, and
@@ -189,7 +189,7 @@ class TrainingBackend:
 
     def _kept_dtype(self) -> torch.dtype:
         """In which the trained weights are kept."""
-        return self._bare.dtype  # type: ignore[no-any-return]
+        return self._bare.dtype
 
     def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
         """Takes over whole weights, by PEFT's names where they are adapters."""
