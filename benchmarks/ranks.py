@@ -1,16 +1,20 @@
-"""Two processes (gloo, CPU) against one on the same groups, and against themselves after kill -9 and resume.
+"""Several processes (gloo, CPU) against one on the same groups, and against themselves after kill -9 and resume.
 
-    python benchmarks/ranks.py [--json FILE] [--steps 4]
+    python benchmarks/ranks.py [--json FILE] [--steps 4] [--engines fsdp2 zero2 zero3]
 
-Groups that are drawn once are learnt from by one process and by two, which start from the same weights: nothing is
-sampled, so that a last bit cannot lead to other tokens. Then two processes train by themselves. Written and printed:
+Groups that are drawn once are learnt from by one process, by two and four that hold the model whole (ddp), and by two
+that hold parts of it (--engines, fsdp2 alone where it is not given), all from the same weights: nothing is sampled, so
+that a last bit cannot lead to other tokens. Then two processes train by themselves. Written and printed:
 
-    loss, gradient, weight   by form of the update, the largest difference between one process and two over all steps
+    differences              by number of processes, engine and form of the update, the largest one to one process over
+                             all steps, of loss, norm of the gradient, gradient (ddp alone) and weight
     groups_lost, groups_doubled   of the run of two: groups that it did not write, and those that it wrote twice
     resume_identical         after kill -9 of each rank in turn and resume: the same weights, bit by bit
+    resumed                  the same from two processes to one, and from one to two: the largest difference of a weight
 
-Measured: gradients within 1.2e-8, weights within 6e-8, losses the same, none lost or doubled, resumed to the bit.
-Ends with 1 where a difference is above 1e-5, a group is lost or doubled, or a resumed run is not the same.
+Measured for two: gradients within 1.2e-8, weights within 6e-8, losses the same, none lost or doubled, resumed to the
+bit. Ends with 1 where a difference is above 1e-5, of an engine with parts above 1e-4, a group is lost or doubled, or a
+resumed run is not the same.
 """
 
 import argparse
@@ -31,7 +35,10 @@ if TYPE_CHECKING:
     from strop.core.rollout import Group
 
 MOST = 1e-5
-"""The largest difference between one process and two: a sum in another order, in float32."""
+"""The largest difference between one process and several: a sum in another order, in float32."""
+
+MOST_IN_PARTS = 1e-4
+"""The same where they hold parts of the model."""
 
 FORMS = {
     "padded": [],
@@ -139,14 +146,14 @@ def ranks_of(run: str) -> dict[int, int]:
     return found
 
 
-def killed(folder: Path, rank: int, arguments: list[str]) -> None:
-    """Starts a run of two, kills one rank as soon as the first checkpoint is whole, and resumes to the end."""
-    process = launched(2, [*arguments, f"run.dir={folder}"])
+def killed(folder: Path, rank: int, arguments: list[str], first: int = 2, then: int = 2) -> None:
+    """Starts a run of `first` processes, kills one as soon as a checkpoint is whole, and resumes to the end."""
+    process = launched(first, [*arguments, f"run.dir={folder}"])
     while process.poll() is None and not list(folder.glob("checkpoints/*/STROP_COMPLETE")):
         time.sleep(0.05)
-    os.kill(ranks_of(f"run.dir={folder}")[rank], signal.SIGKILL)
+    os.kill(process.pid if first == 1 else ranks_of(f"run.dir={folder}")[rank], signal.SIGKILL)
     process.communicate()
-    finished(launched(2, ["--resume", str(folder)]))
+    finished(launched(then, ["--resume", str(folder)]))
 
 
 def groups(folder: Path) -> Counter[Any]:
@@ -199,69 +206,78 @@ def drawn(step: int) -> list["Group"]:
     ]
 
 
-def learn(model: Path, steps: int, target: Path) -> None:
-    """One process of those that learn from the drawn groups, in every form; rank 0 writes what came of it."""
+def learn(model: Path, engine: str, steps: int, forms: list[str], target: Path) -> None:
+    """One process of those that learn from the drawn groups; rank 0 writes what came of each form."""
     import torch
 
     from strop.config.load import load_recipe
     from strop.config.run_stages import stages_of
-    from strop.training.backend import TrainingBackend
     from strop.training.batch import Advantages, batch_of
     from strop.training.learner import Learner
     from strop.training.ranks import join, leave
-
-    class WithGradients(TrainingBackend):
-        """Keeps the gradients of every update."""
-
-        gradients: list[dict[str, torch.Tensor]]
-
-        def step(self, learning_rate: float, max_grad_norm: float) -> float:
-            weights = self.model.named_parameters()
-            self.gradients.append({name: weight.grad.clone() for name, weight in weights})
-            return super().step(learning_rate, max_grad_norm)
+    from strop.training.sharded import load_backend
 
     ranks, found = join(), {}
-    for form, changes in FORMS.items():
+    for form in forms:
         recipe = load_recipe([], [
             f"model.name={model}", "model.compute_dtype=float32", "model.gradient_checkpointing=false",
             "grpo.group_size=4", "grpo.tasks_per_step=6", "optim.micro_batch_tokens=60", f"optim.steps={steps}",
-            *changes,
+            "policy.engine=vllm", f"launch.engine={engine}", *FORMS[form],
         ])  # fmt: skip
-        backend = WithGradients.load(recipe, ranks)
-        backend.gradients = []
+        backend = load_backend(recipe, ranks)
+        gradients = _kept_gradients(backend) if engine == "ddp" else []
         learner, advantages = Learner(backend, recipe, pad_id=0), Advantages(recipe.grpo.advantage)
         (stage,) = stages_of(recipe)
         updates = recipe.grpo.updates_per_step
-        losses = [
-            learner.update(batch_of(advantages.of(drawn(step)), recipe.grpo), stage, step * updates)["loss"]
+        updated = [
+            learner.update(batch_of(advantages.of(drawn(step)), recipe.grpo), stage, step * updates)
             for step in range(steps)
         ]
-        found[form] = {
-            "loss": [{"loss": torch.tensor(loss, dtype=torch.float64)} for loss in losses],
-            "gradient": backend.gradients,
-            "weight": [{name: weight.detach().clone() for name, weight in backend.named_weights()}],
+        logged = {
+            name: [{name: torch.tensor(one[name], dtype=torch.float64)} for one in updated]
+            for name in ("loss", "grad_norm")
         }
+        weights = {name: weight.detach().clone() for name, weight in backend.named_weights()}
+        found[form] = {**logged, "gradient": gradients, "weight": [weights]}
     if ranks.main:
         torch.save(found, target)
     leave()
 
 
-def replayed(folder: Path, model: Path, steps: int) -> dict[str, dict[str, float]]:
-    """By form of the update, the largest difference between one process and two."""
+def _kept_gradients(backend: Any) -> list[dict[str, Any]]:
+    """Fills up with the gradients of every update of a backend whose weights are whole."""
+    kept: list[dict[str, Any]] = []
+    step = backend.step
+
+    def keeping(learning_rate: float, max_grad_norm: float) -> float:
+        kept.append({name: weight.grad.clone() for name, weight in backend.model.named_parameters()})
+        return float(step(learning_rate, max_grad_norm))
+
+    backend.step = keeping
+    return kept
+
+
+def replayed(
+    folder: Path, model: Path, steps: int, count: int = 2, engine: str = "ddp", forms: list[str] | None = None
+) -> dict[str, dict[str, float]]:
+    """By form of the update, the largest difference between one process and `count` that hold the model so."""
     import torch
 
-    files = [folder / f"{count}.pt" for count in (1, 2)]
-    for count, file in enumerate(files, start=1):
-        finished(
-            started(count, [__file__, "--learn", str(model), "--steps", str(steps), "--json", str(file)])
-        )
-    one, two = (torch.load(file) for file in files)
+    forms = forms or list(FORMS)
+
+    def learnt(count: int, engine: str) -> Any:
+        file = folder / f"{count}-{engine}.pt"
+        if not file.is_file():
+            words = [__file__, "--learn", str(model), "--engine", engine, "--steps", str(steps)]
+            finished(started(count, [*words, "--forms", *forms, "--json", str(file)]))
+        return torch.load(file)
+
+    one, many = learnt(1, "ddp"), learnt(count, engine)
     for form in one.values():
         largest = max(float(gradient.abs().max()) for gradient in form["gradient"][0].values())
         assert largest > 1000 * MOST, "gradients are too small to be compared"
-    return {
-        form: {kind: _difference(one[form][kind], two[form][kind]) for kind in one[form]} for form in FORMS
-    }
+    kinds = ("loss", "grad_norm", *(["gradient"] if engine == "ddp" else []), "weight")
+    return {form: {kind: _difference(one[form][kind], many[form][kind]) for kind in kinds} for form in forms}
 
 
 def _difference(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> float:
@@ -270,26 +286,47 @@ def _difference(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> float:
     return max(float((a - b).abs().max()) for a, b in pairs)
 
 
-def measure(folder: Path, model: Path, steps: int) -> dict[str, Any]:
+def measure(folder: Path, model: Path, steps: int, engines: list[str]) -> dict[str, Any]:
     """All of it, in `folder`."""
     arguments = words(folder, model, steps)
-    differences = replayed(folder, model, steps)
+    kinds = [(2, "ddp"), (4, "ddp"), *((2, engine) for engine in engines)]
+    differences = {
+        f"{count} {engine}": replayed(folder, model, steps, count, engine) for count, engine in kinds
+    }
     finished(launched(2, [*arguments, f"run.dir={folder}/two"]))
     for rank in (0, 1):
         killed(folder / f"killed-{rank}", rank, arguments)
+    others = {"2 to 1": (2, 1), "1 to 2": (1, 2)}
+    for name, counts in others.items():
+        killed(folder / name, 0, arguments, *counts)
     undisturbed = digest(folder / "two")
     return {
         "differences": differences,
         **counted(folder / "two", steps),
         "resume_identical": all(digest(folder / f"killed-{rank}") == undisturbed for rank in (0, 1)),
+        "resumed": {name: apart(folder / name, folder / "two") for name in others},
     }
+
+
+def apart(one: Path, two: Path) -> float:
+    """The largest difference between weights of two runs."""
+    from safetensors.torch import load_file
+
+    weights = (load_file(run / "final" / "model.safetensors") for run in (one, two))
+    return _difference(*([one] for one in weights))
 
 
 def fine(found: dict[str, Any]) -> bool:
     """Whether nothing is amiss."""
-    largest = max(value for kinds in found["differences"].values() for value in kinds.values())
+    near = all(
+        value <= (MOST if "ddp" in name else MOST_IN_PARTS)
+        for name, forms in found["differences"].items()
+        for kinds in forms.values()
+        for value in kinds.values()
+    )
     whole = found["groups_lost"] == found["groups_doubled"] == 0
-    return bool(largest <= MOST and whole and found["resume_identical"])
+    resumed = found["resume_identical"] and max(found["resumed"].values()) <= MOST
+    return bool(near and whole and resumed)
 
 
 def main() -> int:
@@ -298,15 +335,18 @@ def main() -> int:
     )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--engines", nargs="*", default=["fsdp2"], choices=["fsdp2", "zero2", "zero3"])
     parser.add_argument("--learn", type=Path, help=argparse.SUPPRESS)  # a process of a replay
+    parser.add_argument("--engine", default="ddp", help=argparse.SUPPRESS)
+    parser.add_argument("--forms", nargs="*", default=list(FORMS), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.learn:
-        learn(args.learn, args.steps, args.json)
+        learn(args.learn, args.engine, args.steps, args.forms, args.json)
         return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_model(folder / "model")
-        found = measure(folder, folder / "model", args.steps)
+        found = measure(folder, folder / "model", args.steps, args.engines)
     print(json.dumps(found, indent=2))
     if args.json:
         args.json.write_text(json.dumps(found) + "\n")

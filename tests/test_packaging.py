@@ -22,8 +22,11 @@ def locked() -> dict[str, str]:
 def needed() -> list[Requirement]:
     """What `.[all,dev]` asks for; extras of ours that name each other are taken apart."""
     extras = PROJECT["optional-dependencies"]
-    listed = [*PROJECT["dependencies"], *(text for name in extras if name not in ("vllm", "trackers", "docs")
-                                          for text in extras[name])]  # fmt: skip
+    left_out = ("vllm", "trackers", "docs", "deepspeed")
+    listed = [
+        *PROJECT["dependencies"],
+        *(text for name in extras if name not in left_out for text in extras[name]),
+    ]
     return [found for text in listed if (found := Requirement(text)).name != "strop"]
 
 

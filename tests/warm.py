@@ -1,16 +1,18 @@
 """`strop` in processes forked from one that holds torch and transformers: several seconds less for each call."""
 
 import fcntl
+import importlib
 import multiprocessing
 import os
 import pty
 import select
+import socket
 import subprocess
 import sys
 import tempfile
 import termios
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -64,6 +66,36 @@ def on_terminal(*words: object, size: bytes, env: _Environment, timeout: float =
         os.close(ours)
         assert process.exitcode is not None
         return process.exitcode, found.decode(), err.read_text()
+
+
+def in_ranks(count: int, work: Callable[..., None], *arguments: object, timeout: float = 900) -> None:
+    """Calls a function of a test's module in `count` processes that torch.distributed knows; each must end well."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    place = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    processes = [
+        _CONTEXT.Process(
+            target=_ranked, args=({**place, "RANK": str(i), "LOCAL_RANK": str(i)}, work, arguments)
+        )
+        for i in range(count)
+    ]
+    for process in processes:
+        process.start()
+    end = time.monotonic() + timeout
+    while any(process.exitcode is None for process in processes):
+        if time.monotonic() > end or any(process.exitcode for process in processes):
+            for process in processes:
+                process.kill()
+        time.sleep(0.02)
+    assert [process.exitcode for process in processes] == [0] * count
+
+
+def _ranked(place: dict[str, str], work: Callable[..., None], arguments: tuple[object, ...]) -> None:
+    os.environ.update(place)
+    torch = importlib.import_module("torch")
+    torch.set_num_threads(1)
+    work(*arguments)
 
 
 def _started(words: Sequence[str], out: str, err: str, cwd: Path | None, env: _Environment) -> BaseProcess:

@@ -1,4 +1,4 @@
-"""Two processes train as one, and a killed one is resumed to the bit."""
+"""Several processes train as one, and a killed one is resumed to the bit."""
 
 import importlib.util
 import json
@@ -39,15 +39,17 @@ def two(ranks: ModuleType, peaked_model: Path, tmp_path_factory: pytest.TempPath
     return folder
 
 
-@pytest.mark.train(45)
-def test_two_processes_compute_the_update_of_one(
+@pytest.mark.train(80)
+def test_two_and_four_processes_compute_the_updates_of_one(
     ranks: ModuleType, peaked_model: Path, tmp_path: Path
 ) -> None:
     """On the same groups: what is sampled anew may differ by a last bit, and then by whole tokens."""
-    found = ranks.replayed(tmp_path, peaked_model, 2)
-    assert found.keys() == ranks.FORMS.keys()
-    for kinds in found.values():
-        assert kinds.keys() == {"loss", "gradient", "weight"} and max(kinds.values()) <= ranks.MOST, found
+    for count in (2, 4):
+        found = ranks.replayed(tmp_path, peaked_model, 3, count)
+        assert found.keys() == ranks.FORMS.keys()
+        for kinds in found.values():
+            assert kinds.keys() == {"loss", "grad_norm", "gradient", "weight"}
+            assert max(kinds.values()) <= ranks.MOST, found
 
 
 @pytest.mark.train(35)
@@ -88,6 +90,17 @@ def test_a_killed_process_ends_the_run_and_resume_gives_the_same_bits(
     ranks.killed(two / f"killed-{rank}", rank, ranks.words(two, peaked_model, 3))
     assert ranks.digest(two / f"killed-{rank}") == ranks.digest(two / "two")
     assert ranks.groups(two / f"killed-{rank}") == ranks.groups(two / "two")
+
+
+@pytest.mark.train(50)
+@pytest.mark.parametrize("counts", [(2, 1), (1, 2)])
+def test_another_number_of_processes_goes_on_with_a_run(
+    ranks: ModuleType, two: Path, peaked_model: Path, counts: tuple[int, int]
+) -> None:
+    run = two / f"resumed-by-{counts[1]}"
+    ranks.killed(run, 0, ranks.words(two, peaked_model, 3), *counts)
+    assert ranks.groups(run) == ranks.groups(two / "two")
+    assert ranks.apart(run, two / "two") <= ranks.MOST
 
 
 @pytest.mark.train(30)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, ValidationError
 
-from strop.config.launch import LaunchConfig
+from strop.config.launch import SHARDED, LaunchConfig
 from strop.config.mixture import TaskSetConfig, mixture_faults, reward_faults
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
 from strop.config.play import PlayConfig
@@ -217,6 +217,7 @@ class Recipe(Section):
     def complaints(self) -> Iterator[Complaint]:
         """Sections fit together, in every stage."""
         yield from _update_faults(self)
+        yield from _sharding_faults(self)
         yield from reward_faults(self.rewards, "rewards")
         if isinstance(self.tasks, list):
             yield from mixture_faults(self.tasks, self.optim.steps)
@@ -268,4 +269,23 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
         yield (
             "policy.max_model_len",
             f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
+        )
+
+
+def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
+    """What needs the whole model in a process, where none has it."""
+    engine = recipe.launch.engine
+    if engine not in SHARDED:
+        return
+    if isinstance(recipe.policy, TransformersPolicyConfig):
+        yield (
+            "policy.engine",
+            f"transformers samples from the model that is trained, of which launch.engine={engine} leaves each "
+            "process a part; use policy.engine=vllm-server, or launch.engine=ddp or zero2",
+        )
+    if recipe.sft.warm_start:
+        yield (
+            "sft.warm_start",
+            f"trains the whole model in each process, and launch.engine={engine} leaves it a part; warm up before, "
+            "with strop sft, or use launch.engine=ddp or zero2",
         )

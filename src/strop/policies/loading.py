@@ -15,7 +15,8 @@ import runpy
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -208,8 +209,13 @@ def _pip(*arguments: str) -> None:
         sys.argv = argv
 
 
-def named_weights(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """(name, weight) pairs for `update`: a transformers model's own, LoRA adapters (PEFT) added in, not in place."""
+def named_weights(
+    model: torch.nn.Module, whole: Callable[..., AbstractContextManager[Any]] = nullcontext
+) -> Iterator[tuple[str, torch.Tensor]]:
+    """(name, weight) pairs for `update`: a transformers model's own, LoRA adapters (PEFT) added in, not in place.
+
+    whole  of some parameters a context in which they are whole, where the model is held in parts
+    """
     adapted: dict[str, Any] = {
         name: module for name, module in model.named_modules() if hasattr(module, "get_delta_weight")
     }
@@ -217,9 +223,9 @@ def named_weights(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
         if ".lora_" in name or "lora_embedding" in name:
             continue
         owner, found, leaf = name.rpartition(".base_layer.")
-        value = weight.detach()
-        if found and leaf == "weight":
-            layer = adapted[owner]
-            for adapter in layer.active_adapters:
+        layer: Any = adapted[owner] if found and leaf == "weight" else None
+        with whole([weight] if layer is None else list(layer.parameters())):
+            value = weight.detach()
+            for adapter in () if layer is None else layer.active_adapters:
                 value = value + layer.get_delta_weight(adapter).detach()
-        yield name.removeprefix("base_model.model.").replace(".base_layer.", "."), value
+            yield name.removeprefix("base_model.model.").replace(".base_layer.", "."), value

@@ -1,7 +1,9 @@
-"""The trained model: the one place that knows whether its weights are whole, wrapped or adapters.
+"""The trained model: the one place that knows whether its weights are whole, in parts, wrapped or adapters.
 
-Here every process holds them whole (DDP keeps them alike), with LoRA adapters (PEFT) or all of them trained. What is
-marked *collective* is called by all processes: one that holds a part of the weights needs the others for it.
+Here every process holds them whole (DDP keeps them alike), with LoRA adapters (PEFT) or all of them trained;
+`training.sharded` has the classes whose processes hold parts. What is marked *collective* is called by all processes:
+one that holds a part of the weights needs the others for it. Checkpoints are the same files whatever wrote them: any
+engine goes on from another's, with any number of processes.
 """
 
 import math
@@ -12,6 +14,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import extract_model_from_parallel
 from transformers import GenerationConfig, PreTrainedModel
 
 from strop.config.model import LoraConfig
@@ -26,7 +29,7 @@ WARM = "warm"
 
 
 class TrainingBackend:
-    """The model of a run and, from `prepare` on, its optimiser. A sharded model is another class with these methods.
+    """The model of a run and, from `prepare` on, its optimiser.
 
     model      as transformers loaded it, adapters in place from `prepare` on: what policies sample from
     wrapped    what the update computes with, from `prepare` on
@@ -39,6 +42,10 @@ class TrainingBackend:
     device: torch.device
     start: Any = None
     folder: Path | None = None
+    home: str | None = None
+    """Device that the model is loaded to; None is the one that computes."""
+    in_parts = False
+    """Whether no process holds all weights, so that `model` cannot be sampled from."""
 
     def __init__(self, model: PreTrainedModel, recipe: Recipe, ranks: Ranks) -> None:
         self.model, self.ranks, self._recipe = model, ranks, recipe
@@ -52,7 +59,7 @@ class TrainingBackend:
 
         Raises UserError where there is none.
         """
-        model = _loaded(recipe, folder)
+        model = _loaded(recipe, folder, cls.home)
         if ends and (generation := model.generation_config):
             generation.eos_token_id, generation._from_model_config = sorted(ends), False
         if not recipe.model.train_embeddings:
@@ -63,8 +70,7 @@ class TrainingBackend:
 
     def prepare(self) -> None:
         """Adapters, optimiser, wrapper: called once, before the first update. Collective."""
-        recipe, self._accelerator = self._recipe, Accelerator(cpu=not torch.cuda.is_available())
-        self.device = self._accelerator.device
+        recipe = self._recipe
         if recipe.model.gradient_checkpointing:
             self.model.gradient_checkpointing_enable({"use_reentrant": False})
             self.model.enable_input_require_grads()
@@ -73,10 +79,19 @@ class TrainingBackend:
         self._bare = _with_adapters(self.model, recipe.model.lora)
         if recipe.grpo.beta and self._bare is self.model:
             self.start = _loaded(recipe, self.folder, str(self.model.device)).requires_grad_(False)
+        self._wrap()
+
+    def _wrap(self) -> None:
+        self._accelerator = Accelerator(cpu=not torch.cuda.is_available())
+        self.device = self._accelerator.device
+        self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, self._adamw())
+
+    def _adamw(self) -> torch.optim.AdamW:
+        """Over the trained weights as they are now: after what replaces them."""
+        optim = self._recipe.optim
         self._trained = [weight for weight in self._bare.parameters() if weight.requires_grad]
-        options = {"betas": recipe.optim.betas, "weight_decay": recipe.optim.weight_decay}
-        optimiser = torch.optim.AdamW(self._trained, lr=recipe.optim.learning_rate, fused=True, **options)
-        self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, optimiser)
+        options = {"betas": optim.betas, "weight_decay": optim.weight_decay}
+        return torch.optim.AdamW(self._trained, lr=optim.learning_rate, fused=True, **options)
 
     @contextmanager
     def reference(self) -> Iterator[Any]:
@@ -91,7 +106,7 @@ class TrainingBackend:
 
     def head(self, model: Any) -> Any:
         """The output embedding of `wrapped` or of what `reference` gives."""
-        return self._accelerator.unwrap_model(model).get_output_embeddings()
+        return extract_model_from_parallel(model).get_output_embeddings()
 
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """The whole weights by transformers' names, adapters added in, one after another. Collective."""
@@ -104,13 +119,13 @@ class TrainingBackend:
 
     def backward(self, loss: torch.Tensor) -> None:
         """Adds the gradient of this process's part of a loss that is a sum over all processes'."""
-        self._accelerator.backward(loss * self.ranks.world)  # gradients are averaged
+        (loss * self.ranks.world).backward()  # gradients are averaged
 
     def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
         """One update by the gradients, which it drops; returns their norm before they were clipped. Without a rate, and
         where the norm is not finite, nothing else changes. Collective.
         """
-        norm = float(self._accelerator.clip_grad_norm_(self._trained, max_grad_norm).item())
+        norm = float(whole(torch.nn.utils.clip_grad_norm_(self._trained, max_grad_norm)))
         if learning_rate is not None and math.isfinite(norm):
             for group in self._optimiser.param_groups:
                 group["lr"] = learning_rate
@@ -120,18 +135,24 @@ class TrainingBackend:
 
     def is_finite(self) -> bool:
         """Whether all trained weights are finite numbers. Collective."""
-        return all(self.ranks.gather(all(bool(weight.isfinite().all()) for weight in self._trained)))
+        return all(self.ranks.gather(all(bool(weight.isfinite().all()) for weight in self._held())))
+
+    def _held(self) -> list[torch.Tensor]:
+        """What this process holds of the trained weights."""
+        return list(self._trained)
 
     def save(self, folder: Path) -> None:
         """Writes the model and the optimiser's state. Collective."""
         self.save_model(folder)
+        state = self._optimiser_state()
         if self.ranks.main:
-            torch.save(self._optimiser.state_dict(), folder / OPTIMISER)
+            torch.save(state, folder / OPTIMISER)
 
     def save_model(self, folder: Path) -> None:
         """Writes the model as transformers loads it, of one with LoRA the adapters. Collective."""
+        weights = self._gathered()
         if self.ranks.main:
-            self._bare.save_pretrained(folder)
+            self._bare.save_pretrained(folder, **({} if weights is None else {"state_dict": weights}))
             (folder / "README.md").unlink(missing_ok=True)  # PEFT's form of a card, not filled in
             if self._bare is not self.model and (whole := self.model.generation_config):
                 GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
@@ -145,18 +166,42 @@ class TrainingBackend:
         adapters = folder / "adapter_model.safetensors"
         with _intact(adapters if adapters.is_file() else folder / "model.safetensors"):
             if adapters.is_file():
-                from peft import set_peft_model_state_dict
-
-                set_peft_model_state_dict(self._bare, load_file(adapters))
+                self._take_over(load_file(adapters), adapters=True)
             else:
-                saved = load_model(str(folder), dtype=self._bare.dtype, device=str(self.device))
-                self._bare.load_state_dict(saved.state_dict())
+                saved = load_model(
+                    str(folder), dtype=self._kept_dtype(), device=self.home or str(self.device)
+                )
+                self._take_over(saved.state_dict(), adapters=False)
         if not (folder / OPTIMISER).is_file():
             return False
         with _intact(folder / OPTIMISER):
             state = torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True)
-            self._optimiser.load_state_dict(state)
+            self._take_optimiser(state)
         return True
+
+    def _gathered(self) -> dict[str, torch.Tensor] | None:
+        """What `save_model` writes by the model's own names, whole, in rank 0; None where the model has it so."""
+        return None
+
+    def _optimiser_state(self) -> dict[str, Any]:
+        """As torch's AdamW gives it, whole, in rank 0."""
+        return dict(self._optimiser.state_dict())
+
+    def _kept_dtype(self) -> torch.dtype:
+        """In which the trained weights are kept."""
+        return self._bare.dtype
+
+    def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
+        """Takes over whole weights, by PEFT's names where they are adapters."""
+        if adapters:
+            from peft import set_peft_model_state_dict
+
+            set_peft_model_state_dict(self._bare, weights)
+        else:
+            self._bare.load_state_dict(weights)
+
+    def _take_optimiser(self, state: dict[str, Any]) -> None:
+        self._optimiser.load_state_dict(state)
 
     def close(self) -> None:
         """Frees the optimiser's state and the gradients: most of the memory. The model stays, adapters in place."""
@@ -164,6 +209,11 @@ class TrainingBackend:
         self._bare.eval()
         self._optimiser.state.clear()
         self.start = None
+
+
+def whole(value: torch.Tensor) -> torch.Tensor:
+    """Of a tensor in parts (DTensor) the whole one. Collective."""
+    return value.full_tensor() if hasattr(value, "full_tensor") else value
 
 
 @contextmanager

@@ -122,9 +122,10 @@ class Preflight:
         policy, model = self.recipe.policy, self.recipe.model
         converts = model.name == EMBEDDED and not is_converted()
         needed = [*NEEDED, *(["peft"] if model.lora.rank else []), *(["gguf"] if converts else [])]
-        absent = [name for name in needed if not _installed(name)]
-        if absent:
-            self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[train]'")
+        needed += ["deepspeed"] * self.recipe.launch.engine.startswith("zero")
+        if absent := [name for name in needed if not _installed(name)]:
+            extras = "train,deepspeed" if "deepspeed" in absent else "train"
+            self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[{extras}]'")
         if (kernel := model.attention or "").startswith("flash_attention") and not _installed("flash_attn"):
             self.faults.append(
                 f"model.attention={kernel} needs flash_attn: pip install flash-attn, or leave it out"

@@ -1,5 +1,6 @@
 """What a run needs, made from its recipe: tasks, model, policy, verifier, player."""
 
+from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from strop.training.backend import TrainingBackend
 from strop.training.feed import DistributedRollouts
 from strop.training.given import NOTHING, Given, environment_of, rubric_of
 from strop.training.ranks import Ranks
+from strop.training.sharded import load_backend
 from strop.verification import open_configured
 
 
@@ -37,7 +39,10 @@ class RunParts:
 
     def publish(self, version: int) -> None:
         """Gives the policy the model's weights, which have seen so many updates. Collective."""
-        self.policy.update(version, self.backend.named_weights())
+        weights = self.backend.named_weights()
+        self.policy.update(version, weights)
+        if self.backend.in_parts:  # a policy that sends from one process reads nothing in the others
+            deque(weights, maxlen=0)
 
     @property
     def train(self) -> list[Task]:
@@ -66,7 +71,7 @@ def set_up(
         check_prompts(one.tasks, environment, tokenizer, one.recipe.task_set.max_prompt_tokens)
     verifier = open_configured(recipe.sandbox)
     stack.callback(verifier.close)
-    backend = TrainingBackend.load(recipe, ranks, ends=tokenizer.eos_ids, folder=warm)
+    backend = load_backend(recipe, ranks, ends=tokenizer.eos_ids, folder=warm)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     longest = max(one.recipe.task_set.max_prompt_tokens for one in sets)
@@ -78,7 +83,7 @@ def set_up(
 
 def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunParts:
     """The parts with the model as it was before training, loaded anew."""
-    backend = TrainingBackend.load(recipe, parts.ranks)
+    backend = load_backend(recipe, parts.ranks)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     player = parts.play.player.like(policy, environment_of(parts.sets, parts.given.environment))

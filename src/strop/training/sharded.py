@@ -1,0 +1,330 @@
+"""Backends whose processes hold parts of the weights, gradients and optimiser, by launch.engine.
+
+    fsdp2   FSDP2 (torch's fully_shard, arXiv 2304.11277): a part of everything, one layer whole at a time
+    zero2   DeepSpeed ZeRO-2 (arXiv 1910.02054): whole weights, parts of gradients and optimiser
+    zero3   DeepSpeed ZeRO-3: a part of everything, as fsdp2
+
+Deviations from accelerate's plugins of these names, which are not used: on a CPU its FSDP2 falls back to DDP, unsaid;
+its DeepSpeed steps inside the backward pass, where an update that is not finite can no longer be left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor, Shard, distribute_tensor
+
+from strop.config.launch import Engine
+from strop.config.schema import Recipe
+from strop.core.errors import UserError
+from strop.core.optional import require
+from strop.policies.loading import named_weights
+from strop.training.backend import TrainingBackend, computes_in_bfloat16, whole
+from strop.training.ranks import Ranks
+
+MOMENTS = ("exp_avg", "exp_avg_sq")
+"""Adam's two, by torch's names."""
+
+
+class FullyShardedBackend(TrainingBackend):
+    """FSDP2. Each process loads the whole model into its host's memory and keeps its part on its device.
+
+    Under bfloat16 the parts are float32 and the layers that are put together bfloat16, norms and embeddings too, which
+    autocast alone leaves in float32.
+    """
+
+    home = "cpu"
+    in_parts = True
+
+    def _wrap(self) -> None:
+        self.device = _own_device()
+        if self._recipe.model.lora.rank:  # drawn by each process for itself
+            for weight in filter(lambda weight: weight.requires_grad, self._bare.parameters()):
+                torch.distributed.broadcast(weight.data, 0)
+        self._mesh = init_device_mesh(self.device.type, (self.ranks.world,))
+        for model in filter(None, (self._bare, self.start)):
+            self._shard(model)
+        self.wrapped, self._optimiser = self._bare, self._adamw()
+
+    def _shard(self, model: Any) -> None:
+        precision = MixedPrecisionPolicy()
+        if computes_in_bfloat16(self._recipe):
+            precision = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        layers = set(self.model._no_split_modules or ())
+        for module in [one for one in model.modules() if type(one).__name__ in layers]:
+            fully_shard(module, mesh=self._mesh, mp_policy=precision)
+        fully_shard(model, mesh=self._mesh, mp_policy=precision)
+
+    def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """See `TrainingBackend`."""
+        self._part()
+        for name, weight in named_weights(self.model):
+            yield name, whole(weight)
+
+    def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
+        """See `TrainingBackend`. Gradients are exchanged in each: kept, they would be whole."""
+        return nullcontext()
+
+    def _part(self) -> None:
+        """Takes apart what the last forward pass has left whole: the weights outside of the layers."""
+        if isinstance(self._bare, FSDPModule):
+            self._bare.reshard()
+
+    def _held(self) -> list[torch.Tensor]:
+        return [weight.to_local() for weight in self._trained]
+
+    def _gathered(self) -> dict[str, torch.Tensor] | None:
+        self._part()
+        adapters = self._bare is not self.model
+        saved = self._bare.state_dict()
+        found = {name: value for name, value in self._bare.named_buffers() if name in saved}
+        for name, weight in self._bare.named_parameters():
+            if weight.requires_grad or not adapters:
+                full = whole(weight.detach())
+                if self.ranks.main:
+                    found[name] = full.cpu()
+        return found
+
+    def _optimiser_state(self) -> dict[str, Any]:
+        state = super()._optimiser_state()
+        found: dict[int, dict[str, Any]] = defaultdict(dict)
+        for index, values in state["state"].items():
+            for name, value in values.items():
+                full = whole(value)
+                if self.ranks.main:
+                    found[index][name] = full.cpu()
+        return state | {"state": dict(found)}
+
+    def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
+        self._part()
+        buffers = dict(self._bare.named_buffers())
+        parts = {name: value if name in buffers else self._own(value) for name, value in weights.items()}
+        super()._take_over(parts, adapters=adapters)
+
+    def _take_optimiser(self, state: dict[str, Any]) -> None:
+        parts = {
+            index: {name: self._own(value) if value.dim() else value for name, value in values.items()}
+            for index, values in state["state"].items()
+        }
+        super()._take_optimiser(state | {"state": parts})
+
+    def _own(self, full: torch.Tensor) -> DTensor:
+        """This process's part, on its device, of a tensor that all have."""
+        return distribute_tensor(full.to(self.device), self._mesh, [Shard(0)], src_data_rank=None)
+
+
+class Zero2Backend(TrainingBackend):
+    """DeepSpeed ZeRO-2. A model kept in bfloat16 has float32 weights in the optimiser beside it."""
+
+    stage = 2
+
+    def _wrap(self) -> None:
+        self.device = _own_device()
+        deepspeed = self._deepspeed()
+        self.wrapped, self._optimiser, *_ = deepspeed.initialize(
+            model=self._bare, optimizer=self._adamw(), config=self._config()
+        )
+
+    @staticmethod
+    def _deepspeed() -> Any:
+        import deepspeed  # it looks for compilers and GPUs
+
+        return deepspeed
+
+    def _config(self) -> dict[str, Any]:
+        kept_short = self.model.dtype == torch.bfloat16
+        autocast = computes_in_bfloat16(self._recipe) and not kept_short
+        return {
+            "train_micro_batch_size_per_gpu": 1,  # counted nowhere: a micro-batch is what it is given
+            "zero_optimization": {"stage": self.stage},
+            "zero_allow_untested_optimizer": True,
+            "zero_force_ds_cpu_optimizer": False,
+            "bf16": {"enabled": kept_short},
+            "torch_autocast": {"enabled": autocast, "dtype": "bfloat16"},
+            "steps_per_print": 10**9,
+        }
+
+    def micro_batch(self, last: bool) -> AbstractContextManager[Any]:
+        """See `TrainingBackend`."""
+        self.wrapped.set_gradient_accumulation_boundary(last)
+        return nullcontext()
+
+    def backward(self, loss: torch.Tensor) -> None:
+        """See `TrainingBackend`."""
+        self.wrapped.backward(loss * self.ranks.world)  # gradients are averaged
+
+    def step(self, learning_rate: float | None, max_grad_norm: float) -> float:
+        """See `TrainingBackend`. DeepSpeed itself leaves out a step whose norm is not finite; the norm then is inf."""
+        self._optimiser.clip_grad = max_grad_norm
+        if learning_rate is None:
+            for gradients in self._optimiser.averaged_gradients.values():
+                for gradient in gradients or ():
+                    gradient.fill_(torch.nan)
+        else:
+            for group in self._optimiser.param_groups:
+                group["lr"] = learning_rate
+        self.wrapped.step()
+        return float(self.wrapped.get_global_grad_norm())
+
+    def _kept_dtype(self) -> torch.dtype:
+        return torch.float32
+
+    def _gathered(self) -> dict[str, torch.Tensor] | None:
+        if self._bare is self.model and not hasattr(self, "_optimiser"):
+            return None  # of a warm start
+        from deepspeed.utils import safe_get_full_fp32_param
+
+        adapters = self._bare is not self.model
+        saved = self._bare.state_dict()
+        found = {name: value for name, value in self._bare.named_buffers() if name in saved}
+        for name, weight in self._bare.named_parameters():
+            if weight.requires_grad:
+                full = safe_get_full_fp32_param(weight)
+                if self.ranks.main:
+                    found[name] = full.cpu()
+            elif not adapters:
+                with self._together([weight]):
+                    if self.ranks.main:
+                        found[name] = weight.detach().cpu().clone()
+        return found
+
+    def _optimiser_state(self) -> dict[str, Any]:
+        from deepspeed.utils import safe_get_full_optimizer_state
+
+        inner = self._optimiser.optimizer
+        steps = [values["step"] for values in inner.state.values() if "step" in values]
+        state: dict[int, dict[str, Any]] = {}
+        for index, weight in enumerate(self._trained if steps else ()):
+            moments = {name: safe_get_full_optimizer_state(weight, name) for name in MOMENTS}
+            if self.ranks.main:
+                state[index] = {"step": steps[0].cpu(), **{name: one.cpu() for name, one in moments.items()}}
+        options = {name: value for name, value in inner.param_groups[0].items() if name != "params"}
+        return {"state": state, "param_groups": [{**options, "params": list(range(len(self._trained)))}]}
+
+    def _take_over(self, weights: dict[str, torch.Tensor], *, adapters: bool) -> None:
+        for name, weight in self._bare.named_parameters():
+            if adapters and weight.requires_grad:
+                self._set(
+                    weight, weights[name.replace(".default", "")].to(self.device)
+                )  # as PEFT writes them
+            elif not adapters:
+                self._set(weight, weights[name].to(self.device))
+
+    def _take_optimiser(self, state: dict[str, Any]) -> None:
+        if not state["state"]:
+            return
+        inner, first = self._optimiser.optimizer, next(iter(state["state"].values()))
+        for part in self._parts():
+            moments = {name: torch.zeros_like(part) for name in MOMENTS}
+            inner.state[part] = {"step": first["step"].to(part.device, copy=True), **moments}
+        self._link()
+        for index, values in state["state"].items():
+            for name in MOMENTS:
+                self._set_moment(self._trained[index], values[name].to(self.device), name)
+
+    def _parts(self) -> list[torch.Tensor]:
+        """What this process's optimiser steps: its part of all trained weights, laid end to end."""
+        return list(self._optimiser.single_partition_of_fp32_groups)
+
+    def _link(self) -> None:
+        self._optimiser._lazy_init_hp_params_optimizer_state()
+
+    def _set(self, weight: Any, value: torch.Tensor) -> None:
+        weight.data.copy_(value)
+        if weight.requires_grad:
+            self._deepspeed().utils.safe_set_full_fp32_param(weight, value)
+
+    def _set_moment(self, weight: Any, value: torch.Tensor, name: str) -> None:
+        self._deepspeed().utils.safe_set_full_optimizer_state(weight, value, name)
+
+    def _together(self, weights: Sequence[torch.Tensor], **options: Any) -> AbstractContextManager[Any]:
+        """A context in which they are whole."""
+        return nullcontext()
+
+
+class Zero3Backend(Zero2Backend):
+    """DeepSpeed ZeRO-3. Each process loads the whole model into its host's memory and keeps its part on its device."""
+
+    stage = 3
+    home = "cpu"
+    in_parts = True
+
+    def _wrap(self) -> None:
+        deepspeed, config = self._deepspeed(), self._config()
+        for model in filter(None, (self._bare, self.start)):
+            deepspeed.zero.Init(module=model, config_dict_or_path=config)
+        super()._wrap()
+        if self.start is not None:
+            self._reference, *_ = deepspeed.initialize(model=self.start, config=config)
+
+    @contextmanager
+    def reference(self) -> Iterator[Any]:
+        """See `TrainingBackend`."""
+        with super().reference() as model:
+            yield self._reference if model is self.start else self.wrapped
+
+    def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """See `TrainingBackend`."""
+        for name, weight in named_weights(self.model, self._together):
+            yield name, weight.clone()  # the weight itself is taken apart again
+
+    def _held(self) -> list[torch.Tensor]:
+        return [weight.ds_tensor for weight in self._trained]
+
+    def _parts(self) -> list[torch.Tensor]:
+        return list(self._optimiser.fp32_partitioned_groups_flat)
+
+    def _link(self) -> None:
+        """Nothing to do: its parts are found anew each time."""
+
+    def _set(self, weight: Any, value: torch.Tensor) -> None:
+        with self._together([weight], modifier_rank=0):
+            weight.data.copy_(value)
+        if weight.requires_grad:
+            self._deepspeed().utils.safe_set_local_fp32_param(weight, self._own(weight, value))
+
+    def _set_moment(self, weight: Any, value: torch.Tensor, name: str) -> None:
+        self._deepspeed().utils.safe_set_local_optimizer_state(weight, self._own(weight, value), name)
+
+    def _own(self, weight: Any, full: torch.Tensor) -> torch.Tensor:
+        """This process's part of it: one of as many pieces of equal length, the last ones padded."""
+        size = weight.ds_tensor.numel()
+        padded = torch.nn.functional.pad(full.flatten(), (0, size * self.ranks.world - full.numel()))
+        return padded[size * self.ranks.rank :][:size]
+
+    def _together(self, weights: Sequence[torch.Tensor], **options: Any) -> AbstractContextManager[Any]:
+        return self._deepspeed().zero.GatheredParameters(weights, **options)  # type: ignore[no-any-return]
+
+
+BACKENDS: dict[Engine, type[TrainingBackend]] = {
+    "ddp": TrainingBackend,
+    "fsdp2": FullyShardedBackend,
+    "zero2": Zero2Backend,
+    "zero3": Zero3Backend,
+}
+
+
+def load_backend(
+    recipe: Recipe, ranks: Ranks, *, ends: Collection[int] = (), folder: Path | None = None
+) -> TrainingBackend:
+    """The backend of the recipe's launch.engine, its model loaded: see `TrainingBackend.load`. Raises UserError."""
+    engine = recipe.launch.engine
+    if engine != "ddp" and ranks.world == 1:
+        raise UserError(
+            f"launch.engine={engine} spreads the model over several processes, and this is one; use: torchrun "
+            "--nproc-per-node N -m strop.cli train ..., or launch.engine=ddp"
+        )
+    backend = BACKENDS[engine]
+    if issubclass(backend, Zero2Backend):
+        require("deepspeed", package="deepspeed", extra="deepspeed", purpose=f"launch.engine={engine}")
+    return backend.load(recipe, ranks, ends=ends, folder=folder)
+
+
+def _own_device() -> torch.device:
+    gpus = torch.cuda.is_available()
+    return torch.device("cuda", torch.cuda.current_device()) if gpus else torch.device("cpu")

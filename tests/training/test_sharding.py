@@ -1,0 +1,196 @@
+"""Processes that hold parts of a model train as those that hold it whole, and save what those save."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from tests.sharded_runs import learn
+from tests.warm import in_ranks
+
+from strop.core.errors import ConfigError, UserError
+from strop.policies.loading import load_model
+
+from .conftest import metrics
+from .test_engines import ENGINE
+from .test_ranks import ranks  # noqa: F401  (a fixture)
+
+MODEL = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1}
+LORA = ("model.lora.rank=2", "model.lora.dropout=0")
+FORMS = {
+    "plain": (),
+    "padded": ("optim.shared_prefix=false", "model.gradient_checkpointing=true"),
+    "reference": ("grpo.beta=0.04", "grpo.minibatches=2"),
+    "adapters": (*LORA, "grpo.beta=0.04"),
+}
+"""Forms of an update that ask different things of a model in parts, by what they set."""
+needs_deepspeed = pytest.mark.skipif(
+    importlib.util.find_spec("deepspeed") is None,
+    reason="deepspeed is not installed: pip install 'strop[deepspeed]'",
+)
+ENGINES = [
+    pytest.param("fsdp2", marks=pytest.mark.unit),
+    pytest.param("zero2", marks=[needs_deepspeed, pytest.mark.train(60)]),
+    pytest.param("zero3", marks=[needs_deepspeed, pytest.mark.train(60)]),
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Llama of some thousand parameters, whose number of tokens no number of processes divides."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    config = LlamaConfig(vocab_size=103, num_hidden_layers=2, tie_word_embeddings=True, **MODEL)
+    made = LlamaForCausalLM(config)
+    with torch.no_grad():
+        made.get_input_embeddings().weight.mul_(16)
+    folder = tmp_path_factory.mktemp("sharded") / "model"
+    made.save_pretrained(folder)
+    return folder
+
+
+def learnt(
+    folder: Path,
+    model: Path,
+    engine: str,
+    count: int,
+    form: str,
+    steps: tuple[int, int] = (0, 3),
+    begin: str = "",
+) -> dict[str, Any]:
+    """What `count` processes came to; `begin` names the run whose checkpoint they go on from."""
+    import torch
+
+    name = f"{engine}-{count}-{form}-{steps[0]}-{steps[1]}" + (f"-after-{begin}" if begin else "")
+    if not (folder / name).is_dir():
+        checkpoint = str(folder / begin) if begin else None
+        in_ranks(count, learn, str(model), engine, FORMS[form], str(folder / name), steps, checkpoint)
+    return {"name": name, **torch.load(folder / name / "found.pt")}
+
+
+def difference(one: dict[str, Any], two: dict[str, Any]) -> float:
+    """The largest between losses, norms and weights."""
+    logged = zip(one["logged"], two["logged"], strict=True)
+    numbers = [
+        abs(a[name] - b[name])
+        for a, b in logged
+        for name in ("loss", "grad_norm", *(["kl"] if "kl" in a else []))
+    ]
+    assert one["weights"].keys() == two["weights"].keys()
+    weights = [float((one["weights"][name] - two["weights"][name]).abs().max()) for name in one["weights"]]
+    return max(*numbers, *weights)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all these runs."""
+    return tmp_path_factory.mktemp("learnt")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_parts_train_as_the_whole_does(folder: Path, model: Path, engine: str, form: str) -> None:
+    """Micro-batches are of very different size, and differ in number between the processes."""
+    whole, parts = learnt(folder, model, "ddp", 1, form), learnt(folder, model, engine, 2, form)
+    assert whole["logged"][0]["grad_norm"] > 0.01
+    assert difference(whole, parts) < 1e-4
+    assert (
+        difference(whole, {**whole, "weights": learnt(folder, model, "ddp", 1, form, (0, 1))["weights"]})
+        > 1e-3
+    )
+
+
+@pytest.mark.parametrize("form", ["plain", "adapters"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_goes_on_from_parts_to_the_bit_and_whole_or_from_the_whole(
+    folder: Path, model: Path, engine: str, form: str
+) -> None:
+    parts = learnt(folder, model, engine, 2, form)
+    begun, rest = learnt(folder, model, engine, 2, form, (0, 1)), (1, 3)
+    again = learnt(folder, model, engine, 2, form, rest, begun["name"])
+    assert difference({**parts, "logged": parts["logged"][1:]}, again) == 0
+
+    whole_begun = learnt(folder, model, "ddp", 1, form, (0, 1))
+    for count, other, begin in ((1, "ddp", begun["name"]), (2, engine, whole_begun["name"])):
+        found = learnt(folder, model, other, count, form, rest, begin)
+        assert difference({**parts, "logged": parts["logged"][1:]}, found) < 1e-5
+
+
+@pytest.mark.parametrize("form", ["plain", "adapters"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_saved_model_is_the_gathered_one(folder: Path, model: Path, engine: str, form: str) -> None:
+    from transformers import AutoModelForCausalLM
+
+    from strop.policies.loading import named_weights
+
+    parts = learnt(folder, model, engine, 2, form)
+    saved = folder / parts["name"]
+    if form == "adapters":
+        from peft import PeftModel
+
+        base = AutoModelForCausalLM.from_pretrained(model)
+        loaded = PeftModel.from_pretrained(base, saved).get_base_model()
+    else:
+        loaded = AutoModelForCausalLM.from_pretrained(saved)
+        assert loaded.config.architectures == ["LlamaForCausalLM"]
+    found = dict(named_weights(loaded))
+    assert found.keys() == parts["weights"].keys()
+    for name, weight in found.items():
+        assert (weight - parts["weights"][name]).abs().max() <= (1e-7 if form == "adapters" else 0)
+
+
+@pytest.mark.train(90)
+@pytest.mark.parametrize("engine", ["fsdp2", pytest.param("zero3", marks=needs_deepspeed)])
+def test_strop_train_with_a_model_in_parts(
+    ranks: ModuleType,  # noqa: F811
+    peaked_model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: str,
+) -> None:
+    """From the command line, sampled by an engine that is given the weights; killed, resumed, and loaded as saved."""
+    about = tmp_path / "site" / "other_engines-0.1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other-engines\nVersion: 0.1.0\n")
+    (about / "entry_points.txt").write_text("[strop.policies]\nelsewhere = other_engines:elsewhere\n")
+    (tmp_path / "site" / "other_engines.py").write_text(ENGINE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
+    words = [*ranks.words(tmp_path, peaked_model, 3), "policy.engine=elsewhere"]
+
+    ranks.killed(tmp_path / "parts", 1, [*words, f"launch.engine={engine}"])
+    ranks.finished(ranks.launched(2, [*words, f"run.dir={tmp_path}/whole"]))
+    assert ranks.counted(tmp_path / "parts", 3) == {"groups_lost": 0, "groups_doubled": 0}
+    assert ranks.groups(tmp_path / "parts") == ranks.groups(tmp_path / "whole")
+    for ours, theirs in zip(metrics(tmp_path / "parts"), metrics(tmp_path / "whole"), strict=True):
+        assert (
+            abs(ours["loss"] - theirs["loss"]) < 1e-5 and abs(ours["grad_norm"] - theirs["grad_norm"]) < 1e-4
+        )
+    weights = [
+        load_model(str(tmp_path / name / "final"), device="cpu").state_dict() for name in ("parts", "whole")
+    ]
+    assert all((weights[0][name] - value).abs().max() < 1e-5 for name, value in weights[1].items())
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("engine", ["fsdp2", "zero3"])
+def test_a_recipe_that_needs_the_whole_model_in_a_process_is_refused(engine: str) -> None:
+    from strop.config.load import load_recipe
+
+    with pytest.raises(ConfigError, match=r"(?s)policy.engine.*vllm-server.*sft.warm_start"):
+        load_recipe([], [f"launch.engine={engine}", "sft.warm_start=true"])
+    load_recipe([], [f"launch.engine={engine}", "policy.engine=vllm"])
+    load_recipe([], ["launch.engine=zero2", "sft.warm_start=true"])
+
+
+@pytest.mark.unit
+def test_one_process_says_that_it_cannot_hold_a_part(model: Path) -> None:
+    from strop.config.load import load_recipe
+    from strop.training.ranks import Ranks
+    from strop.training.sharded import load_backend
+
+    recipe = load_recipe([], [f"model.name={model}", "launch.engine=fsdp2", "policy.engine=vllm"])
+    with pytest.raises(UserError, match=r"launch.engine=fsdp2 .* torchrun"):
+        load_backend(recipe, Ranks())
