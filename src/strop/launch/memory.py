@@ -69,8 +69,7 @@ class ModelShape:
 
     block       weights of the largest layer, which a sharded engine puts together to compute with it
     linear      (rows, columns) of every linear layer but the head, by name
-    inner       numbers a token leaves in a layer for the backward pass (`_inner`)
-    pair        numbers a token has in the key-value cache, over all layers
+    hidden, queries, keys, inner  numbers of a token in a layer: residual stream, queries, keys, gated network
     """
 
     parameters: int
@@ -78,8 +77,9 @@ class ModelShape:
     block: int
     layers: int
     hidden: int
+    queries: int
+    keys: int
     inner: int
-    pair: int
     vocabulary: int
     linear: Mapping[str, Sequence[int]] = field(repr=False)
     published: bool = False
@@ -118,8 +118,9 @@ class ModelShape:
             block=max(sum(weight.numel() for weight in layer.parameters()) for layer in layers),
             layers=len(layers),
             hidden=text.hidden_size,
-            inner=_inner(text.hidden_size, heads * size, pairs * size, text.intermediate_size),
-            pair=2 * len(layers) * pairs * size,
+            queries=heads * size,
+            keys=pairs * size,
+            inner=text.intermediate_size,
             vocabulary=text.vocab_size,
             linear={
                 name: tuple(module.weight.shape)
@@ -129,6 +130,11 @@ class ModelShape:
             published=published,
         )
 
+    @property
+    def cached(self) -> int:
+        """Numbers that a token has in the key-value cache."""
+        return 2 * self.layers * self.keys
+
     def adapters(self, lora: LoraConfig) -> int:
         """Weights of the adapters."""
         taken = [
@@ -137,11 +143,6 @@ class ModelShape:
             if lora.target_modules == ["all-linear"] or name.rpartition(".")[2] in lora.target_modules
         ]
         return sum(lora.rank * sum(shape) for shape in taken)
-
-
-def _inner(hidden: int, queries: int, pairs: int, inner: int) -> int:
-    """Numbers that a layer keeps of a token: two norms, attention's inputs and output, the four of a gated network."""
-    return 6 * hidden + 3 * queries + 3 * pairs + 4 * inner
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,6 @@ def memory_plan(recipe: Recipe, shape: ModelShape, *, bfloat16: bool = True) -> 
     frozen = 0 if config.train_embeddings else shape.embeddings
     trained = FLOAT32 * adapters if adapters else wide * (shape.parameters - frozen)
     divided = 1 if launch.engine == "ddp" else world
-    tokens = max(max(one.optim.micro_batch_tokens, longest_play(one)) for one in stages)
 
     held = {
         "weights": (wide * shape.parameters + FLOAT32 * adapters) / parts,
@@ -225,11 +225,10 @@ def memory_plan(recipe: Recipe, shape: ModelShape, *, bfloat16: bool = True) -> 
         "buckets of DDP": trained if launch.engine == "ddp" and world > 1 else 0.0,
         "weights in bfloat16 (autocast)": _cast(recipe, shape, wide, compute, bool(adapters)) / parts,
         "layers put together": 2 * compute * max(shape.block, shape.embeddings) if parts > 1 else 0.0,
-        "activations": _activations(recipe, shape, tokens, compute),
-        "logits": _logits(recipe, shape, tokens, compute),
+        **_computed(recipe, shape, max(map(_tokens, stages)), wide, compute),
     }
     copy = sampled * shape.parameters
-    cached = sampled * shape.pair
+    cached = sampled * shape.cached
     share, sampling = 0.0, dict[str, float]()
     if isinstance(policy, VllmPolicyConfig):
         share, spread = policy.gpu_memory_utilization, policy.tensor_parallel_size
@@ -259,16 +258,28 @@ def _cast(recipe: Recipe, shape: ModelShape, wide: int, compute: int, lora: bool
     return float(compute * shape.parameters)
 
 
-def _activations(recipe: Recipe, shape: ModelShape, tokens: int, compute: int) -> float:
-    if recipe.model.gradient_checkpointing:
-        return float(compute * tokens * (shape.layers * shape.hidden + shape.inner))
-    return float(compute * tokens * shape.layers * shape.inner)
+def _tokens(recipe: Recipe) -> float:
+    """Tokens of a micro-batch of answers of full length. Without shared_prefix each answer has its prompt beside it."""
+    longest, size = longest_play(recipe), recipe.grpo.group_size
+    answer = recipe.sampling.max_tokens
+    apart = 1.0 if recipe.optim.shared_prefix else size * longest / (longest + (size - 1) * answer)
+    return max(recipe.optim.micro_batch_tokens * apart, longest)
 
 
-def _logits(recipe: Recipe, shape: ModelShape, tokens: int, compute: int) -> float:
+def _computed(recipe: Recipe, shape: ModelShape, tokens: float, wide: int, compute: int) -> dict[str, float]:
+    """What a micro-batch leaves for the backward pass, by each layer or, with checkpointing, by one of them."""
+    stream = max(wide, compute)  # the residual stream has the type of the weights
+    layer = 6 * stream * shape.hidden + compute * (3 * shape.queries + 3 * shape.keys + 4 * shape.inner)
+    if recipe.model.lora.rank:  # what adapters read, in float32
+        layer += FLOAT32 * ((5 * shape.hidden if wide < FLOAT32 else 0) + shape.queries + shape.inner)
     if recipe.optim.shared_prefix:
-        return float((2 * FLOAT32 + compute) * CHUNK * shape.vocabulary)
-    return float((3 * FLOAT32 + compute) * tokens * shape.vocabulary)
+        logits = (2.0 * FLOAT32 + compute) * CHUNK * shape.vocabulary
+    else:
+        logits = (3 * FLOAT32 + compute) * tokens * shape.vocabulary
+    if not recipe.model.gradient_checkpointing:
+        return {"activations": tokens * shape.layers * layer, "logits": logits}
+    name, more = max(("logits", logits), ("one layer", tokens * layer), key=lambda one: one[1])
+    return {"activations": tokens * shape.layers * stream * shape.hidden, name: more}
 
 
 def _in_cache(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> int:
