@@ -22,6 +22,7 @@ from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.files import check_writable, write_json, writing
+from strop.core.ids import content_hash
 from strop.launch.memory import gpus_here, plan_of
 from strop.reports.run_folder import RECIPE
 from strop.training.given import NOTHING
@@ -71,7 +72,7 @@ class Node:
     name: str
     number: int = 0
     count: int = 1
-    job: str = "here"
+    job: str = ""
     versions: Mapping[str, Any] = field(default_factory=dict)
     gpus: int = 0
 
@@ -82,7 +83,8 @@ class Node:
         versions = {"strop": own["strop"], "git": own["git"], "python": own["python"], **own["packages"]}
         env, name = os.environ, os.environ.get("SLURMD_NODENAME") or socket.gethostname()
         count = int(env.get("SLURM_STEP_NUM_NODES") or env.get("SLURM_JOB_NUM_NODES") or 1)
-        job = f"{env.get('SLURM_JOB_ID', 'here')}.{env.get('SLURM_RESTART_COUNT', '0')}"
+        step = "SLURM_JOB_ID", "SLURM_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_STEP_NODELIST"  # a group's own
+        job = content_hash([env.get(name, "") for name in step])[:12]
         return cls(name, int(env.get("SLURM_NODEID") or 0), count, job, versions, len(gpus_here()))
 
     @property
@@ -125,8 +127,8 @@ class Node:
 def _gpus(launch: LaunchConfig, nodes: list[dict[str, Any]], show: Callable[[str], None]) -> Iterator[str]:
     trained, served = launch.nodes * launch.processes, launch.servers * launch.server_gpus
     there, asked = sum(one["gpus"] for one in nodes), any(os.environ.get(name) for name in ASKED)
-    if not there and not asked:
-        show(f"no GPU: a CPU run of {trained} training process{'es' if trained > 1 else ''}")
+    if getattr(launch, "device", "gpu") == "cpu" or not (there or asked):
+        show(f"a CPU run of {trained} training process{'es' if trained > 1 else ''}")
         return
     counted = ", ".join(f"{one['name']} {one['gpus']}" for one in nodes)
     if there < trained + served:
@@ -147,8 +149,8 @@ def _shares(recipe: Recipe) -> Iterator[str]:
     for tasks, size in dict.fromkeys((grpo.tasks_per_step, grpo.group_size) for grpo in steps):
         if tasks * size % world:
             yield (
-                f"the {tasks} x {size} rows of a step (grpo.tasks_per_step x grpo.group_size) do not divide over {world} "
-                "processes (launch.nodes x launch.processes); change one of them"
+                f"the {tasks} x {size} rows of a step (grpo.tasks_per_step x grpo.group_size) do not divide over "
+                f"{world} processes (launch.nodes x launch.processes); change one of them"
             )
     if isinstance(policy, VllmPolicyConfig) and world % policy.tensor_parallel_size:
         yield (

@@ -7,9 +7,9 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import strop
+from strop.core.protocols import JudgedRollout
 
 RULES = "E4,E7,E9,F"
 """Ruff's own default rules: imports, statements, syntax, names."""
@@ -17,8 +17,8 @@ SECONDS = 60
 
 
 @strop.batched
-def ruff(rollouts: Sequence[Any]) -> list[float]:
-    """1 / (1 + findings); 0 for no answer and for what does not parse. Alone it pays for short answers: weigh it low."""
+def ruff(rollouts: Sequence[JudgedRollout]) -> list[float]:
+    """1 / (1 + findings), 0 for no answer and what does not parse. Alone it pays for short answers: weigh it low."""
     answers = [one.rollout.answer for one in rollouts]
     with tempfile.TemporaryDirectory() as folder:
         for number, answer in enumerate(answers):
