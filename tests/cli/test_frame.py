@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import subprocess
@@ -91,6 +92,19 @@ def test_closed_pipe_is_quiet(start):
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait(300) in (0, 141)
+
+
+def test_doctor_for_programs(strop):
+    from strop.sandbox import jail_names, probe
+
+    done = strop("doctor", "--json")
+    said = json.loads(done.stdout)
+    assert done.returncode == (0 if probe().safe else 1) and said["safe"] is probe().safe
+    assert {name: row["active"] for name, row in said["layers"].items()} == {
+        layer.name: layer.active for layer in probe().layers
+    }
+    assert said["jails"] == list(jail_names()) and said["packages"]["torch"]
+    assert said.keys() > {"toolchains", "packages", "hardware", "models"}
 
 
 def test_doctor_reports_the_jail(strop):

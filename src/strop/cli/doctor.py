@@ -1,14 +1,15 @@
 """`strop doctor`: what this machine offers: the jail, toolchains, packages, hardware, models."""
 
+import json
 import os
 import re
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Exit
+from typer import Exit, Option
 
 from strop.core.text import printable
 
@@ -22,13 +23,24 @@ if TYPE_CHECKING:
 Row = tuple[str, str]
 
 
-def doctor() -> None:
+def doctor(
+    as_json: Annotated[bool, Option("--json", help="one JSON object, for programs")] = False,
+) -> None:
     """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is not usable."""
     from strop.sandbox import probe
 
     report = probe()
-    _jail(report)
     sections = {"toolchains": _toolchains, "packages": _packages, "hardware": _hardware, "models": _models}
+    if as_json:
+        print(
+            json.dumps(
+                _jail_facts(report) | {title: dict(rows()) for title, rows in sections.items()}, indent=1
+            )
+        )
+        if not report.safe:
+            raise Exit(1)
+        return
+    _jail(report)
     for title, rows in sections.items():
         _print(title)
         for name, found in rows():
@@ -41,6 +53,20 @@ def doctor() -> None:
         )
         raise Exit(1)
     _print("verdict: this machine can verify model-written code")
+
+
+def _jail_facts(report: "JailReport") -> dict[str, Any]:
+    from strop.sandbox import jail_names
+    from strop.sandbox.jails import choose
+
+    layers = {row.name: {"active": row.active, "detail": row.detail} for row in report.layers}
+    jails = jail_names(report) if report.safe else []
+    return {
+        "safe": report.safe,
+        "layers": layers,
+        "jails": jails,
+        "auto": choose("auto").name if jails else None,
+    }
 
 
 def _jail(report: "JailReport") -> None:

@@ -7,7 +7,7 @@ one of them is played and scored by every reward, so that a user's environment a
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import chain
@@ -66,9 +66,24 @@ def preflight(
     """
     if os.environ.get("RANK", "0") != "0":
         return given
+    found = look(recipe, given, say, samples=samples)
+    if found.faults:
+        raise ConfigError(found.faults)
+    for line in found.facts:
+        show(line)
+    for line in found.warnings:
+        say(line)
+    return replace(given, made=found.sets)
+
+
+def look(
+    recipe: Recipe, given: Given, say: Callable[[str], None], *, samples: bool = True, new: bool = True
+) -> "Preflight":
+    """What `preflight` looks at, in any process; `new`: the run folder must be free."""
     found = Preflight(recipe, given, samples)
     with found.noting():
-        RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
+        if new:
+            RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     found.look_at_packages()
     found.look_at_model()
     found.look_at_tasks(say)
@@ -79,15 +94,11 @@ def preflight(
             check_sinks(recipe)
         found.look_at_rewards()
         found.look_at_toolchains()
-        if not found.faults:  # what runs needs the rest
-            found.try_out()
-    if found.faults:
-        raise ConfigError(list(dict.fromkeys(found.faults)))
-    for line in found.facts:
-        show(line)
-    for line in found.warnings:
-        say(line)
-    return replace(given, made=found.sets)
+        with found.noting(), closing(open_configured(recipe.sandbox)) as verifier:  # refuses without a jail
+            if not found.faults:  # what runs needs the rest
+                found.try_out(verifier)
+    found.faults = list(dict.fromkeys(found.faults))
+    return found
 
 
 @dataclass
@@ -148,7 +159,6 @@ class Preflight:
             return
         with self.noting():
             self.model = ModelFiles.read(config.name, config.revision)
-        with self.noting():
             if self.model is not None:
                 check_tokenizer(self.model.folder)
         model = self.model
@@ -186,8 +196,7 @@ class Preflight:
                 self.facts.append(
                     f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out"
                 )
-        tasks = [task for one in self.sets for task in one.tasks]
-        if nameless := [task for task in tasks if not _has_entry_point(task)]:
+        if nameless := [task for one in self.sets for task in one.tasks if not _has_entry_point(task)]:
             first, more = nameless[0], f" (and {len(nameless) - 1} more)" if len(nameless) > 1 else ""
             self.faults.append(
                 f"task {first.id}{more}: its entry point {first.check.function!r} is not in its signature "
@@ -255,12 +264,9 @@ class Preflight:
         free = shutil.disk_usage(there).free
         if recipe.run.overwrite and folder.is_dir():
             free += sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        whole = f"the trained model takes {needed / 1e9:.1f} GB"
-        room = (
-            f"{kept} checkpoints of {each / 1e9:.1f} GB and {whole.replace('takes', 'take')}"
-            if kept
-            else whole
-        )
+        room = f"the trained model take{'' if kept else 's'} {needed / 1e9:.1f} GB"
+        if kept:
+            room = f"{kept} checkpoints of {each / 1e9:.1f} GB and {room}"
         if needed > free:
             remedy = "free some, set run.dir to another disk, or train adapters (model.lora.rank)"
             self.faults.append(
@@ -295,18 +301,13 @@ class Preflight:
             tasks = (task for one in self.sets for task in one.tasks)
             self.faults += missing_programs(chain(tasks, self.extra))
 
-    def try_out(self) -> None:
+    def try_out(self, verifier: Verifier) -> None:
         """Judges a sample of references, and plays and scores a task of each set."""
-        with self.noting():
-            verifier = open_configured(self.recipe.sandbox)
-            try:
-                for one in self.sets:
-                    with self.noting():
-                        self._judge_references(one, verifier)
-                    with self.noting():
-                        self._play(one, verifier)
-            finally:
-                verifier.close()
+        for one in self.sets:
+            with self.noting():
+                self._judge_references(one, verifier)
+            with self.noting():
+                self._play(one, verifier)
 
     def _judge_references(self, one: TaskSet, verifier: Verifier) -> None:
         known = sorted(tried_tasks([one]), key=lambda task: task.id)

@@ -1,0 +1,202 @@
+"""The memory plan against real bytes: those of weights, gradients, Adam's states, the cache, and of a whole update."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM
+
+from strop.config.load import load_recipe
+from strop.config.recipes import recipe_names
+from strop.config.run_stages import stages_of
+from strop.config.schema import Recipe
+from strop.core.sample import Batch, Sample
+from strop.launch.memory import PUBLISHED, GpuPlan, ModelShape, memory_plan, plan_of
+from strop.training.backend import TrainingBackend
+from strop.training.learner import Learner
+from strop.training.ranks import Ranks
+
+CONFIG = LlamaConfig(
+    vocab_size=512, hidden_size=64, intermediate_size=176, num_hidden_layers=6, num_attention_heads=4,
+    num_key_value_heads=2, tie_word_embeddings=False,
+)  # fmt: skip
+PROMPT, ANSWER, GROUP = 25, 100, 8
+SHAPE = ModelShape.of_config(CONFIG.to_dict())
+assert SHAPE is not None
+
+
+def recipe_of(*words: str) -> Recipe:
+    together = PROMPT + GROUP * ANSWER  # a group is a micro-batch
+    return load_recipe(
+        [],
+        [
+            f"sampling.max_tokens={ANSWER}", f"grpo.group_size={GROUP}", "grpo.tasks_per_step=2", "optim.steps=2",
+            f"optim.micro_batch_tokens={together}", f"tasks.max_prompt_tokens={PROMPT}", "model.dtype=float32",
+            "model.compute_dtype=float32", "model.sampling_dtype=float32", *words,
+        ],
+    )  # fmt: skip
+
+
+def plan(*words: str) -> GpuPlan:
+    return memory_plan(recipe_of(*words), SHAPE)[0]
+
+
+class Peak(TorchDispatchMode):
+    """The most bytes at a time of tensors that operations made or looked at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most = 0
+        self._live: dict[int, tuple[StorageWeakRef, int]] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        for one in tree_leaves(out):
+            if isinstance(one, torch.Tensor):
+                storage = one.untyped_storage()
+                self._live.setdefault(storage._cdata, (StorageWeakRef(storage), storage.nbytes()))
+        self._live = {key: pair for key, pair in self._live.items() if not pair[0].expired()}
+        self.most = max(self.most, sum(size for _, size in self._live.values()))
+        return out
+
+
+def trained(*words: str) -> tuple[TrainingBackend, int]:
+    """A backend after an update, and the most bytes that a second one took beside weights and Adam's states."""
+    recipe = recipe_of(*words)
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(CONFIG).to(getattr(torch, recipe.model.dtype))
+    backend = TrainingBackend(model, recipe, Ranks())
+    learner, (stage,) = Learner(backend, recipe, pad_id=0), stages_of(recipe)
+
+    def sample(task: int, number: int) -> Sample:
+        length = PROMPT + ANSWER
+        ids = [(7 * task + 3 * at + (number * at if at >= PROMPT else 0)) % 500 for at in range(length)]
+        mask, sign = [0] * PROMPT + [1] * ANSWER, (-1.0) ** number
+        return Sample(
+            ids, mask, [-6.0 * one for one in mask], [sign * one for one in mask], [0] * length, PROMPT
+        )
+
+    batch = Batch((tuple(sample(task, number) for task in range(2) for number in range(GROUP)),))
+    learner.update(batch, stage, 0)
+    with Peak() as peak:
+        learner.update(batch, stage, 1)
+    return backend, peak.most - sum(weight.nbytes for weight in backend._bare.parameters())
+
+
+UPDATES = {
+    "whole, checkpointing, shared prompts": (
+        "model.compute_dtype=bfloat16", "optim.shared_prefix=true"
+    ),
+    "whole, checkpointing": ("model.compute_dtype=bfloat16",),
+    "whole, all activations": ("model.gradient_checkpointing=false",),
+    "adapters on bfloat16": (
+        "model.dtype=bfloat16", "model.compute_dtype=bfloat16", "model.lora.rank=4", "optim.shared_prefix=true"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.train(4)
+@pytest.mark.parametrize("form", UPDATES)
+def test_an_update_takes_what_is_planned(form: str) -> None:
+    backend, peak = trained(*UPDATES[form])
+    planned = plan(*UPDATES[form])
+    states = [one for state in backend._optimiser.state.values() for one in state.values() if one.dim()]
+    assert planned.held["weights"] == sum(weight.nbytes for weight in backend._bare.parameters())
+    assert planned.held["Adam"] == sum(one.nbytes for one in states)
+    assert planned.updating["gradients"] == sum(weight.nbytes for weight in backend._trained)
+    assert 0.8 < sum(planned.updating.values()) / peak < 1.3
+
+
+def test_the_cache_takes_what_is_planned() -> None:
+    model, cache = LlamaForCausalLM(CONFIG).eval(), DynamicCache()
+    rows = 5
+    with torch.no_grad():
+        model(torch.ones(rows, PROMPT + ANSWER, dtype=torch.long), past_key_values=cache)
+    real = sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers)
+    words = f"policy.batch_rows={rows}", "grpo.tasks_per_step=8", "grpo.group_size=2"
+    assert plan(*words).sampling["cache"] == real
+    assert plan(*words, "policy.batch_tokens=250").sampling["cache"] == 2 * real / rows
+
+
+def test_the_shape_is_the_model_s() -> None:
+    model = LlamaForCausalLM(CONFIG)
+    assert SHAPE.parameters == sum(weight.numel() for weight in model.parameters())
+    assert SHAPE.embeddings == 512 * 64 and SHAPE.layers == 6 and len(SHAPE.linear) == 7 * 6
+    assert SHAPE.block == sum(weight.numel() for weight in model.model.layers[0].parameters())
+    assert ModelShape.of_config({"model_type": "of-nobody"}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "billions"),
+    [
+        ("Qwen/Qwen2.5-Coder-1.5B-Instruct", 1.54), ("Qwen/Qwen2.5-Coder-7B-Instruct", 7.62),
+        ("Qwen/Qwen3-0.6B", 0.6), ("deepseek-ai/DeepSeek-R1-Distill-Qwen-14B", 14.77),
+        ("meta-llama/Llama-3.2-1B-Instruct", 1.24), ("meta-llama/Llama-3.3-70B-Instruct", 70.55),
+    ],
+)  # fmt: skip
+def test_published_sizes(name: str, billions: float) -> None:
+    shape = ModelShape.of_config(PUBLISHED[name], published=True)
+    assert shape is not None and round(shape.parameters / 1e9, 2) == billions
+
+
+def test_models_of_recipes_are_known_without_their_files() -> None:
+    named = {load_recipe([name], []).model.name for name in recipe_names()}
+    assert named <= PUBLISHED.keys()
+
+
+def test_engines_divide() -> None:
+    one, words = plan(), ("launch.processes=2", "launch.nodes=2")
+    ddp, zero2 = plan(*words), plan(*words, "launch.engine=zero2")
+    assert ddp.held == one.held and ddp.updating["buckets of DDP"] == one.updating["gradients"]
+    assert zero2.held["weights"] == one.held["weights"] and zero2.held["Adam"] == one.held["Adam"] / 4
+    for engine in ("zero3", "fsdp2"):
+        shared = plan(*words, f"launch.engine={engine}")
+        assert shared.count == 4 and shared.held["weights"] == one.held["weights"] / 4
+        assert shared.updating["gradients"] == one.updating["gradients"] / 4
+        assert shared.updating["layers put together"] > 0
+    assert plan("grpo.beta=0.1").held["reference"] == one.held["weights"]
+    assert plan("grpo.beta=0.1", "model.lora.rank=4").held["reference"] == 0
+    assert plan("grpo.max_staleness=1").peak > one.peak + one.held["weights"]
+
+
+def test_an_engine_with_a_share_of_the_gpu() -> None:
+    half = plan("policy.engine=vllm", "policy.gpu_memory_utilization=0.5")
+    mine = half.peak - sum(half.sampling.values())
+    assert half.smallest == 2 * mine > half.peak
+    assert plan("policy.engine=vllm", "policy.gpu_memory_utilization=0.25").smallest == pytest.approx(
+        mine / 0.75
+    )
+
+
+def test_a_model_that_nobody_knows(tmp_path: Path) -> None:
+    lines, faults = plan_of(recipe_of(f"model.name={tmp_path}/nothing"))
+    assert not faults and lines == [
+        f"memory: not computed, as config.json of {tmp_path}/nothing cannot be read"
+    ]
+
+
+def test_the_page_has_the_plan_s_numbers() -> None:
+    """The table of docs/gpu.md: weights, gradients, Adam, what autocast keeps and the sampler's copy, in GB."""
+    page = (Path(__file__).parents[2] / "docs" / "gpu.md").read_text()
+    rows = re.findall(r"^\| (\S+/\S+) \| [\d.]+ B \| (\S+) \| (\S+) \| (\S+) \|$", page, re.MULTILINE)
+    assert len(rows) >= 5
+    for name, *told in rows:
+        shape = ModelShape.of_config(PUBLISHED[name])
+        assert shape is not None
+        for number, words in zip(
+            told, ((), ("model.lora.rank=16", "model.dtype=bfloat16"), ("model.lora.rank=16",)), strict=True
+        ):
+            recipe = load_recipe([], ["policy.engine=vllm", *words])
+            (one,) = memory_plan(recipe, shape)
+            parts = {**one.held, **one.updating, "copy": one.sampling["weights"]}
+            left = ("activations", "one layer", "logits")
+            total = sum(size for part, size in parts.items() if part not in left)
+            assert float(number) == pytest.approx(total / 1e9, abs=0.5 if total > 1e10 else 0.05), (
+                name,
+                words,
+            )
