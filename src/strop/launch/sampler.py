@@ -39,12 +39,15 @@ def serve(recipe: Recipe, file: Path, host: str, port: int) -> None:
     if find_spec("vllm") is None:
         how = "pip install vllm on a GPU, make vllm or pip install 'strop[vllm]' on a CPU"
         raise UserError(f"serve-sampler needs vllm: {how}")
+    import torch
+
     check_writable(file)
     key = read_key(os.environ)
     port = port or _free_port(host)
+    eager = config.enforce_eager and not torch.cuda.is_available()
     url = f"http://{name_of_host(host)}:{port}"
     file.unlink(missing_ok=True)  # of a server before
-    with _running([*_arguments(recipe, config), "--host", host, "--port", str(port)], key) as server:
+    with _running([*_arguments(recipe, config), "--host", host, "--port", str(port)], key, eager) as server:
         try:
             _until_well(server, f"http://{_near(host)}:{port}", config.wait_seconds)
             with atomic(file) as out:
@@ -94,7 +97,7 @@ def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
 
 
 @contextmanager
-def _running(arguments: list[str], key: str) -> Iterator["subprocess.Popen[bytes]"]:
+def _running(arguments: list[str], key: str, eager: bool) -> Iterator["subprocess.Popen[bytes]"]:
     """The server's process; at the end it, and all that it started, are gone."""
     environment = {
         "VLLM_LOGGING_LEVEL": "WARNING",
@@ -106,18 +109,21 @@ def _running(arguments: list[str], key: str) -> Iterator["subprocess.Popen[bytes
         "VLLM_NO_USAGE_STATS": "1",
         "DO_NOT_TRACK": "1",
     }
+    if eager:  # also spares the sampler its compilation, many seconds at the first token
+        environment["TORCHDYNAMO_DISABLE"] = "1"
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *arguments]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         yield process
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_GRACE)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        try:
+            process.terminate()  # it ends its own
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _until_well(server: "subprocess.Popen[bytes]", url: str, seconds: float) -> None:
