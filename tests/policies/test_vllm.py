@@ -115,7 +115,8 @@ def test_a_model_with_two_end_tokens_stops_at_the_second(engines, tmp_path):
     text, more = (inner.encode(words, add_special_tokens=False) for words in ("f=abs", "xyz"))
     folder = write_speaker(tmp_path / "m", inner, "Ċ", [*text, end, *more], generation_eos=[eos, end])
     policy = {"engine": "vllm", "enforce_eager": True, "cpu_cache_gib": 0.1, "max_model_len": 256}
-    recipe = {"model": {"name": str(folder), "sampling_dtype": "float32"}, "policy": policy}
+    model = {"name": str(folder), "sampling_dtype": "float32"}
+    recipe = {"model": model, "policy": policy, "sampling": {"max_tokens": 40}}
     ours = open_policy(Recipe.model_validate(recipe))
     prompt = ours.tokenizer.encode_chat([Message(role="user", content="hi")])
     ((_, found),) = answers(ours, [prompt], [0], SamplingParams(temperature=0, max_tokens=40))

@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class AskingPolicy:
-    """Base of such a policy. A subclass has `_ask`, and may have `_closing`; both run in the thread's loop."""
+    """Base of such a policy. A subclass has `_ask`, and may have `_opening` and `_closing`."""
 
     def __init__(self) -> None:
-        """The thread starts with the first request."""
+        """The thread starts with the first request, and again with the first after `close`."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._in_flight: set[Future[Completion]] = set()
@@ -46,12 +46,16 @@ class AskingPolicy:
         """The answer."""
         raise NotImplementedError
 
+    def _opening(self) -> None:
+        """Called before the thread starts."""
+
     async def _closing(self) -> None:
         """Called last, when nothing is asked any more."""
 
     def _begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Runs something in the thread."""
         if self._loop is None:
+            self._opening()
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=self._run, args=(self._loop,), daemon=True)
             self._thread.start()

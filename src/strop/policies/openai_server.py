@@ -17,6 +17,7 @@ from typing import Any
 
 from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
+from strop.core.optional import require
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.asking import AskingPolicy
@@ -54,9 +55,12 @@ class OpenAIPolicy(AskingPolicy):
             retry_seconds=config.retry_seconds,
             api_key_env=config.api_key_env,
         )
-        self._gate = asyncio.Semaphore(config.concurrency)
-        self._caller = ModelCaller(self._server, _PURPOSE)
+        require("openai", package="openai", extra="eval", purpose=_PURPOSE)
         super().__init__()
+
+    def _opening(self) -> None:
+        self._gate = asyncio.Semaphore(self.config.concurrency)
+        self._caller = ModelCaller(self._server, _PURPOSE)
 
     async def _closing(self) -> None:
         await self._caller.close()

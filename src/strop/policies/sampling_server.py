@@ -34,7 +34,10 @@ class Refused(StropError):
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
-        super().__init__(message)
+        super().__init__(status, message)  # as pickle makes it again
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 def read_key(environment: Mapping[str, str]) -> str:
