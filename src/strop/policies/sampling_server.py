@@ -29,7 +29,7 @@ class ServerLost(StropError):
     """It does not answer, or not as one that can: it may come back."""
 
 
-class Refused(StropError):
+class ServerRefused(StropError):
     """It answers, and refuses; `status` is HTTP's."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -79,7 +79,7 @@ class SamplingServer:
             await asyncio.sleep(_PAUSE)
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """What it answers, None where that is no JSON. Raises ServerLost, Refused, and UserError for a wrong key."""
+        """What it answers, None where that is no JSON. Raises ServerLost, ServerRefused, UserError for a wrong key."""
         import httpx
 
         try:
@@ -94,7 +94,7 @@ class SamplingServer:
             how = f"start it with strop serve-sampler and the key in {KEY_FILE}"
             raise UserError(f"{self.url} refuses {path} ({answer.status_code}); {how}")
         if answer.status_code >= 400:
-            raise Refused(answer.status_code, f"{self.url}{path}: {_said(answer.text)}")
+            raise ServerRefused(answer.status_code, f"{self.url}{path}: {_said(answer.text)}")
         try:
             return answer.json()
         except ValueError:

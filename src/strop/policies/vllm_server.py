@@ -23,10 +23,10 @@ from strop.core.errors import StropError, UserError
 from strop.core.protocols import OnePlay, Request, Tokenizer
 from strop.core.rollout import Completion
 from strop.policies.asking import AskingPolicy
-from strop.policies.sampling_server import Refused, SamplingServer, ServerLost, open_client
+from strop.policies.sampling_server import SamplingServer, ServerLost, ServerRefused, open_client
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_rows import check_room, completion_of, sampling_of
-from strop.policies.weight_sync import UNTRAINED, Processes, Published, Weights, WeightSync
+from strop.policies.weight_sync import UNTRAINED, AsLoaded, Processes, Published, Weights, WeightSync
 
 _TRIES = 5
 """How often a row is asked for, where its server is lost each time."""
@@ -68,15 +68,9 @@ class VllmServerPolicy(AskingPolicy):
         """Samples by the weights that the servers loaded at their start, until `update`. Raises UserError where one was
         given others since.
         """
-
-        async def look(server: SamplingServer) -> None:
-            found = (await server.ask("GET", "/weight_info"))["weight_version"]
-            if found != UNTRAINED:
-                raise UserError(f"{server.url} holds weights of a training run ({found}); start it again")
-            server.holds = UNTRAINED
-
-        self._run_each(look)
-        self._served = Published(UNTRAINED, self.name)
+        self.sync, self._served = AsLoaded(), Published(UNTRAINED, self.name)
+        served = self._served
+        self._run_each(lambda server: self._give(server, served))
 
     def submit(self, request: Request) -> Future[Completion]:
         """See `core.protocols.Policy`. Raises UserError where prompt and `max_tokens` do not fit, StropError where no
@@ -95,10 +89,9 @@ class VllmServerPolicy(AskingPolicy):
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
         before, self._served = self._served, None
-        self._run_each(lambda server: server.find(self._deadline()))
+        self._processes.together(lambda: self._run_each(lambda server: server.find(self._deadline())))
         self._number += 1
         name, made = f"strop-{self._once}-{self._number}", list[Published]()
-        self._processes.gather(None)  # nobody samples any more
         fault: StropError | None = None
         try:
             made.append(self.sync.publish(name, weights, self._servers))
@@ -225,7 +218,7 @@ class VllmServerPolicy(AskingPolicy):
             spans = {span["version"] for span in choice["weight_versions"] or ()}
             ids, tokens = choice["token_ids"], choice["logprobs"]["content"]
             ended = choice["finish_reason"], choice["stop_reason"]
-        except Refused as error:
+        except ServerRefused as error:
             if error.status in (400, 413, 422):
                 raise UserError(f"vLLM refuses a row: {error}") from None
             raise ServerLost(

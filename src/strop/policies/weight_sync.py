@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import torch
 
-from strop.core.errors import StropError
+from strop.core.errors import StropError, UserError
 from strop.core.files import writing
-from strop.policies.sampling_server import Refused, SamplingServer
+from strop.policies.sampling_server import SamplingServer, ServerRefused
 
 Weights = Iterable[tuple[str, torch.Tensor]]
 UNTRAINED = "default"
@@ -84,7 +84,24 @@ class Processes:
                     raise fault or one
 
 
-class FileSync:
+class AsLoaded:
+    """The weights that a server loaded at its start, for an evaluation."""
+
+    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+        """See `WeightSync`; there is nothing to publish."""
+        raise StropError("these vLLM servers are sampled from as they are")
+
+    async def held(self, server: SamplingServer, weights: Published) -> bool:
+        """See `WeightSync`."""
+        found = await server.ask("GET", "/weight_info")
+        return bool(found["weight_version"] == weights.version)
+
+    async def send(self, server: SamplingServer, weights: Published) -> None:
+        """See `WeightSync`. Raises UserError: it holds others."""
+        raise UserError(f"{server.url} holds weights of a training run; start it again")
+
+
+class FileSync(AsLoaded):
     """The whole model in a folder that the servers see; their workers read it (`vllm_worker.WeightFiles`)."""
 
     def __init__(self, folder: Path, model: str, dtype: torch.dtype, processes: Processes) -> None:
@@ -96,17 +113,12 @@ class FileSync:
         _written(folder, weights, self._processes.main, self._write)
         return Published(name, self._model, name, folder)
 
-    async def held(self, server: SamplingServer, weights: Published) -> bool:
-        """See `WeightSync`."""
-        found = await server.ask("GET", "/weight_info")
-        return bool(found["weight_version"] == weights.version)
-
     async def send(self, server: SamplingServer, weights: Published) -> None:
         """See `WeightSync`."""
         body = {"method": "load_weight_files", "kwargs": {"folder": str(weights.folder)}}
         try:
             done = await server.ask("POST", "/collective_rpc", body)
-        except Refused as error:
+        except ServerRefused as error:
             remedy = "policy.folder must be a folder that it sees too, and the server as strop serve-sampler starts it"
             raise StropError(f"a vLLM server did not take the weights ({error}); {remedy}") from None
         if not all(int(count) for count in done["results"]):
@@ -152,7 +164,7 @@ class AdapterSync:
         body = {"lora_name": weights.model, "lora_path": str(weights.folder)}
         try:
             await server.ask("POST", "/v1/load_lora_adapter", body)
-        except Refused as error:
+        except ServerRefused as error:
             if await self.held(server, weights):  # another process was first
                 return
             remedy = "it must see policy.folder, and be started by strop serve-sampler with the same recipe"
@@ -175,7 +187,7 @@ class AdapterSync:
         self._trained.peft_config["default"].save_pretrained(str(folder))
 
 
-class NcclSync:
+class NcclSync(AsLoaded):
     """From GPU to GPU, by vLLM's own weight transfer. Written after its endpoints and never run: it needs several GPUs.
 
     A server that is lost gets weights with the next `publish` only.
@@ -206,11 +218,6 @@ class NcclSync:
             self._ask("/update_weights", [{"update_info": info}] * len(servers), send)
         self._ask("/finish_weight_update", [{"weight_version": name}] * len(servers))
         return Published(name, self._model, name)
-
-    async def held(self, server: SamplingServer, weights: Published) -> bool:
-        """See `WeightSync`."""
-        found = await server.ask("GET", "/weight_info")
-        return bool(found["weight_version"] == weights.version)
 
     async def send(self, server: SamplingServer, weights: Published) -> None:
         """See `WeightSync`."""

@@ -133,9 +133,7 @@ class Preflight:
             return
         if isinstance(policy, OpenAIPolicyConfig | ScriptedPolicyConfig):
             fault = f"policy.engine={policy.engine} has no weights to train"
-            self.faults.append(
-                f"{fault}; use transformers, vllm or vllm-server (strop eval takes any engine)"
-            )
+            self.faults.append(f"{fault}; use transformers, vllm or vllm-server (strop eval takes any)")
         if isinstance(policy, VllmPolicyConfig) and not _installed("vllm"):
             how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
             self.faults.append(f"policy.engine=vllm needs vllm: {how}")
