@@ -99,7 +99,7 @@ def write_speaker(
     size, width = len(tokenizer), len(tokenizer) + len(tokenizer) % 2
     config = LlamaConfig(
         vocab_size=size, hidden_size=width, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1,
-        num_key_value_heads=1, head_dim=8, max_position_embeddings=512, tie_word_embeddings=False,
+        num_key_value_heads=1, head_dim=32, max_position_embeddings=512, tie_word_embeddings=False,
         bos_token_id=tokenizer.bos_token_id, eos_token_id=config_eos, pad_token_id=tokenizer.pad_token_id,
     )  # fmt: skip
     model = LlamaForCausalLM(config)

@@ -69,10 +69,10 @@ class TransformersPolicyConfig(Section):
     """Most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds memory."""
 
 
-class VllmPolicyConfig(Section):
-    """Samples with vLLM in process, given new weights after each update."""
+class VllmSettings(Section):
+    """What vLLM is told, in process or as a server."""
 
-    engine: Literal["vllm"] = "vllm"
+    engine: str
     """Which engine samples."""
     gpu_memory_utilization: float = Field(default=0.4, gt=0, le=1)
     """Share of the GPU's memory that vLLM may take; the update needs the rest."""
@@ -86,6 +86,38 @@ class VllmPolicyConfig(Section):
     """True skips CUDA graphs and compilation: starts sooner, samples slower."""
     cpu_cache_gib: float = Field(default=1.0, gt=0)
     """Size of the key-value cache in GiB where vLLM runs on a CPU; unused on a GPU."""
+
+
+class VllmPolicyConfig(VllmSettings):
+    """Samples with vLLM in process, given new weights after each update."""
+
+    engine: Literal["vllm"] = "vllm"
+    """Which engine samples."""
+
+
+class VllmServerPolicyConfig(VllmSettings):
+    """Samples with vLLM servers that `strop serve-sampler` started, given new weights after each update."""
+
+    engine: Literal["vllm-server"] = "vllm-server"
+    """Which engine samples."""
+    gpu_memory_utilization: float = Field(default=0.9, gt=0, le=1)
+    """Share of its GPU's memory that a server may take."""
+    urls: list[str] = Field(default=[])
+    """The servers: each the address of one, or the path of a file that will hold it."""
+    sync: Literal["adapter", "files", "nccl"] = "files"
+    """How new weights get there: adapter (LoRA files; needs model.lora), files (the whole model, LoRA added in), or
+    nccl (from GPU to GPU; not tested). adapter and files need a folder that both sides see under one path."""
+    folder: str | None = None
+    """That folder; null is one beside the run's, which is removed at the end."""
+    wait_seconds: float = Field(default=900.0, gt=0)
+    """How long a server is waited for that starts, or starts again."""
+    timeout_seconds: float = Field(default=600.0, gt=0)
+    """Deadline of one completion, and of one transfer of weights, in seconds."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """Servers are told apart by their places."""
+        if len({*self.urls}) < len(self.urls):
+            yield "urls", "a server is named twice"
 
 
 class OpenAIPolicyConfig(Section):
@@ -136,6 +168,7 @@ class EngineSections(Mapping[str, type[Section]]):
     _builtin: Mapping[str, type[Section]] = {
         "transformers": TransformersPolicyConfig,
         "vllm": VllmPolicyConfig,
+        "vllm-server": VllmServerPolicyConfig,
         "openai": OpenAIPolicyConfig,
         "scripted": ScriptedPolicyConfig,
     }
@@ -168,6 +201,7 @@ def _tag(value: Any) -> str | None:
 PolicyConfig = Annotated[
     Annotated[TransformersPolicyConfig, Tag("transformers")]
     | Annotated[VllmPolicyConfig, Tag("vllm")]
+    | Annotated[VllmServerPolicyConfig, Tag("vllm-server")]
     | Annotated[OpenAIPolicyConfig, Tag("openai")]
     | Annotated[ScriptedPolicyConfig, Tag("scripted")]
     | Annotated[AddedPolicyConfig, Tag(ADDED_TAG)],

@@ -270,6 +270,13 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
             "policy.max_model_len",
             f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
         )
+    if getattr(recipe.policy, "sync", "") == "adapter" and (
+        not recipe.model.lora.rank or recipe.sft.warm_start
+    ):
+        yield (
+            "policy.sync",
+            "adapter sends LoRA adapters alone: set model.lora.rank above 0 and sft.warm_start=false, or use files",
+        )
 
 
 def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:

@@ -1,6 +1,9 @@
 """Opens the policy that a recipe asks for, and asks one. Engines are imported only when they are needed."""
 
+import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from strop.config.model import (
@@ -8,6 +11,7 @@ from strop.config.model import (
     ScriptedPolicyConfig,
     TransformersPolicyConfig,
     VllmPolicyConfig,
+    VllmServerPolicyConfig,
 )
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
@@ -48,14 +52,11 @@ def open_trainable(recipe: Recipe, model: "PreTrainedModel") -> Trainable:
 
     Raises UserError where the recipe's engine takes no weights.
     """
-    engine = recipe.policy.engine
-    longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
-    sampling = recipe.sampling.model_copy(update={"max_tokens": longest})
-    recipe = recipe.model_copy(update={"sampling": sampling})
+    engine, recipe = recipe.policy.engine, longest_answers(recipe)
     policy = None if engine in ("openai", "scripted") else open_policy(recipe, model=model)
     if not isinstance(policy, Trainable):
         fault = f"policy.engine={engine} has no weights to train"
-        raise UserError(f"{fault}; use transformers or vllm (strop eval takes any engine)")
+        raise UserError(f"{fault}; use transformers, vllm or vllm-server (strop eval takes any engine)")
     return policy
 
 
@@ -132,10 +133,68 @@ def _vllm(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     return policy
 
 
+def _vllm_server(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
+    _require_torch()
+    from strop.policies import loading, sampling_server, vllm_server, weight_sync
+
+    config, name = recipe.policy, recipe.model.name
+    assert isinstance(config, VllmServerPolicyConfig)
+    check_servers(config)
+    tokenizer, processes = tokenizer_of(recipe), weight_sync.Processes()
+    key = sampling_server.read_key(os.environ)
+    policy = vllm_server.VllmServerPolicy(config, tokenizer, key=key, name=name, processes=processes)
+    try:
+        if model is None:
+            policy.take_as_they_are()
+            return policy
+        run = recipe.run.folder
+        folder = Path(config.folder, run.name) if config.folder else run.parent / f".{run.name}.weights"
+        folder = folder.resolve()  # servers run elsewhere
+        for old in folder.glob("strop-*") if processes.main else ():  # of a run that was killed
+            shutil.rmtree(old, ignore_errors=True)
+        dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
+        if config.sync == "adapter":
+            policy.sync = weight_sync.AdapterSync(folder, name, model, processes)
+        elif config.sync == "files":
+            policy.sync = weight_sync.FileSync(folder, name, dtype, processes)
+        else:
+            policy.sync = weight_sync.NcclSync(name, dtype, processes, policy.ask_all)
+        policy.update(0, loading.named_weights(model))
+    except BaseException:
+        policy.close()
+        raise
+    return policy
+
+
 ENGINES: Registry[Engine] = Registry(
-    "policies", {"transformers": _transformers, "vllm": _vllm, "openai": _openai, "scripted": _scripted}
+    "policies",
+    {
+        "transformers": _transformers,
+        "vllm": _vllm,
+        "vllm-server": _vllm_server,
+        "openai": _openai,
+        "scripted": _scripted,
+    },
 )
 """Every engine by its name in policy.engine."""
+
+
+def check_servers(config: object) -> None:
+    """Raises UserError where policy.engine=vllm-server lacks the servers' places, their key or a package."""
+    if isinstance(config, VllmServerPolicyConfig):
+        from strop.policies.sampling_server import read_key
+
+        if not config.urls:
+            how = "start one with strop serve-sampler, and give its address or its --url-file"
+            raise UserError(f"policy.urls names no server: {how}")
+        require("httpx", package="httpx", extra="serve", purpose="policy.engine=vllm-server")
+        read_key(os.environ)
+
+
+def longest_answers(recipe: Recipe) -> Recipe:
+    """The recipe with the sampling.max_tokens of the stage whose answers may be longest."""
+    longest = max(one.sampling.max_tokens for one in (recipe, *(stage.recipe for stage in stages_of(recipe))))
+    return recipe.model_copy(update={"sampling": recipe.sampling.model_copy(update={"max_tokens": longest})})
 
 
 def longest_play(recipe: Recipe) -> int:

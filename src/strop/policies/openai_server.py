@@ -13,8 +13,6 @@ The server owns the tokenizer, so token ids here are `WireTokenizer`'s: the ids 
 
 import asyncio
 import math
-import threading
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
@@ -22,6 +20,7 @@ from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
+from strop.policies.asking import AskingPolicy
 from strop.policies.connection import Connection, ModelCaller, explain
 from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
 
@@ -39,7 +38,7 @@ _NAMES = {
 """What a recipe calls a connection's settings."""
 
 
-class OpenAIPolicy:
+class OpenAIPolicy(AskingPolicy):
     """Samples from a server, `concurrency` requests at a time; see `ModelCaller` for what it does with failures."""
 
     context: int | None = None
@@ -57,42 +56,14 @@ class OpenAIPolicy:
             api_key_env=config.api_key_env,
         )
         require("openai", package="openai", extra="eval", purpose=_PURPOSE)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._in_flight: set[Future[Completion]] = set()
+        super().__init__()
 
-    def submit(self, request: Request) -> Future[Completion]:
-        """Asks the server as soon as one of `concurrency` places is free; see `core.protocols.Policy`."""
-        if self._loop is None:
-            self._begin()
-        assert self._loop is not None
-        future = asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
-        self._in_flight.add(future)
-        return future
-
-    def work(self, seconds: float) -> None:
-        """Waits for an answer; see `core.protocols.Policy`."""
-        self._in_flight = {future for future in self._in_flight if not future.done()}
-        wait(self._in_flight, timeout=seconds, return_when=FIRST_COMPLETED)
-
-    def close(self) -> None:
-        """Gives up what is being asked. Safe to call twice."""
-        loop, thread, self._loop = self._loop, self._thread, None
-        if loop is None or thread is None:
-            return
-        for future in self._in_flight:
-            future.cancel()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-
-    def _begin(self) -> None:
-        """Starts the thread that talks to the server."""
-        loop = asyncio.new_event_loop()
+    def _opening(self) -> None:
         self._gate = asyncio.Semaphore(self.config.concurrency)
         self._caller = ModelCaller(self._server, _PURPOSE)
-        self._loop, work = loop, (loop, self._caller)
-        self._thread = threading.Thread(target=_run, args=work, name="openai-policy", daemon=True)
-        self._thread.start()
+
+    async def _closing(self) -> None:
+        await self._caller.close()
 
     async def _ask(self, request: Request) -> Completion:
         params, messages = request.params, self._wire.messages(request.prompt)
@@ -137,19 +108,6 @@ class OpenAIPolicy:
         """One line that says what the server did and what to change."""
         names = {**_NAMES, "concurrency": f"policy.concurrency ({self.config.concurrency})"}
         return UserError(explain(error, self._server, names))
-
-
-def _run(loop: asyncio.AbstractEventLoop, caller: ModelCaller) -> None:
-    """The thread's whole life: runs requests until the loop is stopped, then ends those that are left."""
-    asyncio.set_event_loop(loop)
-    loop.run_forever()
-    left = asyncio.all_tasks(loop)
-    for task in left:
-        task.cancel()
-    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-    loop.run_until_complete(caller.close())
-    loop.run_until_complete(loop.shutdown_asyncgens())
-    loop.close()
 
 
 def _server_tokens(choice: Any) -> list[tuple[int, float]]:

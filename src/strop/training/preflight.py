@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig, VllmPolicyConfig
+from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig, VllmPolicyConfig, VllmSettings
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, StropError, UserError
@@ -24,7 +24,7 @@ from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.environments.kinds import played_by
 from strop.policies.model_files import EMBEDDED, ModelFiles, check_tokenizer, is_converted
-from strop.policies.open import local_tokenizer, longest_play
+from strop.policies.open import check_servers, local_tokenizer, longest_play
 from strop.policies.scripted import ScriptedPolicy
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
@@ -145,12 +145,12 @@ class Preflight:
             return
         if isinstance(policy, OpenAIPolicyConfig | ScriptedPolicyConfig):
             fault = f"policy.engine={policy.engine} has no weights to train"
-            self.faults.append(f"{fault}; use transformers or vllm (strop eval takes any engine)")
+            self.faults.append(f"{fault}; use transformers, vllm or vllm-server (strop eval takes any)")
         if isinstance(policy, VllmPolicyConfig) and not _installed("vllm"):
-            how = (
-                "pip install vllm on a GPU, pip install 'strop[vllm]' on a CPU, or policy.engine=transformers"
-            )
+            how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
             self.faults.append(f"policy.engine=vllm needs vllm: {how}")
+        with self.noting():
+            check_servers(policy)
 
     def look_at_model(self) -> None:
         """The model's files, and whether adapters and the engine fit them."""
@@ -175,7 +175,7 @@ class Preflight:
                 names = dict.fromkeys(name.rpartition(".")[2] for name in model.adapted(["all-linear"]))
                 there = f"there are {', '.join(names)}, and all-linear for all of them"
                 self.faults.append(f"model.lora.target_modules: no layer is named {target!r}; {there}")
-        if isinstance(policy, VllmPolicyConfig) and model.context:
+        if isinstance(policy, VllmSettings) and model.context:
             longest = policy.max_model_len or longest_play(self.recipe)
             if longest > model.context:
                 self.faults.append(

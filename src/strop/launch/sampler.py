@@ -1,0 +1,158 @@
+"""vLLM's own OpenAI server for a recipe: its arguments, its life from start to end, and the file that holds its URL."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from strop.config.model import VllmServerPolicyConfig
+from strop.config.schema import Recipe
+from strop.core.errors import StropError, UserError
+from strop.core.files import atomic, check_writable
+from strop.policies.open import longest_answers, longest_play
+from strop.policies.sampling_server import name_of_host, read_key
+
+_BLOCK = 32
+"""Tokens in a block of a CPU's key-value cache (vLLM's default is 128): a group shares whole blocks of its prompt."""
+_RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+"""Largest ranks of adapters that vLLM can be told."""
+_GRACE = 20.0
+"""Seconds between TERM and KILL."""
+
+
+def serve(recipe: Recipe, file: Path, host: str, port: int) -> None:
+    """Runs a server until it is told to end, and holds its URL in `file` as long as it is well; leaves no process.
+
+    Raises UserError for a recipe or a machine that cannot, StropError where the server ends by itself or is not well in
+    time.
+    """
+    config = recipe.policy
+    if not isinstance(config, VllmServerPolicyConfig):
+        raise UserError(f"policy.engine={config.engine} needs no server; add policy.engine=vllm-server")
+    if find_spec("vllm") is None:
+        how = "pip install vllm on a GPU, make vllm or pip install 'strop[vllm]' on a CPU"
+        raise UserError(f"serve-sampler needs vllm: {how}")
+    import torch
+
+    check_writable(file)
+    key = read_key(os.environ)
+    port = port or _free_port(host)
+    eager = config.enforce_eager and not torch.cuda.is_available()
+    url = f"http://{name_of_host(host)}:{port}"
+    file.unlink(missing_ok=True)  # of a server before
+    with _running([*_arguments(recipe, config), "--host", host, "--port", str(port)], key, eager) as server:
+        try:
+            _until_well(server, f"http://{_near(host)}:{port}", config.wait_seconds)
+            with atomic(file) as out:
+                out.write(f"{url}\n".encode())
+            print(f"sampling on {url}", flush=True)
+            raise StropError(f"vLLM ended by itself with code {server.wait()}; its last words are above")
+        finally:
+            file.unlink(missing_ok=True)
+
+
+def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
+    """Of `vllm serve`, as the policy needs it."""
+    import torch
+
+    from strop.policies.loading import model_path, resolve_dtype
+
+    model, room = recipe.model, config.max_model_len or longest_play(longest_answers(recipe))
+    options: dict[str, Any] = {
+        "model": model_path(model.name, model.revision),
+        "served-model-name": model.name,
+        "revision": model.revision,
+        "dtype": str(resolve_dtype(model.sampling_dtype)).removeprefix("torch."),
+        "max-model-len": room,
+        "max-num-seqs": config.max_num_seqs,
+        "tensor-parallel-size": config.tensor_parallel_size,
+        "logprobs-mode": "processed_logprobs",
+        "generation-config": "vllm",
+        "worker-extension-cls": "strop.policies.vllm_worker.WeightFiles",
+        "middleware": "strop.policies.vllm_worker.KeyAtTheDoor",
+    }
+    if torch.cuda.is_available():
+        options["gpu-memory-utilization"] = config.gpu_memory_utilization
+    else:
+        options |= {"kv-cache-memory-bytes": int(config.cpu_cache_gib * 2**30), "block-size": _BLOCK}
+    flags = ["enable-prefix-caching", "enable-scale-out", "disable-uvicorn-access-log"]
+    flags += ["enforce-eager"] if config.enforce_eager else []
+    if config.sync == "adapter":
+        rank = next((one for one in _RANKS if one >= model.lora.rank), None)
+        if rank is None:
+            raise UserError(f"model.lora.rank={model.lora.rank}: vLLM takes at most {_RANKS[-1]}; lower it")
+        flags.append("enable-lora")
+        options |= {"max-lora-rank": rank, "max-loras": 1, "max-cpu-loras": 2}
+    if config.sync == "nccl":
+        options["weight-transfer-config"] = '{"backend": "nccl"}'
+    given = (f"--{name}={value}" for name, value in options.items() if value is not None)
+    return [*given, *(f"--{flag}" for flag in flags)]
+
+
+@contextmanager
+def _running(arguments: list[str], key: str, eager: bool) -> Iterator["subprocess.Popen[bytes]"]:
+    """The server's process; at the end it, and all that it started, are gone."""
+    environment = {
+        "VLLM_LOGGING_LEVEL": "WARNING",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        **os.environ,
+        "VLLM_API_KEY": key,
+        "VLLM_SERVER_DEV_MODE": "1",  # the paths that load weights
+        "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
+        "VLLM_NO_USAGE_STATS": "1",
+        "DO_NOT_TRACK": "1",
+    }
+    if eager:  # also spares the sampler its compilation, many seconds at the first token
+        environment["TORCHDYNAMO_DISABLE"] = "1"
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", *arguments]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield process
+    finally:
+        try:
+            process.terminate()  # it ends its own
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _until_well(server: "subprocess.Popen[bytes]", url: str, seconds: float) -> None:
+    import httpx
+
+    end = time.monotonic() + seconds
+    with httpx.Client(timeout=10, trust_env=False) as client:
+        while True:
+            with suppress(httpx.TransportError):
+                if client.get(f"{url}/health").status_code == 200:
+                    return
+            if time.monotonic() > end:
+                raise StropError(f"vLLM was not ready within policy.wait_seconds={seconds:g}; raise it")
+            with suppress(subprocess.TimeoutExpired):
+                code = server.wait(0.5)
+                raise StropError(
+                    f"vLLM ended before it was ready, with code {code}; its last words are above"
+                )
+
+
+def _free_port(host: str) -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.create_server((host, 0), family=family) as found:
+            return int(found.getsockname()[1])
+    except OSError as error:
+        raise UserError(f"--host {host}: cannot listen there ({error.strerror or error})") from None
+
+
+def _near(host: str) -> str:
+    """By which name this machine reaches it."""
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)

@@ -1,0 +1,244 @@
+"""The `vllm-server` engine: samples with vLLM servers that `strop serve-sampler` started, by token ids.
+
+1. Rows of one group, and all turns of one play, go to one server, whose prefix cache then serves them; the first of a
+   group goes to the server with the fewest rows.
+2. Nothing is sampled before the weights of `update` are on every server, each asked what it holds. A completion says by
+   which weights it was sampled: one of others is thrown away.
+3. A server that is lost is waited for and given the current weights before it is asked again; its rows go to others.
+4. A completion holds every sampled token and log-probs under the sampling distribution (`processed_logprobs`).
+"""
+
+import asyncio
+import contextlib
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from strop.config.model import VllmServerPolicyConfig as ServerConfig
+from strop.core.errors import StropError, UserError
+from strop.core.protocols import OnePlay, Request, Tokenizer
+from strop.core.rollout import Completion
+from strop.policies.asking import AskingPolicy
+from strop.policies.sampling_server import SamplingServer, ServerLost, ServerRefused, open_client
+from strop.policies.tokenizer import HubTokenizer
+from strop.policies.vllm_rows import check_room, completion_of, sampling_of
+from strop.policies.weight_sync import UNTRAINED, AsLoaded, Processes, Published, Weights, WeightSync
+
+_TRIES = 5
+"""How often a row is asked for, where its server is lost each time."""
+_PLACES = 100_000
+"""Prompts whose server is remembered."""
+
+
+class VllmServerPolicy(AskingPolicy):
+    """Samples from the servers of `config.urls`. One thread at a time; all training processes open it and update it."""
+
+    def __init__(
+        self, config: ServerConfig, tokenizer: HubTokenizer, *, key: str, name: str, processes: Processes
+    ) -> None:
+        """Waits until every server is well. `name`: of the model, as the servers call it. Raises UserError, StropError.
+
+        `sync` must be set before `update`.
+        """
+        super().__init__()
+        self.name, self.version = name, 0
+        self.tokenizer: Tokenizer = tokenizer
+        self.sync: WeightSync
+        self._hub, self._config, self._processes = tokenizer, config, processes
+        self._client = open_client(key)
+        self._servers = [SamplingServer(place, self._client, config.timeout_seconds) for place in config.urls]
+        self._gate = asyncio.Semaphore(config.max_num_seqs * len(self._servers))
+        self._served: Published | None = None
+        self._places: dict[int, SamplingServer] = {}
+        self._plays: WeakKeyDictionary[OnePlay, SamplingServer] = WeakKeyDictionary()
+        self._mending: dict[SamplingServer, asyncio.Task[None]] = {}
+        self._number, self._once = 0, processes.gather(secrets.token_hex(4))[0]
+        self.context: int | None = None
+        try:
+            self.context = min(self._run_each(self._look))
+        except BaseException:
+            self.close()
+            raise
+
+    def take_as_they_are(self) -> None:
+        """Samples by the weights that the servers loaded at their start, until `update`. Raises UserError where one was
+        given others since.
+        """
+        self.sync, self._served = AsLoaded(), Published(UNTRAINED, self.name)
+        served = self._served
+        self._run_each(lambda server: self._give(server, served))
+
+    def submit(self, request: Request) -> Future[Completion]:
+        """See `core.protocols.Policy`. Raises UserError where prompt and `max_tokens` do not fit, StropError where no
+        weights were given yet.
+        """
+        check_room(request, self.context)
+        if self._served is None:
+            raise StropError(
+                "the vLLM servers were not given the weights of this step yet; call update first"
+            )
+        return super().submit(request)
+
+    def update(self, version: int, weights: Weights) -> None:
+        """See `core.protocols.Trainable`. Returns when every server holds them; nothing is sampled until then."""
+        if any(not future.done() for future in self._in_flight):
+            remedy = "wait for them or cancel them"
+            raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
+        before, self._served = self._served, None
+        self._processes.together(lambda: self._run_each(lambda server: server.find(self._deadline())))
+        self._number += 1
+        name, made = f"strop-{self._once}-{self._number}", list[Published]()
+        fault: StropError | None = None
+        try:
+            made.append(self.sync.publish(name, weights, self._servers))
+        except StropError as error:
+            fault = error
+        for other in self._processes.gather(fault):
+            if other is not None:
+                raise fault or other
+        served = made[0]
+        self._processes.together(lambda: self._run_each(lambda server: self._give(server, served)))
+        self._places.clear()
+        self._served, self.version = served, version
+        if before is not None and before.folder is not None and self._processes.main:
+            shutil.rmtree(before.folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Gives up what is being asked, and removes the files of the last weights. Safe to call twice."""
+        super().close()
+        served, self._served = self._served, None
+        if served is not None and served.folder is not None and self._processes.main:
+            shutil.rmtree(served.folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # of others too
+                served.folder.parent.rmdir()
+
+    def ask_all(
+        self, path: str, bodies: Sequence[Any], beside: Callable[[], None] | None = None
+    ) -> list[Any]:
+        """Asks each server, with its body or by GET where that is None; calls `beside` meanwhile. Raises StropError."""
+
+        async def ask() -> list[Any]:
+            asked = (
+                server.ask("GET" if body is None else "POST", path, body)
+                for server, body in zip(self._servers, bodies, strict=True)
+            )
+            return await asyncio.gather(*asked)
+
+        future = self._begin(ask())
+        if beside is not None:
+            beside()
+        return future.result()
+
+    async def _closing(self) -> None:
+        await self._client.aclose()
+
+    async def _look(self, server: SamplingServer) -> int:
+        """Its context. Raises UserError where it serves another model."""
+        await server.find(self._deadline())
+        models = await server.models()
+        if self.name not in models:
+            remedy = "start it with the same recipe"
+            raise UserError(f"{server.url} serves {', '.join(models)}, not model.name={self.name}; {remedy}")
+        return int(models[self.name]["max_model_len"])
+
+    async def _give(self, server: SamplingServer, weights: Published) -> None:
+        """Returns when a server holds these weights, however often it is lost before the deadline."""
+        end, server.holds = self._deadline(), ""
+        while True:
+            await server.find(end)
+            try:
+                if not await self.sync.held(server, weights):
+                    await self.sync.send(server, weights)
+                break
+            except ServerLost:
+                if time.monotonic() > end:
+                    raise
+                await asyncio.sleep(0.5)  # it says that it is well, and is not
+        server.holds = weights.name
+
+    async def _ask(self, request: Request) -> Completion:
+        async with self._gate:
+            lost: Exception | None = None
+            for _ in range(_TRIES):
+                served = self._served
+                assert served is not None
+                server = await self._server_for(request, served)
+                server.rows += 1
+                try:
+                    return await self._sampled(server, request, served)
+                except ServerLost as error:
+                    lost = error
+                    self._mend(server, served)
+                finally:
+                    server.rows -= 1
+            raise StropError(f"a row was lost {_TRIES} times, last: {lost}") from lost
+
+    async def _server_for(self, request: Request, served: Published) -> SamplingServer:
+        """One that holds the weights; waits where none does. Raises what the last one failed with."""
+        place = hash(tuple(request.prompt))
+        while True:
+            well = [server for server in self._servers if server.holds == served.name]
+            if well:
+                home = self._plays.get(request.play) if request.play is not None else None
+                home = home or self._places.get(place)
+                if home not in well:
+                    home = min(well, key=lambda server: server.rows)
+                if len(self._places) >= _PLACES:
+                    self._places.clear()
+                self._places[place] = home
+                if request.play is not None:
+                    self._plays[request.play] = home
+                return home
+            tasks = [self._mend(server, served) for server in self._servers]
+            _, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            faults = [error for task in tasks if task.done() and (error := task.exception()) is not None]
+            if not waiting and len(faults) == len(tasks):
+                raise UserError(f"every vLLM server is lost; {faults[0]}") from faults[0]
+
+    def _mend(self, server: SamplingServer, served: Published) -> "asyncio.Task[None]":
+        """Waits for a server that was lost, and gives it the weights, in a task of its own."""
+        server.holds = ""
+        if server not in self._mending or self._mending[server].done():
+            self._mending[server] = asyncio.ensure_future(self._give(server, served))
+        return self._mending[server]
+
+    async def _sampled(self, server: SamplingServer, request: Request, served: Published) -> Completion:
+        body = {
+            "model": served.model,
+            "token_ids": list(request.prompt),
+            "sampling_params": sampling_of(request, self._hub),
+            "cache_salt": served.name,  # no prefix of other weights
+        }
+        try:
+            choice = (await server.ask("POST", "/inference/v1/generate", body))["choices"][0]
+            spans = {span["version"] for span in choice["weight_versions"] or ()}
+            ids, tokens = choice["token_ids"], choice["logprobs"]["content"]
+            ended = choice["finish_reason"], choice["stop_reason"]
+        except ServerRefused as error:
+            if error.status in (400, 413, 422):
+                raise UserError(f"vLLM refuses a row: {error}") from None
+            raise ServerLost(
+                str(error)
+            ) from error  # an adapter that it does not know, or an error of its own
+        except (LookupError, TypeError) as error:
+            what = f"{server.url} answers unlike vLLM 0.32 ({type(error).__name__}: {error})"
+            raise StropError(f"{what}; use the version in docs/gpu.md") from error
+        if spans != {served.version}:
+            raise ServerLost(f"{server.url} sampled by {', '.join(spans)}, not by {served.version}")
+        logprobs = [float(token["logprob"]) for token in tokens]
+        return completion_of(request, self._hub, self.version, ids, logprobs, ended)
+
+    def _run_each(self, work: Callable[[SamplingServer], Any]) -> list[Any]:
+        """Runs it for every server at once, in the thread; raises what the first that fails raises."""
+
+        async def run() -> list[Any]:
+            return await asyncio.gather(*(work(server) for server in self._servers))
+
+        return self._begin(run()).result()
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self._config.wait_seconds

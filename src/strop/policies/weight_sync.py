@@ -1,0 +1,291 @@
+"""How weights get to vLLM servers: as LoRA files, as files of the whole model, or over NCCL.
+
+Weights are published under a name that no others ever had, so a server that was restarted, or that another run used,
+is seen to hold something else. What is published stays where it is until the next: a server that comes back gets it.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from strop.core.errors import StropError, UserError
+from strop.core.files import writing
+from strop.policies.sampling_server import SamplingServer, ServerRefused
+
+Weights = Iterable[tuple[str, torch.Tensor]]
+UNTRAINED = "default"
+"""What vLLM calls the version of weights that it loaded at its start."""
+_SHARD = 4 * 2**30
+"""Bytes of weights that are held at a time, and of one file."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Weights that servers can be asked for.
+
+    name     that no other weights have
+    model    what a request for them names as its model
+    version  of the server's weights by which it must have sampled
+    folder   where their files are, if there are any
+    """
+
+    name: str
+    model: str
+    version: str = UNTRAINED
+    folder: Path | None = None
+
+
+class WeightSync(Protocol):
+    """One way. `publish` is collective: every training process calls it and reads the weights; one of them writes."""
+
+    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+        """Makes weights ready for servers, which are all well. Raises StropError."""
+
+    async def held(self, server: SamplingServer, weights: Published) -> bool:
+        """Whether a server would sample by them."""
+
+    async def send(self, server: SamplingServer, weights: Published) -> None:
+        """Has a server, which does not hold them, take them. Raises StropError, ServerLost."""
+
+
+class Processes:
+    """The training processes, of which the first writes; without torch.distributed it is the only one."""
+
+    def __init__(self) -> None:
+        there = torch.distributed.is_available() and torch.distributed.is_initialized()
+        self._world = torch.distributed.get_world_size() if there else 1
+        self.main = not there or torch.distributed.get_rank() == 0
+
+    def gather(self, value: Any) -> list[Any]:
+        """Everyone's value."""
+        found: list[Any] = [value]
+        if self._world > 1:
+            found = [None] * self._world
+            torch.distributed.all_gather_object(found, value)
+        return found
+
+    def together(self, work: Callable[[], object]) -> None:
+        """Runs it in the first process, then in the others; what it raises in one is raised in all."""
+        for mains_turn in (True, False):
+            fault: StropError | None = None
+            if self.main is mains_turn:
+                try:
+                    work()
+                except StropError as error:
+                    fault = error
+            for one in self.gather(fault):
+                if one is not None:
+                    raise fault or one
+
+
+class AsLoaded:
+    """The weights that a server loaded at its start, for an evaluation."""
+
+    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+        """See `WeightSync`; there is nothing to publish."""
+        raise StropError("these vLLM servers are sampled from as they are")
+
+    async def held(self, server: SamplingServer, weights: Published) -> bool:
+        """See `WeightSync`."""
+        found = await server.ask("GET", "/weight_info")
+        return bool(found["weight_version"] == weights.version)
+
+    async def send(self, server: SamplingServer, weights: Published) -> None:
+        """See `WeightSync`. Raises UserError: it holds others."""
+        raise UserError(f"{server.url} holds weights of a training run; start it again")
+
+
+class FileSync(AsLoaded):
+    """The whole model in a folder that the servers see; their workers read it (`vllm_worker.WeightFiles`)."""
+
+    def __init__(self, folder: Path, model: str, dtype: torch.dtype, processes: Processes) -> None:
+        self._folder, self._model, self._dtype, self._processes = folder, model, dtype, processes
+
+    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+        """See `WeightSync`."""
+        folder = self._folder / name
+        _written(folder, weights, self._processes.main, self._write)
+        return Published(name, self._model, name, folder)
+
+    async def send(self, server: SamplingServer, weights: Published) -> None:
+        """See `WeightSync`."""
+        body = {"method": "load_weight_files", "kwargs": {"folder": str(weights.folder)}}
+        try:
+            done = await server.ask("POST", "/collective_rpc", body)
+        except ServerRefused as error:
+            remedy = "policy.folder must be a folder that it sees too, and the server as strop serve-sampler starts it"
+            raise StropError(f"a vLLM server did not take the weights ({error}); {remedy}") from None
+        if not all(int(count) for count in done["results"]):
+            raise StropError(f"{server.url} found no weights in {weights.folder}; does it see that folder?")
+        await server.ask("POST", "/update_weight_version", {"new_version": weights.version})
+        if not await self.held(server, weights):
+            raise StropError(f"{server.url} took the weights {weights.name} and does not say so")
+
+    def _write(self, folder: Path, weights: Weights) -> None:
+        from safetensors.torch import save_file
+
+        for number, shard in enumerate(_shards(weights, self._dtype, "cpu")):
+            save_file(dict(shard), folder / f"model-{number:05}.safetensors")
+
+
+class AdapterSync:
+    """LoRA adapters as PEFT saves them, loaded under the name of the weights. The model below them stays as it is.
+
+    Before adapters are in place (an evaluation before training) the model itself is sampled from.
+    """
+
+    def __init__(self, folder: Path, model: str, trained: Any, processes: Processes) -> None:
+        """`trained`: the transformers model that has the adapters, or will have them."""
+        self._folder, self._model, self._trained, self._processes = folder, model, trained, processes
+
+    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+        """See `WeightSync`; `weights` are not read."""
+        if not getattr(self._trained, "peft_config", None):
+            return Published(name, self._model)
+        folder = self._folder / name
+        _written(folder, self._adapters(), self._processes.main, self._write)
+        return Published(name, name, UNTRAINED, folder)
+
+    async def held(self, server: SamplingServer, weights: Published) -> bool:
+        """See `WeightSync`."""
+        return weights.model in await server.models()
+
+    async def send(self, server: SamplingServer, weights: Published) -> None:
+        """See `WeightSync`."""
+        for old in await server.models():
+            if old.startswith(weights.name.rpartition("-")[0] + "-"):  # the same policy's, before
+                await server.ask("POST", "/v1/unload_lora_adapter", {"lora_name": old})
+        body = {"lora_name": weights.model, "lora_path": str(weights.folder)}
+        try:
+            await server.ask("POST", "/v1/load_lora_adapter", body)
+        except ServerRefused as error:
+            if await self.held(server, weights):  # another process was first
+                return
+            remedy = "it must see policy.folder, and be started by strop serve-sampler with the same recipe"
+            raise StropError(f"a vLLM server did not take the adapters ({error}); {remedy}") from None
+        if not await self.held(server, weights):
+            raise StropError(f"{server.url} took the adapters {weights.name} and does not say so")
+
+    def _adapters(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """By PEFT's names. Collective where they are sharded."""
+        for name, weight in self._trained.named_parameters():
+            if ".lora_" in name:
+                whole = weight.full_tensor() if hasattr(weight, "full_tensor") else weight  # of FSDP
+                yield f"base_model.model.{name.replace('.default.', '.')}", whole.detach()
+
+    def _write(self, folder: Path, weights: Weights) -> None:
+        from safetensors.torch import save_file
+
+        tensors = {name: weight.cpu().contiguous() for name, weight in weights}
+        save_file(tensors, folder / "adapter_model.safetensors")
+        self._trained.peft_config["default"].save_pretrained(str(folder))
+
+
+class NcclSync(AsLoaded):
+    """From GPU to GPU, by vLLM's own weight transfer. Written after its endpoints and never run: it needs several GPUs.
+
+    A server that is lost gets weights with the next `publish` only.
+    """
+
+    def __init__(
+        self, model: str, dtype: torch.dtype, processes: Processes, ask: Callable[..., list[Any]]
+    ) -> None:
+        """`ask` posts to each server, a path and a body for each, and returns what they answer."""
+        self._model, self._dtype, self._processes, self._ask = model, dtype, processes, ask
+        self._group: Any = None
+
+    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+        """See `WeightSync`."""
+        if not self._processes.main:
+            _read(weights)
+            return Published(name, self._model, name)
+        if self._group is None or not all(server.holds for server in servers):
+            self._join(servers)
+        self._ask("/start_weight_update", [{}] * len(servers))
+        for shard in _shards(weights, self._dtype, "cuda"):
+            info = {
+                "names": [name for name, _ in shard],
+                "dtype_names": [str(weight.dtype).removeprefix("torch.") for _, weight in shard],
+                "shapes": [list(weight.shape) for _, weight in shard],
+            }
+            send = partial(self._broadcast, shard)
+            self._ask("/update_weights", [{"update_info": info}] * len(servers), send)
+        self._ask("/finish_weight_update", [{"weight_version": name}] * len(servers))
+        return Published(name, self._model, name)
+
+    async def send(self, server: SamplingServer, weights: Published) -> None:
+        """See `WeightSync`."""
+        remedy = "resume the run, or use policy.sync=files"
+        raise StropError(f"{server.url} lost its weights, which policy.sync=nccl cannot send again; {remedy}")
+
+    def _join(self, servers: Sequence[SamplingServer]) -> None:
+        """One NCCL group of this process, rank 0, and every worker of every server."""
+        import socket
+
+        from vllm.distributed.weight_transfer.nccl_common import trainer_init
+
+        sizes = [int(found["world_size"]) for found in self._ask("/get_world_size", [None] * len(servers))]
+        with socket.create_server(("", 0)) as free:
+            port = free.getsockname()[1]
+        common = {
+            "master_address": os.environ.get("MASTER_ADDR") or socket.gethostbyname(socket.gethostname()),
+            "master_port": port,
+            "world_size": 1 + sum(sizes),
+        }
+        infos = [
+            {"init_info": {**common, "rank_offset": 1 + sum(sizes[:number]), "packed": False}}
+            for number in range(len(servers))
+        ]
+
+        def join() -> None:
+            self._group = trainer_init(common)
+
+        self._ask("/init_weight_transfer_engine", infos, join)
+
+    def _broadcast(self, shard: Sequence[tuple[str, torch.Tensor]]) -> None:
+        for _, weight in shard:
+            self._group.broadcast(weight, src=0, stream=torch.cuda.current_stream())
+        torch.cuda.synchronize()
+
+
+def _shards(weights: Weights, dtype: torch.dtype, device: str) -> Iterator[list[tuple[str, torch.Tensor]]]:
+    """The weights in parts of some gigabytes, of that type where they are numbers with a point."""
+    shard: list[tuple[str, torch.Tensor]] = []
+    size = 0
+    for name, weight in weights:
+        kind = dtype if weight.is_floating_point() else weight.dtype
+        shard.append((name, weight.detach().to(device, kind).contiguous()))
+        size += weight.numel() * shard[-1][1].element_size()
+        if size >= _SHARD:
+            yield shard
+            shard, size = [], 0
+    if shard:
+        yield shard
+
+
+def _written(folder: Path, weights: Weights, writes: bool, write: Callable[[Path, Weights], None]) -> None:
+    """Has one process write, whole or not at all; every one reads, as a sharded model's weights are gathered by all."""
+    if not writes:
+        _read(weights)
+        return
+    rest, part = iter(weights), folder.with_name(f"{folder.name}.part")
+    try:
+        with writing(folder):
+            part.mkdir(parents=True)
+            write(part, rest)
+            part.rename(folder)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        _read(rest)
+        raise
+
+
+def _read(weights: Weights) -> None:
+    for _ in weights:
+        pass
