@@ -16,6 +16,7 @@ from pathlib import Path
 from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig, VllmPolicyConfig
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
+from strop.config.tasks import LocalVerifierConfig
 from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.ids import rng
 from strop.core.play import PlayLimits
@@ -290,14 +291,14 @@ class Preflight:
 
     def look_at_toolchains(self) -> None:
         """Compilers and interpreters of the tasks' languages, where this machine judges."""
-        if not self.recipe.sandbox.verifier_urls:
+        if isinstance(self.recipe.verifier, LocalVerifierConfig):
             tasks = (task for one in self.sets for task in one.tasks)
             self.faults += missing_programs(chain(tasks, self.extra))
 
     def try_out(self) -> None:
         """Judges a sample of references, and plays and scores a task of each set."""
         with self.noting():
-            verifier = open_configured(self.recipe.sandbox)
+            verifier = open_configured(self.recipe.sandbox, self.recipe.verifier)
             try:
                 for one in self.sets:
                     with self.noting():
