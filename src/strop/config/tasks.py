@@ -187,7 +187,8 @@ class RayVerifierConfig(Section):
     """The cluster: auto (the one that this node belongs to), HOST:PORT, or a path: a file that will say so. null starts
     one on this machine alone. In a process that has joined a cluster already, it is that one."""
     workers: int | None = Field(default=None, ge=1)
-    """Verification workers (actors), spread over the nodes; null: as many as find free CPUs."""
+    """Verification workers (actors), spread over the nodes; null: as many as it has cores for. Those
+    that find no free ones yet join when they do."""
     cpus: int = Field(default=1, ge=1)
     """CPU cores that each takes, on one node; it judges as many answers at a time."""
 

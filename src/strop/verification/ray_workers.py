@@ -31,7 +31,7 @@ from strop.core.errors import StropError, UserError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.verification import open_verifier
-from strop.verification.pool.job_queue import Job
+from strop.verification.pool.job_queue import Job, PerTask
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.pool.queued import QueuedVerifier
 from strop.verification.remote.protocol import PATIENCE_SECONDS, differences, read_address, task_json
@@ -120,6 +120,7 @@ class RayVerifier(QueuedVerifier):
         self._owns_ray = _join(address)
         self._patience, self._lost = patience, 0
         self._closing = threading.Event()
+        self._text = PerTask(task_json)
         self._served = cpus + 1  # calls of an actor at a time: one waits, so that no core does
         actor = ray.remote(VerificationActor).options(
             num_cpus=cpus, max_restarts=-1, max_concurrency=cpus + 2, scheduling_strategy="SPREAD"
@@ -179,7 +180,7 @@ class RayVerifier(QueuedVerifier):
         lines = []
         for job in self._jobs.batch_with(first, share):
             try:
-                lines.append((task_json(job.task), job.answer))
+                lines.append((self._text(job.task), job.answer))
                 jobs.append(job)
             except (ValueError, TypeError) as error:
                 self._jobs.finish(job, error_verdict(f"task {job.task.id} cannot be sent: {error}"))
@@ -252,8 +253,8 @@ def _join(address: str | None) -> bool:
         ray.init(address, **where, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise UserError(
-            f"no Ray cluster at {address}: {_cause(error).rstrip('.')}; start one with `ray start --head` and name it in "
-            "verifier.address, which as null starts one on this machine"
+            f"no Ray cluster at {address}: {_cause(error).rstrip('.')}; start one with `ray start --head` and name it "
+            "in verifier.address, which as null starts one on this machine"
         ) from None
     finally:
         if threading.current_thread() is threading.main_thread():
@@ -262,11 +263,10 @@ def _join(address: str | None) -> bool:
 
 
 def _room(cpus: int) -> int:
-    """Actors that there is room for: a process of several that train together takes its share."""
+    """Actors that the cluster's cores are enough for; a process of several that train together takes its share."""
     nodes = [node for node in ray.nodes() if node["Alive"]]
-    all_of_us = int(os.environ.get("WORLD_SIZE", "1"))
-    whole = sum(int(node["Resources"].get("CPU", 0) // cpus) for node in nodes) // all_of_us
-    return max(1, min(whole, int(ray.available_resources().get("CPU", 0) // cpus)))
+    whole = sum(int(node["Resources"].get("CPU", 0) // cpus) for node in nodes)
+    return max(1, whole // int(os.environ.get("WORLD_SIZE", "1")))
 
 
 def _greet(actor: KnownActor, hello: Any) -> None:
