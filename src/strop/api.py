@@ -213,7 +213,7 @@ def _tasks(tasks: Any) -> list[Task]:
 def _verifier(recipe: Recipe, given: Any, stack: ExitStack) -> Any:
     if given is not None:
         return given
-    opened = open_configured(recipe.sandbox)
+    opened = open_configured(recipe.sandbox, recipe.verifier)
     stack.callback(opened.close)
     return opened
 

@@ -72,7 +72,7 @@ def answer_of(number: int) -> tuple[str, Outcome]:
 @pytest.mark.soak(10)
 def test_kill_of_the_server_loses_and_doubles_nothing(family: Family) -> None:
     settled: Counter[int] = Counter()
-    with served() as first, RemoteVerifier([first.url], TOKEN) as remote:
+    with served() as first, RemoteVerifier(first.url, TOKEN) as remote:
         futures = []
         for number in range(240):
             futures.append(remote.submit(DOUBLE, answer_of(number)[0]))
@@ -103,7 +103,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from strop.core.task import Task
 from strop.verification.remote.client import RemoteVerifier
 task = Task.model_validate_json(sys.argv[2])
-remote = RemoteVerifier([sys.argv[1]], sys.argv[3])
+remote = RemoteVerifier(sys.argv[1], sys.argv[3])
 futures = [remote.submit(task, f"while True: pass  # {i}") for i in range(300)]
 wait(futures, return_when=FIRST_COMPLETED)
 print("begun", flush=True)
@@ -129,13 +129,13 @@ def test_kill_of_the_client_makes_the_server_drop_its_jobs(family: Family) -> No
         wait_until(lambda: not server.stats()["waiting"] and not server.stats()["running"])
         assert server.stats()["cache_misses"] <= begun + 8
         assert len(family(root=server.process.pid)) <= 2 * 3
-        with RemoteVerifier([server.url], TOKEN) as other:
+        with RemoteVerifier(server.url, TOKEN) as other:
             assert other.verify(DOUBLE, RIGHT).passed
 
 
 @pytest.mark.soak(5)
 def test_kill_of_the_servers_workers_goes_unnoticed(family: Family) -> None:
-    with served() as server, RemoteVerifier([server.url], TOKEN) as remote:
+    with served() as server, RemoteVerifier(server.url, TOKEN) as remote:
         futures = [remote.submit(DOUBLE, RIGHT.format(number)) for number in range(100)]
         for count in (10, 40, 70):
             wait_until(lambda count=count: sum(f.done() for f in futures) >= count)
@@ -149,7 +149,7 @@ def test_kill_of_the_servers_workers_goes_unnoticed(family: Family) -> None:
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_signals_end_the_server_soon_and_whole(family: Family, sign: signal.Signals, status: int) -> None:
     with served() as server:
-        remote = RemoteVerifier([server.url], TOKEN, patience=1)
+        remote = RemoteVerifier(server.url, TOKEN, patience=1)
         with remote:
             futures = [remote.submit(DOUBLE, LOOP.format(number)) for number in range(200)]
             wait_until(lambda: server.stats()["running"] == 2)

@@ -301,7 +301,7 @@ def _evaluate(
 
     config = recipe.evaluation
     with ExitStack() as stack:
-        verifier = open_configured(recipe.sandbox)
+        verifier = open_configured(recipe.sandbox, recipe.verifier)
         stack.callback(verifier.close)
         environment = played_by(recipe)
         policy = open_policy(

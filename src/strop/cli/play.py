@@ -199,7 +199,7 @@ def _play(
         max_tokens=sampling.max_tokens,
     )
     with ExitStack() as stack:
-        verifier = open_configured(recipe.sandbox)
+        verifier = open_configured(recipe.sandbox, recipe.verifier)
         stack.callback(verifier.close)
         environment = played_by(recipe)
         policy = open_policy(recipe, prompts=lambda tokenizer: {task.id: ()})

@@ -34,7 +34,7 @@ def serve_verifier(
     workers: Workers = None,
     new_token: Annotated[bool, Option("--new-token", help="print a new token, then stop")] = False,
 ) -> None:
-    """Judge answers sent by other machines, whose recipes name this one in `sandbox.verifier_urls`."""
+    """Judge answers sent by other machines, whose recipes name this one in `verifier.url`."""
     if new_token:
         print(secrets.token_urlsafe(32))
         return
@@ -64,7 +64,7 @@ def _serve(box: "SandboxConfig", token: str, socket: Socket, url: str) -> None:
     from strop.verification.settings import fingerprint, limits_of
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
-    with open_configured(box, here=True) as pool:
+    with open_configured(box) as pool:
         assert isinstance(pool, VerifierPool)
         app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust))
         print(f"listening on {url} with {pool.stats()['workers']} workers", flush=True)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Exit, Option
 
@@ -52,34 +52,46 @@ class VerifierOptions:
         Option(help="least trust of a pass, as `sandbox.trust` in a recipe; one with less is failed"),
     ] = None
     url: Annotated[
-        list[str] | None,
-        Option(help="a `strop serve-verifier` to use instead of this machine; repeatable"),
+        str | None, Option(help="a `strop serve-verifier` to use instead of this machine", metavar="URL")
+    ] = None
+    ray: Annotated[
+        str | None,
+        Option(
+            help="a Ray cluster to use instead: auto, HOST:PORT, or local to start one", metavar="ADDRESS"
+        ),
     ] = None
 
     def open(self) -> "OpenVerifier":
-        """The verifier here, or at `url`; those servers set the limits unless some are given here. Raises UserError."""
-        from strop.verification import open_remote, open_verifier
+        """The verifier here, at `url` or on `ray`; a server sets the limits unless some are given here. Raises
+        UserError.
+        """
+        from strop.verification import open_on_ray, open_remote, open_verifier
         from strop.verification.settings import fingerprint
 
         limits = limits_of(self.cpu_seconds, self.memory_mb, self.wall_seconds)
         if self.rust_verdict not in ("strict", "cargo"):
             raise UserError(f"--rust-verdict {self.rust_verdict!r} is neither strict nor cargo")
         rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
+        if self.url and self.ray:
+            raise UserError("--url and --ray both say who judges; give one of them")
         if self.url:
             if self.rust_vendor:
                 raise UserError(
                     "--rust-vendor is for answers judged here; a server at --url has its own crates"
                 )
             return open_remote(self.url, settings=fingerprint(limits, rust, self.trust))
-        return open_verifier(
-            limits=limits or usual_limits(),
-            rust_verdict=rust,
-            rust_vendor=folder_of_crates(self.rust_vendor),
-            workers=self.workers,
-            jail=self.jail,
-            allow_unsafe=self.allow_unsafe,
-            trust=self.trust or "same-process",
-        )
+        options: dict[str, Any] = {
+            "limits": limits or usual_limits(),
+            "rust_verdict": rust,
+            "rust_vendor": folder_of_crates(self.rust_vendor),
+            "workers": self.workers,
+            "jail": self.jail,
+            "allow_unsafe": self.allow_unsafe,
+            "trust": self.trust or "same-process",
+        }
+        if self.ray:
+            return open_on_ray(None if self.ray == "local" else self.ray, **options)
+        return open_verifier(**options)
 
 
 @grouped

@@ -111,7 +111,9 @@ def _over_defaults(merged: dict[str, Any], kinds: Kinds) -> DictConfig:
         section = UNIONS[path].classes.get(kind)
         if kind != DEFAULT_KINDS[path]:
             fields = section.model_fields if section else {}
-            _at(defaults, path[:-1])[path[-1]] = {name: field.default for name, field in fields.items()}
+            _at(defaults, path[:-1])[path[-1]] = {
+                name: field.default for name, field in fields.items() if not field.is_required()
+            }
     config: DictConfig = OmegaConf.create(_merge_two(defaults, merged))
     return config
 

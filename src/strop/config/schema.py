@@ -18,7 +18,14 @@ from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConf
 from strop.config.play import PlayConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
-from strop.config.tasks import RewardConfig, SandboxConfig, TasksConfig, WindowConfig
+from strop.config.tasks import (
+    LocalVerifierConfig,
+    RewardConfig,
+    SandboxConfig,
+    TasksConfig,
+    VerifierConfig,
+    WindowConfig,
+)
 from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig, SftConfig
 from strop.config.unions import without_tags
 
@@ -209,6 +216,8 @@ class Recipe(Section):
     """Evaluation before and after."""
     sandbox: SandboxConfig = SandboxConfig()
     """Limits of one verdict."""
+    verifier: VerifierConfig = LocalVerifierConfig()
+    """Who judges, and where."""
     limits: LimitsConfig = LimitsConfig()
     """When the run gives up."""
     launch: LaunchConfig = LaunchConfig()

@@ -1,9 +1,10 @@
-"""Recipe sections `tasks`, `rewards` and `sandbox`: the tasks, how answers are scored, how they are run."""
+"""Recipe sections `tasks`, `rewards`, `sandbox` and `verifier`: the tasks, how answers are scored, run and judged."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from strop.config.section import Complaint, Section, day_fault
 from strop.core.verdict import Trust
@@ -132,9 +133,20 @@ class SandboxConfig(Section):
     """Folder of vendored crates that Rust answers may use."""
     trust: Trust = "same-process"
     """Least trust of a pass: value, typed or same-process (docs/verification.md); one with less is *failed*."""
-    verifier_urls: list[str] = Field(default=[])
-    """Verifiers over HTTP (`strop serve-verifier`) that judge in this machine's place, such as [http://cpu-1:8765];
-    the token is read from STROP_VERIFIER_TOKEN. Empty: this machine judges."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _moved(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "verifier_urls" not in value:
+            return value
+        if value["verifier_urls"]:
+            what = (
+                "is now the section verifier: {engine: server, url: http://HOST:PORT} for one machine, "
+                "{engine: ray} for several"
+            )
+            fault = {"text": f"verifier_urls: {what}", "complaints": [("verifier_urls", what)]}
+            raise PydanticCustomError("complaints", "{text}", fault)
+        return {key: given for key, given in value.items() if key != "verifier_urls"}
 
     def complaints(self) -> Iterator[Complaint]:
         """CPU time is spent within wall time."""
@@ -143,6 +155,48 @@ class SandboxConfig(Section):
                 "wall_seconds",
                 f"{self.wall_seconds:g} is below cpu_seconds ({self.cpu_seconds:g}); raise it or lower cpu_seconds",
             )
-        for url in self.verifier_urls:
-            if not url.startswith(("http://", "https://")):
-                yield "verifier_urls", f"{url!r} is not a URL; it must start with http:// or https://"
+
+
+class LocalVerifierConfig(Section):
+    """This machine judges."""
+
+    engine: Literal["local"] = "local"
+    """Which of them."""
+
+
+class ServerVerifierConfig(Section):
+    """One machine judges, by `strop serve-verifier`; its token is read from STROP_VERIFIER_TOKEN."""
+
+    engine: Literal["server"] = "server"
+    """Which of them."""
+    url: str = Field(min_length=1)
+    """Where it listens, such as http://cpu-1:8765, or a file that will say so."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """It is a URL, or a path."""
+        if not self.url.startswith(("http://", "https://")) and "/" not in self.url:
+            yield "url", f"{self.url!r} is not a URL; it must start with http:// or https://"
+
+
+class RayVerifierConfig(Section):
+    """The nodes of a Ray cluster judge, by actors on each (docs/verifier.md)."""
+
+    engine: Literal["ray"] = "ray"
+    """Which of them."""
+    address: str | None = Field(default="auto", min_length=1)
+    """The cluster: auto (the one that this node belongs to), HOST:PORT, or a path: a file that will say so. null starts
+    one on this machine alone. In a process that has joined a cluster already, it is that one."""
+    workers: int | None = Field(default=None, ge=1)
+    """Verification workers (actors), spread over the nodes; null: as many as it has cores for. Those
+    that find no free ones yet join when they do."""
+    cpus: int = Field(default=1, ge=1)
+    """CPU cores that each takes, on one node; it judges as many answers at a time."""
+
+
+VerifierConfig = Annotated[
+    LocalVerifierConfig | ServerVerifierConfig | RayVerifierConfig, Field(discriminator="engine")
+]
+"""Who judges; `engine` says which class it is."""
+VERIFIERS: Mapping[str, type[Section]] = {
+    "local": LocalVerifierConfig, "server": ServerVerifierConfig, "ray": RayVerifierConfig
+}  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES, usual_correction
 from strop.config.model import ADDED_TAG, POLICIES
 from strop.config.section import Path, Section
+from strop.config.tasks import VERIFIERS
 
 
 class Union(NamedTuple):
@@ -19,6 +20,7 @@ class Union(NamedTuple):
 
 UNIONS: Mapping[Path, Union] = {
     ("policy",): Union("engine", "transformers", POLICIES),
+    ("verifier",): Union("engine", "local", VERIFIERS),
     ("tasks", "environment"): Union("type", "single-turn", {}),
     ("grpo", "loss"): Union("type", "dapo", LOSSES),
     ("grpo", "advantage"): Union("type", "group", ADVANTAGES),

@@ -45,7 +45,7 @@ def build_demos(
     """
     experts = _Experts(played_by(recipe), recipe.seed, recipe.play.max_turns, each)
     with ExitStack() as stack:
-        verifier = open_configured(recipe.sandbox)
+        verifier = open_configured(recipe.sandbox, recipe.verifier)
         stack.callback(verifier.close)
         policy = ScriptedPolicy(lambda prompt, seed, again: experts.answer(seed), name="expert")
         dispatcher = dispatcher_of(recipe, policy, verifier, experts.make, prompt=_MAX_TOKENS)

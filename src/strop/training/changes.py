@@ -16,7 +16,8 @@ from strop.reports.run_folder import CHANGES, EVALUATION, RECIPE, step_name
 CHANGEABLE = (
     "optim.steps", "optim.learning_rate", "optim.micro_batch_tokens", "optim.shared_prefix",
     "model.gradient_checkpointing", "policy.concurrency", "policy.gpu_memory_utilization", "run.save_every",
-    "run.keep_checkpoints", "run.keep_optimizer", "run.report_to", "run.commit", "limits", "sandbox.workers", "launch",
+    "run.keep_checkpoints", "run.keep_optimizer", "run.report_to", "run.commit", "limits", "sandbox.workers",
+    "launch", "verifier",
 )  # fmt: skip
 """Keys, and sections with all their keys."""
 Changes = dict[str, tuple[Any, Any]]

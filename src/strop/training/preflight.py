@@ -16,6 +16,7 @@ from pathlib import Path
 from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig, VllmPolicyConfig, VllmSettings
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
+from strop.config.tasks import LocalVerifierConfig
 from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.ids import rng
 from strop.core.play import PlayLimits
@@ -94,7 +95,10 @@ def look(
             check_sinks(recipe)
         found.look_at_rewards()
         found.look_at_toolchains()
-        with found.noting(), closing(open_configured(recipe.sandbox)) as verifier:  # refuses without a jail
+        with (
+            found.noting(),
+            closing(open_configured(recipe.sandbox, recipe.verifier)) as verifier,
+        ):  # refuses without a jail
             if not found.faults:  # what runs needs the rest
                 found.try_out(verifier)
     found.faults = list(dict.fromkeys(found.faults))
@@ -297,7 +301,7 @@ class Preflight:
 
     def look_at_toolchains(self) -> None:
         """Compilers and interpreters of the tasks' languages, where this machine judges."""
-        if not self.recipe.sandbox.verifier_urls:
+        if isinstance(self.recipe.verifier, LocalVerifierConfig):
             tasks = (task for one in self.sets for task in one.tasks)
             self.faults += missing_programs(chain(tasks, self.extra))
 

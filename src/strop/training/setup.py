@@ -69,7 +69,7 @@ def set_up(
     environment = environment_of(sets, given.environment)
     for one in sets:
         check_prompts(one.tasks, environment, tokenizer, one.recipe.task_set.max_prompt_tokens)
-    verifier = open_configured(recipe.sandbox)
+    verifier = open_configured(recipe.sandbox, recipe.verifier)
     stack.callback(verifier.close)
     backend = load_backend(recipe, ranks, ends=tokenizer.eos_ids, folder=warm)
     policy = open_trainable(recipe, backend.model)

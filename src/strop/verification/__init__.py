@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strop.config.tasks import SandboxConfig
+    from strop.config.tasks import SandboxConfig, VerifierConfig
     from strop.core.verdict import Trust
     from strop.sandbox.limits import Limits
     from strop.verification.pool.pool import VerifierPool
+    from strop.verification.ray_workers import RayVerifier
     from strop.verification.remote.client import RemoteVerifier
     from strop.verification.verifier import OpenVerifier
 
-__all__ = ["open_configured", "open_remote", "open_verifier"]
+__all__ = ["open_configured", "open_on_ray", "open_remote", "open_verifier"]
 
 MOST_WORKERS = 16
 """Workers that are started when no number is given, at most."""
@@ -77,38 +78,59 @@ def open_verifier(
     )
 
 
-def open_remote(urls: Sequence[str], *, settings: "dict[str, Any] | None") -> "RemoteVerifier":
-    """A verifier on other machines, `strop serve-verifier` running on each; the token is in STROP_VERIFIER_TOKEN.
+def open_remote(url: str, *, settings: "dict[str, Any] | None") -> "RemoteVerifier":
+    """A verifier on another machine, on which `strop serve-verifier` runs; the token is in STROP_VERIFIER_TOKEN.
 
-    `settings`: what the machines must agree with (`settings.fingerprint`). Raises UserError in one line.
+    `url`: or a file that will hold it. `settings`: what it must agree with (`settings.fingerprint`). Raises UserError
+    in one line.
     """
     from strop.core.errors import UserError
-    from strop.verification.remote.protocol import read_token
+    from strop.verification.remote.protocol import read_address, read_token
 
     token = read_token(None, os.environ)
     try:
         from strop.verification.remote.client import RemoteVerifier
     except ImportError as error:
         raise UserError(f"verifiers over HTTP need {error.name}: pip install 'strop[serve]'") from None
-    return RemoteVerifier(urls, token, settings=settings)
+    return RemoteVerifier(read_address(url), token, settings=settings)
 
 
-def open_configured(box: "SandboxConfig", *, here: bool = False) -> "OpenVerifier":
-    """The verifier of a recipe's `sandbox` section: on the machines it names, else here. `here`: here in any case."""
+def open_on_ray(
+    address: str | None = "auto", *, workers: int | None = None, cpus: int = 1, **options: Any
+) -> "RayVerifier":
+    """A verifier on the nodes of a Ray cluster: this process's, or the one at `address`.
+
+    `address`, `workers`, `cpus`: see `verifier` in a recipe; `options`: those of `open_verifier` but for `workers`, the
+    same on every node. Raises UserError in one line.
+    """
+    from strop.core.errors import UserError
+
+    try:
+        from strop.verification.ray_workers import RayVerifier
+    except ImportError as error:
+        raise UserError(f"verifiers on Ray need {error.name}: pip install 'strop[ray]'") from None
+    return RayVerifier(address, workers=workers, cpus=cpus, **options)
+
+
+def open_configured(box: "SandboxConfig", verifier: "VerifierConfig | None" = None) -> "OpenVerifier":
+    """The verifier of a recipe's sections `sandbox` and `verifier`; without the latter, this machine judges."""
     from pathlib import Path
 
+    from strop.config.tasks import RayVerifierConfig, ServerVerifierConfig
     from strop.verification.settings import fingerprint, limits_of
 
     limits = limits_of(box)
-    if box.verifier_urls and not here:
-        return open_remote(box.verifier_urls, settings=fingerprint(limits, box.rust_verdict, box.trust))
-    return open_verifier(
-        workers=box.workers,
-        limits=limits,
-        jail=box.jail,
-        require=box.require,
-        allow_unsafe=box.allow_unsafe,
-        rust_verdict=box.rust_verdict,
-        rust_vendor=Path(box.rust_vendor).resolve() if box.rust_vendor else None,
-        trust=box.trust,
-    )
+    if isinstance(verifier, ServerVerifierConfig):
+        return open_remote(verifier.url, settings=fingerprint(limits, box.rust_verdict, box.trust))
+    options: dict[str, Any] = {
+        "limits": limits,
+        "jail": box.jail,
+        "require": box.require,
+        "allow_unsafe": box.allow_unsafe,
+        "rust_verdict": box.rust_verdict,
+        "rust_vendor": Path(box.rust_vendor).resolve() if box.rust_vendor else None,
+        "trust": box.trust,
+    }
+    if isinstance(verifier, RayVerifierConfig):
+        return open_on_ray(verifier.address, workers=verifier.workers, cpus=verifier.cpus, **options)
+    return open_verifier(workers=box.workers, **options)

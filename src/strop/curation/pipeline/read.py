@@ -19,7 +19,7 @@ from strop.config.layers import shorten
 from strop.config.messages import cause, line
 from strop.config.recipes import anchor, find_recipe
 from strop.config.section import Complaint, Path, Section
-from strop.config.tasks import SandboxConfig, WindowConfig
+from strop.config.tasks import LocalVerifierConfig, SandboxConfig, VerifierConfig, WindowConfig
 from strop.config.unions import DEFAULT_KINDS
 from strop.config.yaml12 import Origin, YamlFault, read_yaml
 from strop.core.errors import ConfigError, UserError
@@ -61,6 +61,8 @@ class Pipeline(Section):
     """Every random choice comes from it."""
     sandbox: SandboxConfig = SandboxConfig()
     """The jail and the limits of one answer: all tests of a task together."""
+    verifier: VerifierConfig = LocalVerifierConfig()
+    """Who judges, and where."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Names tell sources apart."""

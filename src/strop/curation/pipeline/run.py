@@ -58,9 +58,10 @@ def curate(planned: Planned, path: Path, options: RunOptions, watcher: Watcher) 
 def _identity(planned: Planned) -> dict[str, Any]:
     """The settings that make two runs one curation."""
     resolved = planned.resolved()
-    for key in ("workers", "allow_unsafe", "verifier_urls"):
+    for key in ("workers", "allow_unsafe"):
         resolved["sandbox"].pop(key)
-    resolved.pop("about")
+    for key in ("about", "verifier"):
+        resolved.pop(key)
     paths = [file for source in planned.pipeline.source for file in sources.files_of(source.source)]
     paths += [path for _, step in planned.steps for path in step.inputs()]
     try:
@@ -140,7 +141,8 @@ class _Runner:
         if self._verifier is None:
             from strop.verification import open_configured
 
-            self._verifier = self._stack.enter_context(open_configured(self._box))
+            verifier = open_configured(self._box, self._planned.pipeline.verifier)
+            self._verifier = self._stack.enter_context(verifier)
         return self._verifier
 
     @property

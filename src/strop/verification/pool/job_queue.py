@@ -48,6 +48,8 @@ class Job:
     """Set when it starts; from then on others may join its run."""
     alone: bool = False
     """Whether a run with others broke, so that it goes alone."""
+    breaks: int = 0
+    """Verifiers elsewhere that were lost with it."""
     followers: "list[Job]" = field(default_factory=list)
 
     @property
@@ -287,6 +289,11 @@ class JobQueue:
         with self._changed:
             self.closed = True
             self._changed.notify_all()
+            return self._queue.drain()
+
+    def take_waiting(self) -> Sequence[Job]:
+        """Takes everything that waits, to be finished with `active=False`."""
+        with self._changed:
             return self._queue.drain()
 
     def room(self) -> int:

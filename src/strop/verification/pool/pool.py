@@ -12,43 +12,25 @@
 Threat model: nothing of an answer runs here; the texts of a Verdict are hostile but plain.
 """
 
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 
 from strop.core.errors import BatchFailed, TaskFault, VerificationError, WorkerDied
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Trust, Verdict
 from strop.verification.pool.broken import cause_of, close_all, judge_again
-from strop.verification.pool.job_queue import Job, JobQueue, PerTask, PoolBusy, answer_digest, task_digest
-from strop.verification.verifier import (
-    CLOSED,
-    OpenVerifier,
-    error_verdict,
-    held_to,
-    resolved,
-    verdict_at_once,
-)
+from strop.verification.pool.job_queue import Job, PoolBusy
+from strop.verification.pool.queued import CACHE_BYTES, CAPACITY, QueuedVerifier
+from strop.verification.verifier import CLOSED, error_verdict, held_to
 
 __all__ = ["PoolBusy", "VerifierPool"]
 
-CAPACITY = 4096
-"""Answers that may wait; `submit` blocks when there are more, so that memory stays bounded."""
-CACHE_BYTES = 64 * 2**20
-"""Kept verdicts, in bytes."""
-_CLOSE_SECONDS = 60.0
-"""How long `close` waits for its threads; each ends soon after its processes."""
 
-
-class VerifierPool(OpenVerifier):
+class VerifierPool(QueuedVerifier):
     """`workers` threads that judge answers with the toolchains that `route` names and `build` makes.
 
-    `capacity`: answers that may wait. `cache_bytes`: 0 turns the cache off; runs are shared all the same. `trust`:
-    the least of a pass (`held_to`). The names of `stats`: submitted, finished, errors, cache_hits, cache_misses
-    (answers that needed a run), joined, retries (runs that broke), waiting, running, cache_entries, cache_bytes,
-    workers.
+    `trust`: the least of a pass (`held_to`). `stats` counts `workers` too. For the rest see `QueuedVerifier`.
     """
 
     def __init__(
@@ -63,73 +45,27 @@ class VerifierPool(OpenVerifier):
     ) -> None:
         if workers < 1 or capacity < 1:
             raise ValueError(f"workers and capacity must be at least 1, not {workers} and {capacity}")
-        self._route, self._build, self._trust = route, build, trust
-        self._jobs = JobQueue(capacity, cache_bytes)
-        self._task_digest = PerTask(task_digest)
+        self._build, self._trust = build, trust
         self._toolchains: list[dict[str, Toolchain]] = [{} for _ in range(workers)]
-        self._threads = [
-            threading.Thread(target=self._serve, args=(own,), name=f"strop-verify-{number}", daemon=True)
-            for number, own in enumerate(self._toolchains)
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def submit(
-        self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
-    ) -> "Future[Verdict]":
-        """Starts verification. See `OpenVerifier.submit`; a closed pool answers *error*."""
-        if (verdict := verdict_at_once(task, answer)) is not None:
-            return resolved(verdict)
-        try:
-            toolchain = self._route(task)
-        except VerificationError as error:
-            return resolved(error_verdict(str(error)))
-        job = Job(task, answer, toolchain, client, self._digest(task, answer))
-        kept = self._jobs.offer(job, timeout)
-        if kept is None and not self._jobs.closed:
-            return job.future
-        return resolved(kept or error_verdict(CLOSED))
-
-    @property
-    def capacity(self) -> int:
-        """Answers that may wait."""
-        return self._jobs.capacity
-
-    @property
-    def room(self) -> int:
-        """Answers that can be submitted now without blocking."""
-        return self._jobs.room()
+        super().__init__(workers, route=route, capacity=capacity, cache_bytes=cache_bytes)
+        self.start()
 
     def stats(self) -> dict[str, int]:
         """Counters; see the class."""
-        return {**self._jobs.stats(), "workers": len(self._threads)}
+        return {**super().stats(), "workers": len(self._threads)}
 
-    def close(self) -> None:
-        """Ends every process; unfinished answers get outcome *error*. Safe to call twice and from any thread."""
-        for job in self._jobs.close():
-            self._jobs.finish(job, error_verdict(CLOSED), active=False)
-        deadline = time.monotonic() + _CLOSE_SECONDS
-        others = [thread for thread in self._threads if thread is not threading.current_thread()]
-        while any(thread.is_alive() for thread in others) and time.monotonic() < deadline:
-            for own in self._toolchains:  # again and again: a worker may be starting a process right now
-                close_all(list(own.values()))
-            for thread in others:
-                thread.join(0.05)
+    def _interrupt(self) -> None:
+        for own in self._toolchains:
+            close_all(list(own.values()))
 
-    def _digest(self, task: Task, answer: str) -> tuple[bytes, bytes] | None:
+    def _serve(self, number: int) -> None:
         try:
-            return self._task_digest(task), answer_digest(answer)
-        except (ValueError, TypeError):  # metadata that is not JSON
-            return None
-
-    def _serve(self, own: dict[str, Toolchain]) -> None:
-        try:
-            while (first := self._jobs.next_job()) is not None:
-                self._work(first, own)
+            super()._serve(number)
         finally:
-            close_all(own.values())
+            close_all(self._toolchains[number].values())
 
-    def _work(self, first: Job, own: dict[str, Toolchain]) -> None:
+    def _work(self, first: Job, number: int) -> None:
+        own = self._toolchains[number]
         try:
             toolchain = self._toolchain(first.toolchain, own)
         except Exception as error:

@@ -1,186 +1,220 @@
-"""`RemoteVerifier`: the Verifier protocol, answered by other machines. See `protocol` for the wire format.
+"""`RemoteVerifier`: the Verifier protocol, answered by another machine. See `protocol` for the wire format.
 
-A thread with its own event loop does the work (`dispatch`); nothing here blocks except a full queue.
+Each thread sends a batch of jobs and reads their verdicts as they come; what a broken request leaves, it sends again.
+A job keeps its id until it has its verdict, so a server that knows it does not judge it twice. While the server cannot
+be reached a job waits, for `patience` seconds from when it went; then it is *error*, never a zero.
 """
 
-import asyncio
+import contextlib
 import itertools
+import socket
 import threading
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
 
 from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.core.verdict import Verdict
-from strop.verification.pool.job_queue import PerTask, PoolBusy
-from strop.verification.remote.dispatch import Counts, JobDispatcher, RemoteJob, RemoteServer
+from strop.verification.pool.job_queue import Job, PerTask
+from strop.verification.pool.queued import CAPACITY, QueuedVerifier
 from strop.verification.remote.protocol import (
+    BEAT_SECONDS,
     MOST_BYTES,
+    PATIENCE_SECONDS,
     PROTOCOL,
     PROTOCOL_HEADER,
+    SESSION_HEADER,
     TOKEN_VARIABLE,
     Refused,
+    describe,
+    explain,
     job_line,
+    parse_verdict,
     say_hello,
     task_json,
 )
-from strop.verification.verifier import (
-    CLOSED,
-    OpenVerifier,
-    error_verdict,
-    resolve,
-    resolved,
-    verdict_at_once,
-)
+from strop.verification.verifier import CLOSED, error_verdict
 
-CAPACITY = 4096
-PATIENCE_SECONDS = 60.0
-"""How long a job waits while no server is reachable."""
 DEADLINE_SECONDS = 3600.0
-"""How long a job waits while the servers are busy."""
-_TEXTS = 256
-_HELLO_SECONDS = 10.0
+"""How long a job waits while the server is busy."""
+BATCH_JOBS = 32
+"""Most of one request."""
+_FEWEST_STREAMS, _MOST_STREAMS = 4, 24
+"""Requests at a time."""
+_BUSY_SECONDS = 0.5
+_BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
+_MOST_LINE = 64 * 2**20
+_ALONE_AFTER, _MOST_CUTS = 4, 12
+_BROKEN = (Refused, httpx.HTTPError, httpx.StreamError, ValueError, OSError)
+_REFUSED = (400, 409, 413)
+"""Statuses that mean a bad job, not a bad server."""
+_Left = dict[str, tuple[Job, bytes]]
+"""Jobs without a verdict, with their lines, by id."""
 
 
-class RemoteVerifier(OpenVerifier):
-    """Verifies on the machines at `urls`, spread by how busy each is. `settings`: what they must agree with.
+class RemoteVerifier(QueuedVerifier):
+    """Verifies on the machine at `url`. `settings`: what it must agree with, also after it was started again.
 
-    `capacity`: answers without a verdict, above which `submit` blocks. Raises UserError when a server is not there, the
-    token is wrong, or releases or settings differ. The names of `stats`: submitted, finished, errors, requests, cut_off
-    (jobs sent again), waiting, servers, servers_down.
+    Raises UserError when no server is there, the token is wrong, or releases or settings differ. `stats` counts
+    `requests` and `cut_off` (jobs sent again) too. To the server all clients here are one.
     """
 
     def __init__(
         self,
-        urls: Sequence[str],
+        url: str,
         token: str,
         *,
         settings: Mapping[str, Any] | None = None,
         capacity: int = CAPACITY,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        if not urls:
-            raise ValueError("urls must name at least one server")
-        self._headers = {"Authorization": f"Bearer {token}", PROTOCOL_HEADER: PROTOCOL}
-        self._settings = dict(settings or {})
-        self._remotes = [_greet(url.rstrip("/"), self._headers, self._settings) for url in urls]
-        for remote in self._remotes:
-            remote.longest = min(remote.longest, patience / 8)
-        self._counts = Counts()
-        self._submitted = self._finished = 0
-        self._names = itertools.count()
-        self._capacity = capacity
-        self._room = threading.BoundedSemaphore(capacity)
-        self._lock = threading.Lock()
-        self._closed = False
-        self._text = PerTask(task_json, _TEXTS)
-        self._patience = patience
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._dispatcher: JobDispatcher | None = None
-        self._thread = threading.Thread(target=self._serve, name="strop-remote", daemon=True)
-        self._thread.start()
-        self._ready.wait()
-
-    def submit(
-        self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
-    ) -> "Future[Verdict]":
-        """Starts verification. See `OpenVerifier.submit`; to a server all of us are one client."""
-        if (verdict := verdict_at_once(task, answer)) is not None:
-            return resolved(verdict)
-        if self._closed:
-            return resolved(error_verdict(CLOSED))
+        self._url, self._settings, self._patience = url.rstrip("/"), dict(settings or {}), patience
+        headers = {
+            "Authorization": f"Bearer {token}",
+            PROTOCOL_HEADER: PROTOCOL,
+            SESSION_HEADER: uuid.uuid4().hex,
+        }
+        connections = httpx.Limits(max_connections=None)
+        timeout = httpx.Timeout(connect=5, read=4 * BEAT_SECONDS, write=60, pool=None)
+        self._http = httpx.Client(headers=headers, limits=connections, timeout=timeout, trust_env=False)
         try:
-            name = str(next(self._names))
-            line = job_line(name, self._text(task), answer)
-        except (ValueError, TypeError) as error:
-            return resolved(error_verdict(f"task {task.id} cannot be sent: {error}"))
-        if len(line) > MOST_BYTES:
-            cause = f"task {task.id} with its answer is longer than {MOST_BYTES} bytes"
-            return resolved(error_verdict(cause))
-        if not self._room.acquire(timeout=timeout):
-            cause = f"{self._capacity} answers wait already, for longer than {timeout} s; submit fewer"
-            raise PoolBusy(cause)
-        future: Future[Verdict] = Future()
-        future.add_done_callback(self._done)
-        with self._lock:
-            self._submitted += 1
-            if not self._closed and self._dispatcher is not None:
-                job = RemoteJob(name, line, future, time.monotonic())
-                self._loop.call_soon_threadsafe(self._dispatcher.add, job)
-                return future
-        resolve(future, error_verdict(CLOSED))
-        return future
+            workers = self._meet().get("workers")
+        except UserError:
+            self._http.close()
+            raise
+        self._names = itertools.count()
+        self._text = PerTask(task_json, 256)
+        self._requests = self._cut_off = 0
+        self._down_since: float | None = None
+        self._closing = threading.Event()
+        self._streams: dict[int, httpx.Response] = {}
+        streams = workers if isinstance(workers, int) else _FEWEST_STREAMS
+        super().__init__(min(max(streams, _FEWEST_STREAMS), _MOST_STREAMS), capacity=capacity)
+        self.start()
 
     def stats(self) -> dict[str, int]:
         """Counters; see the class."""
-        return {
-            "submitted": self._submitted,
-            "finished": self._finished,
-            "waiting": self._submitted - self._finished,
-            **vars(self._counts),
-            "servers": len(self._remotes),
-            "servers_down": sum(remote.down_since is not None for remote in self._remotes),
-        }
+        return {**super().stats(), "requests": self._requests, "cut_off": self._cut_off}
 
     def close(self) -> None:
-        """Ends the connections; servers drop what they have not begun. Safe to call twice and from any thread."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                self._loop.call_soon_threadsafe(self._main.cancel)
-        if threading.current_thread() is not self._thread:
-            self._thread.join()
+        """Ends the connections; the server drops what it has not begun. See `OpenVerifier.close`."""
+        self._closing.set()
+        super().close()
+        self._http.close()
 
-    def _done(self, future: "Future[Verdict]") -> None:
-        self._room.release()
-        with self._lock:
-            self._finished += 1
+    def _interrupt(self) -> None:
+        for response in list(self._streams.values()):
+            connection = response.extensions["network_stream"].get_extra_info("socket")
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._main = self._loop.create_task(self._run())
+    def _meet(self) -> Mapping[str, object]:
         try:
-            self._loop.run_until_complete(self._main)
-        except asyncio.CancelledError:
-            pass
-        finally:
-            with self._lock:
-                self._closed = True  # nothing is added from here on
-            self._ready.set()
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            if self._dispatcher is not None:
-                self._dispatcher.give_up()
-            self._loop.close()
+            return self._greet()
+        except Refused as error:
+            hint = f"; {TOKEN_VARIABLE} must hold the server's token" if error.status == 401 else ""
+            raise UserError(f"verifier {self._url} refused the request: {error}{hint}") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            hint = "start one there with `strop serve-verifier`"
+            raise UserError(f"no verifier answers at {self._url} ({error}); {hint}") from None
+        except ValueError as error:
+            raise UserError(f"verifier {self._url} cannot be used: {error}") from None
 
-    async def _run(self) -> None:
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=32)
-        async with httpx.AsyncClient(headers=self._headers, limits=limits, trust_env=False) as http:
-            session, waits = uuid.uuid4().hex, (self._patience, DEADLINE_SECONDS)
-            self._dispatcher = JobDispatcher(
-                self._remotes, http, session, *waits, self._counts, self._settings
-            )
-            self._ready.set()
-            await self._dispatcher.run()
+    def _greet(self) -> Mapping[str, object]:
+        hello = say_hello(self._http.get(f"{self._url}/v1/health"), self._settings)
+        self._down_since = None
+        return hello
 
+    def _work(self, first: Job, number: int) -> None:
+        left: _Left = {}
+        for job in self._jobs.batch_with(first, BATCH_JOBS):
+            name = str(next(self._names))
+            try:
+                line = job_line(name, self._text(job.task), job.answer)
+                if len(line) > MOST_BYTES:
+                    raise ValueError(f"with its answer it is longer than {MOST_BYTES} bytes")
+            except (ValueError, TypeError) as error:
+                self._jobs.finish(job, error_verdict(f"task {job.task.id} cannot be sent: {error}"))
+            else:
+                left[name] = job, line
+        self._send(left, number)
 
-def _greet(url: str, headers: Mapping[str, str], settings: Mapping[str, Any]) -> RemoteServer:
-    try:
-        address = f"{url}/v1/health"
-        response = httpx.get(address, headers=dict(headers), timeout=_HELLO_SECONDS, trust_env=False)
-        hello = say_hello(response, settings)
-    except Refused as error:
-        hint = f"; {TOKEN_VARIABLE} must hold the server's token" if error.status == 401 else ""
-        raise UserError(f"verifier {url} refused the request: {error}{hint}") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        hint = "start one there with `strop serve-verifier`"
-        raise UserError(f"no verifier answers at {url} ({error}); {hint}") from None
-    except ValueError as error:
-        raise UserError(f"verifier {url} cannot be used: {error}") from None
-    workers = hello.get("workers")
-    return RemoteServer(url, workers if isinstance(workers, int) and workers > 0 else 1)
+    def _send(self, left: _Left, number: int) -> None:
+        """Until every job has its verdict."""
+        began, cuts, tries = time.monotonic(), 0, 0
+        while left:
+            if self._jobs.closed:
+                self._settle(left, CLOSED)
+                return
+            if time.monotonic() - began > DEADLINE_SECONDS:
+                self._settle(left, f"no verdict within {DEADLINE_SECONDS:g} s")
+                return
+            reached = False
+            try:
+                if self._down_since is not None:
+                    self._greet()
+                reached = True
+                self._converse(left, number)
+            except _BROKEN as error:
+                status = error.status if isinstance(error, Refused) else 0
+                self._cut_off += len(left)
+                if status in (429, 503):
+                    self._closing.wait(_BUSY_SECONDS)
+                    continue
+                if status in _REFUSED and len(left) == 1:
+                    self._settle(left, f"{self._url} refused the job: {error}")
+                    continue
+                if status not in _REFUSED:
+                    cuts, tries = cuts + reached, tries + 1
+                    self._broke(left, cuts, tries, describe(error))
+                if status in _REFUSED or cuts >= _ALONE_AFTER:  # find out which of them it is
+                    while len(left) > 1:
+                        self._send(dict([left.popitem()]), number)
+
+    def _converse(self, left: _Left, number: int) -> None:
+        """One request. Jobs that get their verdict are taken out of `left`."""
+        self._requests += 1
+        body = b"".join(line for _, line in left.values())
+        with self._http.stream(
+            "POST",
+            f"{self._url}/v1/verify",
+            content=body,
+            headers={"Content-Type": "application/x-ndjson"},
+        ) as response:
+            self._streams[number] = response
+            try:
+                if response.status_code != 200:
+                    raise Refused(response.status_code, explain(response.read()))
+                buffer = bytearray()
+                for chunk in response.iter_bytes():
+                    self._down_since = None
+                    buffer += chunk
+                    *lines, rest = buffer.split(b"\n")
+                    buffer = bytearray(rest)
+                    if len(buffer) > _MOST_LINE:
+                        raise ValueError("a verdict line without end")
+                    for line in filter(bytes.strip, map(bytes, lines)):
+                        name, verdict = parse_verdict(line)
+                        if name in left:
+                            self._jobs.finish(left.pop(name)[0], verdict)
+            finally:
+                del self._streams[number]
+        if left:
+            raise ValueError("the server ended its answer early")
+
+    def _broke(self, left: _Left, cuts: int, tries: int, cause: str) -> None:
+        """Waits, longer each time, or gives up."""
+        now = time.monotonic()
+        since = self._down_since = self._down_since or now
+        if cuts >= _MOST_CUTS:  # one that breaks every request must not go on for ever
+            self._settle(left, f"{cuts} requests broke, the last to {self._url}: {cause}")
+        elif now - since >= self._patience:
+            self._settle(left, f"server unreachable for {self._patience:g} s: {self._url}: {cause}")
+        else:
+            self._closing.wait(min(_LONGEST_BACKOFF, self._patience / 8, _BACKOFF * 2 ** min(tries, 10)))
+
+    def _settle(self, left: _Left, cause: str) -> None:
+        while left:
+            self._jobs.finish(left.popitem()[1][0], error_verdict(cause), keep=False)

@@ -15,8 +15,10 @@ Threat model: whoever has the token may use the machine's CPUs within the pool's
 use it on the loopback, in a private network or through a tunnel.
 """
 
+import contextlib
 import hashlib
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +41,10 @@ MOST_BYTES = 64 * 2**20
 """Largest body of a request."""
 BEAT_SECONDS = 5.0
 """A response sends at least one line this often."""
+PATIENCE_SECONDS = 60.0
+"""How long answers wait while nobody can judge them."""
+ADDRESS_SECONDS = 600.0
+"""How long a file may take to name an address."""
 _TOKEN_LENGTH = 16
 _NAME_LENGTH = 200
 
@@ -146,6 +152,19 @@ def read_token(file: Path | None, environment: Mapping[str, str]) -> str:
             "without spaces"
         )
     return token
+
+
+def read_address(text: str) -> str:
+    """The address; where it is a path, what that file holds as soon as it does. Raises UserError."""
+    if "/" not in text or "://" in text:
+        return text
+    deadline = time.monotonic() + ADDRESS_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError):
+            if found := Path(text).read_text(encoding="utf-8").strip():
+                return found
+        time.sleep(0.2)
+    raise UserError(f"{text} names no address after {ADDRESS_SECONDS:g} s; does what writes it run?")
 
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
