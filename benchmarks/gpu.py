@@ -8,9 +8,9 @@ part is a process of its own with a deadline, so that one that fails leaves the 
     device         what is there
     train tiny     a Llama with random weights, trained for some steps on judged answers
     train          SmolLM2-135M-Instruct by Strop, the demo's recipe without stop strings: seconds a step
-    train TRL      the same model, prompts, sizes and rewards by a plain TRL script as it comes (benchmarks/step_time.py)
-    transformers   that engine samples: tokens a second; then how far its log-probabilities are from those that the update
-                   computes, in the machine's usual type and in float32, by weights that it was given by `update`
+    train TRL      the same model, prompts, sizes and rewards by a plain TRL script as it comes (step_time.py)
+    transformers   that engine samples: tokens a second; then how far its log-probabilities are from those that the
+                   update computes, in the machine's usual type and in float32, by weights given to it by `update`
     vllm           the same by vLLM, where it is installed
 
 One JSON and one table come out. Memory is the most that torch had allocated on the GPU, without one the process's.
@@ -96,6 +96,7 @@ def device(size: Size) -> Result:
 
 
 def train_tiny(size: Size) -> Result:
+    import step_time
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -117,7 +118,7 @@ def train_tiny(size: Size) -> Result:
             f"model.name={folder}/model", "tasks.style=continue", "tasks.template=null", "sampling.max_tokens=8",
             "grpo.group_size=8", "grpo.tasks_per_step=4", "optim.steps=4", "optim.learning_rate=0.003",
             "run.save_every=1000", "evaluation.before=false", "evaluation.after=false", f"run.dir={folder}/run",
-            by_length(),
+            step_time.REWARDS,
         ]  # fmt: skip
         train(load_recipe(["demo"], words), say=lambda text: None, show=lines.append)
     norms = [line["grad_norm"] for line in lines]
@@ -128,13 +129,6 @@ def train_tiny(size: Size) -> Result:
         "error_rate": max(line["error_rate"] for line in lines),
         **memory(),
     }
-
-
-def by_length() -> str:
-    """The setting of a reward that differs between answers."""
-    import step_time
-
-    return f"rewards=[{{name: passed, weight: 1.0}}, {{name: '{Path(step_time.__file__).resolve()}:length', weight: 1.0}}]"
 
 
 def train_strop(size: Size) -> Result:
@@ -202,7 +196,9 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
     with torch.no_grad():
         model.get_decoder().norm.weight.mul_(1.1)  # weights that it has not seen
     policy.update(1, named_weights(model))
-    text = "def task_{}(values: list[int]) -> int:\n    '''The sum of all values above {}, or 0 for none.'''\n"
+    text = (
+        "def task_{}(values: list[int]) -> int:\n    '''The sum of all values above {}, or 0 for none.'''\n"
+    )
     prompts = [tokenizer.encode(text.format(row // 8, row // 8)) for row in range(size.rows)]
     rates = []
     for number in range(2):  # the first warms up
@@ -214,7 +210,9 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
     some = range(min(16, size.rows))
     gaps = gaps_of(model, tokenizer, [(prompts[row], done[row]) for row in some], dtype)
     if not len(gaps) or not float(gaps.mean()) <= MEAN_GAP:
-        raise RuntimeError(f"log-probabilities differ by {float(gaps.mean()):.2g} nats a token from the update's")
+        raise RuntimeError(
+            f"log-probabilities differ by {float(gaps.mean()):.2g} nats a token from the update's"
+        )
     return {
         "rows": size.rows,
         "tokens_a_second": round(rates[-1], 1),
@@ -236,7 +234,9 @@ def opened(engine: str, model: Any, tokenizer: Any, size: Size, dtype: Any) -> A
     from strop.policies.vllm_engine import VllmPolicy
 
     eager = not torch.cuda.is_available()  # compiling takes minutes on a CPU
-    config = VllmPolicyConfig(enforce_eager=eager, cpu_cache_gib=1, max_num_seqs=size.rows, gpu_memory_utilization=0.4)
+    config = VllmPolicyConfig(
+        enforce_eager=eager, cpu_cache_gib=1, max_num_seqs=size.rows, gpu_memory_utilization=0.4
+    )
     return VllmPolicy(model_path(EMBEDDED), tokenizer, config, dtype=dtype, max_model_len=512)
 
 
@@ -311,7 +311,9 @@ def table(found: Result) -> str:
     width = max(map(len, found["parts"]))
     for name, part in found["parts"].items():
         facts = {key: value for key, value in part.items() if key not in ("status", "seconds", "why")}
-        told = part.get("why") or ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in facts.items())
+        told = part.get("why") or ", ".join(
+            f"{key.replace('_', ' ')} {value}" for key, value in facts.items()
+        )
         rows.append(f"{name:{width}}  {part['status']:7}  {part['seconds']:6.1f} s  {told}")
     if found.get("step_vs_trl"):
         rows.append(f"a step of Strop takes {found['step_vs_trl']:.2f} of TRL's time")
@@ -351,7 +353,9 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS)
+    )
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     parser.add_argument("--size", choices=SIZES, default="cpu", help=argparse.SUPPRESS)
     args = parser.parse_args()

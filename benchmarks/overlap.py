@@ -2,10 +2,11 @@
 
     python benchmarks/overlap.py [--json FILE] [--steps 7] [--rounds 2] [--size usual|tiny]
 
-The same run both ways, in turns, each in a process of its own: a Llama with random weights, the transformers engine, the
-loop and its update, rewards without a verifier, and one thread for each of torch's operations, so that sampler and
+The same run both ways, in turns, each in a process of its own: a Llama with random weights, the transformers engine,
+the loop and its update, rewards without a verifier, and one thread for each of torch's operations, so that sampler and
 update keep one core busy each. Answers end at a letter, so their lengths differ. How often a step learns from its
-groups is chosen first, so that the update takes about as long as sampling. Written and printed, medians over the rounds:
+groups is chosen first, so that the update takes about as long as sampling. Written and printed, medians over the
+rounds:
 
     speedup_one_step_off   seconds a step, one after the other through one step off, without the first two steps and the
                            last, in which one side has nothing to do
@@ -214,7 +215,7 @@ def summary(runs: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
         "sampler_idle": rounded("seconds_sampler_idle"),
         "update_idle": rounded("seconds_update_idle"),
         "beside": {way: round(statistics.median(run["beside"] for run in runs[way]), 3) for way in WAYS},
-        "stale_dropped": int(sum(l.get("groups_too_old", 0) for run in runs[off] for l in run["steps"])),
+        "stale_dropped": int(sum(line["groups_too_old"] for run in runs[off] for line in run["steps"])),
         "answers": len(every),
         "lost": sum(not answer["learnt"] for answer in every),
         "doubled": sum(run["doubled"] for way in WAYS for run in runs[way]),
@@ -262,7 +263,9 @@ def main() -> None:
     print(json.dumps(found, indent=1))
     if args.json:
         args.json.write_text(json.dumps(found, indent=1) + "\n")
-    biased = any(not found[one]["low"] <= 0 <= found[one]["high"] for one in ("length_bias", "length_difference"))
+    biased = any(
+        not found[one]["low"] <= 0 <= found[one]["high"] for one in ("length_bias", "length_difference")
+    )
     sys.exit(bool(found["lost"] or found["doubled"] or found["stale_dropped"] or biased))
 
 

@@ -1,8 +1,8 @@
 """CPU seconds per training step: Strop against a plain TRL script, side by side in one run.
 
 The same model (SmolLM2-135M-Instruct), prompts, group size, completion limit, loss and optimiser settings; no stop
-strings on either side, since TRL's generate takes none, so that lengths are alike; a part of the reward is by length, so
-that every group has something to learn, and Strop leaves none out of the update. The contestants, one after another:
+strings on either side, since TRL's generate takes none, so that lengths are alike; a part of the reward is by length,
+so that every group has something to learn, and Strop leaves none out of the update. The contestants, one after another:
 
     trl        TRL as it comes: gradient checkpointing, float32 weights, bfloat16 autocast in the update
     trl-best   no checkpointing, frozen embedding
@@ -33,6 +33,9 @@ from strop.config.load import load_recipe
 GROUP, TOKENS = 16, 44
 CONTESTANTS = ("trl", "trl-best", "trl-bf16", "strop")
 DEMO = load_recipe(["demo"]).tasks
+REWARDS = (
+    f"rewards=[{{name: passed, weight: 1.0}}, {{name: '{Path(__file__).resolve()}:length', weight: 1.0}}]"
+)
 STYLE, TEMPLATE, TOPICS = DEMO.style, DEMO.template, DEMO.topics
 
 
@@ -128,8 +131,9 @@ def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS) -> dict[str
         config = GRPOConfig(
             output_dir=folder, per_device_train_batch_size=16, gradient_accumulation_steps=count * GROUP // 16,
             num_generations=GROUP, max_completion_length=tokens, temperature=0.8, beta=0.0, loss_type="dapo",
-            learning_rate=4e-5, max_steps=steps, save_strategy="no", report_to="none", use_cpu=not torch.cuda.is_available(),
-            logging_steps=1, disable_tqdm=True, remove_unused_columns=False, **options,
+            learning_rate=4e-5, max_steps=steps, save_strategy="no", report_to="none",
+            use_cpu=not torch.cuda.is_available(), logging_steps=1, disable_tqdm=True, remove_unused_columns=False,
+            **options,
         )  # fmt: skip
         trainer = GRPOTrainer(
             model=model, args=config, reward_funcs=reward, train_dataset=Dataset.from_list(rows),
@@ -162,7 +166,7 @@ def run_strop(steps: int, count: int, tokens: int = TOKENS) -> dict[str, Any]:
             f"run.dir={folder}/run", "run.save_every=1000", f"optim.steps={steps + 1}", "evaluation.before=false",
             "evaluation.after=false", 'sampling.stop=["\\u0001"]', f"grpo.group_size={GROUP}",
             f"grpo.tasks_per_step={count}", f"sampling.max_tokens={tokens}",
-            f"rewards=[{{name: passed, weight: 1.0}}, {{name: '{Path(__file__).resolve()}:length', weight: 1.0}}]",
+            REWARDS,
         ]  # fmt: skip
         train(load_recipe(["demo"], words), say=lambda text: None, show=show)
     split = {

@@ -14,7 +14,9 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 pytestmark = pytest.mark.train(20)
 
 
-def ran(tmp_path: Path, script: str, *words: str) -> tuple[dict[str, Any], "subprocess.CompletedProcess[str]"]:
+def ran(
+    tmp_path: Path, script: str, *words: str
+) -> tuple[dict[str, Any], "subprocess.CompletedProcess[str]"]:
     command = [sys.executable, BENCHMARKS / script, "--json", tmp_path / "found.json", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert (tmp_path / "found.json").is_file(), done.stderr
@@ -35,7 +37,9 @@ def test_one_step_off_samples_beside_updates_and_loses_nothing(tmp_path: Path) -
 
 def test_parts_of_the_check_run_alone_and_one_that_is_late_or_fails_is_said(tmp_path: Path) -> None:
     found, done = ran(tmp_path, "gpu.py", "--quick", "--only", "train tiny")
-    assert list(found["parts"]) == ["device", "train tiny"] and done.returncode == 0, done.stdout + done.stderr
+    assert list(found["parts"]) == ["device", "train tiny"] and done.returncode == 0, (
+        done.stdout + done.stderr
+    )
     assert {part["status"] for part in found["parts"].values()} == {"ok"}
     assert found["parts"]["train tiny"]["seconds_a_step"] > 0
     assert found["parts"]["device"]["gpu"] or "on the CPU: no GPU was found" in done.stdout

@@ -86,7 +86,9 @@ def test_the_loop_trains_on_groups_that_nobody_here_played(parts: tuple[Recipe, 
     assert feed.asked == [1, 2] and own.play.player.count.started == 0
     assert first["reward"] == second["reward"] == 0.5 and first["rollouts"] == 2
     assert first["grad_norm"] > 0 and second["grad_norm"] > 0
-    assert "seconds_update_idle" in first and "seconds_sampler_idle" not in first  # whoever plays is elsewhere
+    assert (
+        "seconds_update_idle" in first and "seconds_sampler_idle" not in first
+    )  # whoever plays is elsewhere
     after = likelihoods(own.backend.model)
     assert after[0] > before[0] + 0.01 and after[1] < before[1] - 0.01, (before, after)
     assert (recipe.run.folder / "checkpoints" / "checkpoint-2" / "STROP_COMPLETE").is_file()
