@@ -1,5 +1,6 @@
 # make install, make demo, make test (about 7 minutes), make test-full (nothing sampled; tests/README.md).
-# Settings: PYTHON (3.11 or newer), ARGS (for the demo), PYTEST_ARGS, WORKERS, STROP_TEST_SEED, STROP_REQUIRE.
+# make gpu-check tries what needs a GPU, in at most nine minutes; without one it says so and runs on the CPU.
+# Settings: PYTHON (3.11 or newer), ARGS (for the demo and gpu-check), PYTEST_ARGS, WORKERS, STROP_TEST_SEED, STROP_REQUIRE.
 # make tasksets packs the built-in tasks anew; make lock writes the versions in .venv to requirements.lock (LOCK= ignores it).
 PYTHON ?= python3
 ARGS ?=
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install vllm lock demo docs tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
+.PHONY: install vllm lock demo gpu-check docs tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
 
 install: $(STAMP)
 
@@ -33,6 +34,10 @@ lock:
 
 demo: install
 	$(BIN)/strop train demo $(ARGS)
+
+gpu-check: install
+	mkdir -p build
+	$(BIN)/python benchmarks/gpu.py --json build/gpu-check.json $(ARGS)
 
 # The reference anew, then the site in site/. MkDocs writes of a successor at every start unless told.
 docs: install

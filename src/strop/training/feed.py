@@ -59,6 +59,8 @@ class Feed(Protocol):
 
     progress: Callable[[str, int, int], None] = staticmethod(lambda what, done, total: None)
     """Hears what is played, and how many of how many rollouts there are."""
+    played_seconds: float | None = None
+    """Wall seconds in which it has played, beside updates or not; None where others play."""
 
     @abstractmethod
     def take(self, stage: RunStage, number: int) -> StepGroups:
@@ -195,6 +197,7 @@ class TaskFeed(Feed):
         self._stream = TriedStream(stream, self._play, {task.id for task in tried_tasks(sets)})
         self._begun: Future[StepGroups] | None = None
         self._ahead: StepGroups | None = None
+        self.played_seconds: float = 0.0
 
     def take(self, stage: RunStage, number: int) -> StepGroups:
         """See `Feed`."""
@@ -252,5 +255,6 @@ class TaskFeed(Feed):
             return self._play.groups(tasks, size, params, **numbers, done=done)
 
         learnt, played = fill_step(play, self._stream, recipe, number)
-        places = [played.index(group) for group in learnt]
-        return StepGroups(played, places, *self._play.player.clock.take(), time.perf_counter() - started)
+        places, seconds = [played.index(group) for group in learnt], time.perf_counter() - started
+        self.played_seconds += seconds
+        return StepGroups(played, places, *self._play.player.clock.take(), seconds)

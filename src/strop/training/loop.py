@@ -180,11 +180,12 @@ class Loop:
         """
         stage, last = None, self._recipe.optim.steps
         for number in range(self.begins_after + 1, last + 1):
-            started = time.perf_counter()
+            started, played_before = time.perf_counter(), self.feed.played_seconds
             if stage is not (stage := self._stage()):
                 begin(stage)
             playing(number)
             self._parts.publish(number - 1)
+            published = time.perf_counter()
             groups = self.feed.take(stage, number)
             sampled = time.perf_counter()
             self._updates += stage.recipe.grpo.updates_per_step
@@ -197,9 +198,13 @@ class Loop:
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
             masked = stage.recipe.grpo.mask_truncated
             metrics = step_metrics(played, learnt, mask_truncated=masked) | measured | updated
-            metrics["seconds_update"] = time.perf_counter() - sampled
+            done = time.perf_counter()
             self.feed.wait()
-            metrics["seconds"] = time.perf_counter() - started
+            ended = time.perf_counter()
+            metrics |= {"seconds_update": done - sampled, "seconds": ended - started}
+            metrics["seconds_update_idle"] = sampled - published + ended - done
+            if played_before is not None and self.feed.played_seconds is not None:
+                metrics["seconds_sampler_idle"] = ended - started - (self.feed.played_seconds - played_before)
             yield TrainedStep(number, stage, played, metrics, notes)
             hopeless = self.learner.not_finite >= PATIENCE
             if self._is_requested() or stage.saves(self._updates) or hopeless:

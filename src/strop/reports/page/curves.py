@@ -111,6 +111,12 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
             kind="parts",
             format="seconds",
         ),
+        "seconds_sampler_idle": Curve(
+            "Idle sampler", "Seconds of a step in which it waited for weights.", format="seconds"
+        ),
+        "seconds_update_idle": Curve(
+            "Idle update", "Seconds of a step in which it waited for rollouts.", format="seconds"
+        ),
         "seconds_effects": Curve(
             "Seconds of effects",
             "What a play's effects took, mean; other plays are sampled meanwhile.",

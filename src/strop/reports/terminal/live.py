@@ -24,6 +24,8 @@ _SAMPLE_LINES = 12
 PLAIN_SECONDS = 30.0
 """Between lines about something that takes long, where there is no terminal."""
 _PARTS = ("sampling", "verifying", "rewards", "update")
+_IDLE = ("sampler_idle", "update_idle")
+"""Shown where a step is played beside the update."""
 
 
 class LiveView:
@@ -190,9 +192,10 @@ class LiveView:
         return f"{value:.3f} (mean {sum(recent) / len(recent):.3f})"
 
     def _split(self) -> list[str]:
-        parts = ((part, self._metrics.get(f"seconds_{part}")) for part in _PARTS)
+        names = _PARTS + (_IDLE if "staleness" in self._metrics else ())
+        parts = ((part, self._metrics.get(f"seconds_{part}")) for part in names)
         return [
-            f"{part} {float(seconds):.1f}"
+            f"{part.replace('_', ' ')} {float(seconds):.1f}"
             for part, seconds in parts
             if seconds is not None and (seconds >= 0.05 or part != "rewards")
         ]
