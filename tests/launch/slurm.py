@@ -3,11 +3,12 @@
 import getpass
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.waiting import wait_until
@@ -19,10 +20,9 @@ class Slurm:
     """A controller and `NODES` nodes, with commands that talk to them alone."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.environment = folder, {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
-        for name in list(self.environment):
-            if name.startswith(("SLURM_", "SBATCH_")) and name != "SLURM_CONF":
-                del self.environment[name]
+        ours = {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": f"{os.environ['PATH']}:/usr/sbin"}
+        others = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_"))}
+        self.folder, self.environment = folder, others | ours
         self._daemons: list[subprocess.Popen[bytes]] = []
         nodes = [f"n{number + 1}" for number in range(NODES)]
         for name in ("ctld", "log", *nodes):
@@ -62,7 +62,7 @@ class Slurm:
         with (self.folder / "log" / "said").open("ab") as file:
             self._daemons.append(
                 subprocess.Popen(
-                    command, env=self.environment, stdout=file, stderr=file, start_new_session=True
+                    [shutil.which(command[0], path=self.environment["PATH"]) or command[0], *command[1:]], env=self.environment, stdout=file, stderr=file, start_new_session=True
                 )
             )
 
@@ -95,6 +95,13 @@ class Slurm:
             daemon.send_signal(signal.SIGTERM)
         for daemon in self._daemons:
             daemon.wait(60)
+
+    def assert_nothing_left(self) -> None:
+        """No process was started for it that still runs."""
+        mine = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                assert mine not in (entry / "environ").read_bytes().split(b"\0"), entry
 
 
 @contextmanager

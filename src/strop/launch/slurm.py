@@ -54,6 +54,7 @@ def script(plan: Plan) -> str:
         python=shlex.join(plan.python(sys.executable)),
         modules=site.modules,
         secret=plan.secret,
+        ranks=launch.nodes * launch.processes,
         parts=[(part, _options(plan, part), _command(part)) for part in plan.parts],
     )
 
