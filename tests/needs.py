@@ -38,7 +38,9 @@ def missing(need: str) -> str:
             return str(error)
         return ""
     if need == "slurm":
-        absent = [name for name in SLURM if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
+        absent = [
+            name for name in SLURM if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None
+        ]
         return f"{', '.join(absent)} not installed" if absent else ""
     if need == "data":
         return "" if DATA.is_dir() else f"no folder {DATA}: set STROP_DATA to the shared data sets"

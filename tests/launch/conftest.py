@@ -36,7 +36,10 @@ class Launched:
 
     def words(self, run: Path, *more: str) -> list[str]:
         """Of `strop launch`, for two nodes, or here two processes."""
-        return [*self._words, "launch.device=cpu", "launch.cpus=1", "launch.memory_mb=100", f"run.dir={run}", *more]
+        return [
+            *self._words, "evaluation.before=false", "evaluation.after=false", "launch.device=cpu", "launch.cpus=1",
+            "launch.memory_mb=100", f"run.dir={run}", *more,
+        ]  # fmt: skip
 
     def begin(self, *words: str, env: dict[str, str] | None = None) -> "subprocess.Popen[str]":
         """`strop launch` as a process, in this folder."""

@@ -59,10 +59,15 @@ class Slurm:
         wait_until(self._ready)
 
     def _start(self, *command: str) -> None:
+        program = shutil.which(command[0], path=self.environment["PATH"]) or command[0]
         with (self.folder / "log" / "said").open("ab") as file:
             self._daemons.append(
                 subprocess.Popen(
-                    [shutil.which(command[0], path=self.environment["PATH"]) or command[0], *command[1:]], env=self.environment, stdout=file, stderr=file, start_new_session=True
+                    [program, *command[1:]],
+                    env=self.environment,
+                    stdout=file,
+                    stderr=file,
+                    start_new_session=True,
                 )
             )
 

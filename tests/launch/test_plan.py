@@ -84,11 +84,14 @@ def test_hostile_words_are_words(tmp_path: Path) -> None:
         "partition": HOSTILE, "modules": [HOSTILE], "sbatch": [f"--comment={HOSTILE}"],
         "container": HOSTILE, "binds": [HOSTILE],
     }  # fmt: skip
-    found = planned(tmp_path / HOSTILE.replace(">hacked", ""), f"tasks.topics=['{HOSTILE.replace(chr(39), '')}']", **site)
+    found = planned(tmp_path / HOSTILE, **site)
     text = slurm.script(found)
     head = text[: text.index("say()")].replace("module load", "printf '%s\\n'")
     done = subprocess.run(
-        ["bash", "-c", head + 'printf "%s\\n" "$run" "${python[@]}"'], cwd=tmp_path, text=True, capture_output=True
+        ["bash", "-c", head + 'printf "%s\\n" "$run" "${python[@]}"'],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
     )
     assert done.stderr == "" and done.stdout.splitlines()[:2] == [HOSTILE, str(found.run)]
     assert done.stdout.splitlines().count(HOSTILE) == 2  # as a module, as a bind

@@ -1,6 +1,7 @@
 """Jobs on a real SLURM of two nodes: whatever ends them, they go on to the bits of a run that nothing stopped."""
 
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -46,13 +47,12 @@ def log(run: Path) -> str:
 
 
 @pytest.mark.jail
-def test_a_job_that_is_requeued_goes_on(
-    slurm: Slurm, undisturbed: Path, model: Path, tmp_path: Path
-) -> None:
-    """In a folder whose name would do harm if a shell read it."""
-    launched = Launched(tmp_path / HOSTILE, model)
-    run = tmp_path / HOSTILE / "run"
-    job = submitted(slurm, launched, run)
+def test_a_job_that_is_requeued_goes_on(slurm: Slurm, undisturbed: Path, model: Path, tmp_path: Path) -> None:
+    """In a folder whose name would do harm if a shell read it, by a recipe of such a name."""
+    launched, run = Launched(tmp_path, model), tmp_path / HOSTILE / "run"
+    job = submitted(
+        slurm, launched, run, str(shutil.copy(tmp_path / "recipe.yaml", tmp_path / f"{HOSTILE}.yaml"))
+    )
     launched.held(run)
     slurm.run("scontrol", "requeue", job)
     wait_until(lambda: slurm.job(job)["Restarts"] == "1")
@@ -114,7 +114,7 @@ def test_a_job_without_progress_is_given_up_after_two_tries(
 ) -> None:
     launched, run = Launched(tmp_path, model), tmp_path / "run"
     (tmp_path / "rewards.py").write_text("import os\ndef repeats(task, rollout, verdict):\n    os._exit(3)\n")
-    job = submitted(slurm, launched, run, "evaluation.before=false")
+    job = submitted(slurm, launched, run)
     assert slurm.ended(job)["JobState"] == "FAILED"
     assert slurm.job(job)["Restarts"] == "1" and "given up" in log(run), log(run)
     job = subprocess.run(  # by hand, when the cause is mended
@@ -123,3 +123,12 @@ def test_a_job_without_progress_is_given_up_after_two_tries(
     ).stdout.strip()  # fmt: skip
     launched = Launched(tmp_path, model)
     assert slurm.ended(job)["JobState"] == "COMPLETED", log(run)
+
+
+@pytest.mark.soak(30)
+def test_a_fault_of_the_recipe_is_not_tried_again(slurm: Slurm, model: Path, tmp_path: Path) -> None:
+    launched, run = Launched(tmp_path, model), tmp_path / "run"
+    (tmp_path / "rewards.py").write_text("")
+    job = submitted(slurm, launched, run)
+    assert slurm.ended(job)["ExitCode"] == "2:0"
+    assert slurm.job(job)["Restarts"] == "0" and not (run / "recipe.yaml").exists()

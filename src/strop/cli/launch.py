@@ -18,7 +18,9 @@ def launch(
     recipe: Recipes,
     slurm: Annotated[
         str | None,
-        Option(metavar="SIZE|SITE.yaml", help="write a SLURM job: small, medium, large, or a file of one site"),
+        Option(
+            metavar="SIZE|SITE.yaml", help="write a SLURM job: small, medium, large, or a file of one site"
+        ),
     ] = None,
     dry_run: Annotated[
         bool, Option("--dry-run", help="print the plan and the script, check them, write nothing")
@@ -44,7 +46,9 @@ def launch(
     from strop.launch.plan import plan_of, prepare
 
     site = _site(slurm, container)
-    plan = plan_of([word for word in recipe if "=" not in word], [word for word in recipe if "=" in word], site)
+    plan = plan_of(
+        [word for word in recipe if "=" not in word], [word for word in recipe if "=" in word], site
+    )
     _show(plan)
     overwrite = not dry_run and recipe_of(recipe).run.overwrite
     if slurm is None:

@@ -68,13 +68,13 @@ class SiteConfig(Section):
     """Kind of GPU, as in --gres=gpu:KIND:4; null: any."""
     gpus_per_node: int = Field(default=8, ge=1)
     """GPUs that a node has."""
-    modules: list[str] = []
+    modules: list[str] = Field(default=[])
     """Modules to load first."""
     container: str | None = None
     """Apptainer image in which every part runs; null: this installation."""
-    binds: list[str] = []
+    binds: list[str] = Field(default=[])
     """Folders that the container sees besides the run's, as PLACE or PLACE:INSIDE[:ro]."""
-    sbatch: list[str] = []
+    sbatch: list[str] = Field(default=[])
     """More options of sbatch, such as --qos=long, one a line."""
 
     def complaints(self) -> Iterator[Complaint]:

@@ -172,7 +172,9 @@ def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
                 f"{run} holds a run with other settings; choose another run.dir, or replace it with run.overwrite=true"
             )
         if (run / SUMMARY).is_file():
-            raise UserError(f"{run} is finished; choose another run.dir, or replace it with run.overwrite=true")
+            raise UserError(
+                f"{run} is finished; choose another run.dir, or replace it with run.overwrite=true"
+            )
         say(f"{run} is begun: it goes on from its newest checkpoint")
     else:
         RunFolder.check_free(run, overwrite=False)
@@ -213,7 +215,9 @@ def _check(recipe: Recipe, run: Path, site: SiteConfig) -> None:
     if any(ord(c) < 32 for c in str(run)):
         raise UserError(f"run.dir={str(run)!r} has a control character; choose another")
     if site.container and set(":,") & set(str(run)):
-        raise UserError(f"run.dir={run} has a colon or a comma, which a container cannot bind; choose another")
+        raise UserError(
+            f"run.dir={run} has a colon or a comma, which a container cannot bind; choose another"
+        )
     for what, count in (("processes", launch.processes), ("server_gpus", launch.server_gpus)):
         needed = count if what == "processes" or launch.servers else 0
         if launch.device == "gpu" and needed > site.gpus_per_node:
