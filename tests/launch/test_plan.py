@@ -143,7 +143,7 @@ def test_what_cannot_be_planned_is_refused(words: list[str], fault: str, tmp_pat
 
 def test_several_nodes_need_a_cluster(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="add --slurm"):
-        local.run(planned(tmp_path, "launch.nodes=2"), print)
+        local.refuse(planned(tmp_path, "launch.nodes=2"))
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:

@@ -54,8 +54,9 @@ def launch(
     if slurm is None:
         if dry_run:
             return
-        from strop.launch.local import run
+        from strop.launch.local import refuse, run
 
+        refuse(plan)
         _check(plan.recipe)
         prepare(plan, overwrite=overwrite, say=say)
         if code := run(plan, say):

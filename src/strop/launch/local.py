@@ -26,20 +26,23 @@ def gpus_here() -> int:
     return len(list(Path("/dev").glob("nvidia[0-9]*")))
 
 
-def run(plan: Plan, say: Callable[[str], None]) -> int:
-    """Carries out a plan; the code that the trainer ended with. Raises UserError for what this machine lacks, PartEnded
-    where another part ends first.
-    """
-    if plan.recipe.launch.nodes > 1 or plan.recipe.launch.verifiers:
+def refuse(plan: Plan) -> None:
+    """Raises UserError where the plan asks for more than one machine, or for more GPUs than this one has."""
+    launch, there, needed = plan.recipe.launch, gpus_here(), sum(part.gpus for part in plan.parts)
+    if launch.nodes > 1 or launch.verifiers:
         raise UserError(
             "the plan has several nodes (launch.nodes, launch.verifiers), and here is one; add --slurm"
         )
-    there, needed = gpus_here(), sum(part.gpus for part in plan.parts)
     if there and there < needed:
         raise UserError(
             f"the plan takes {needed} GPUs, and here are {there}; lower launch.processes or launch.servers"
         )
-    if needed and not there:
+
+
+def run(plan: Plan, say: Callable[[str], None]) -> int:
+    """Carries out a plan; the code that the trainer ended with. Raises PartEnded where another part ends first."""
+    there = gpus_here() if plan.recipe.launch.device == "gpu" else 0
+    if not there and plan.recipe.launch.device == "gpu":
         say("no GPU here: every part runs on the CPU")
     for leftover in (plan.run / STOP, *plan.folder.glob("*.url")):
         leftover.unlink(missing_ok=True)

@@ -56,6 +56,8 @@ class Part:
     """Whether its processes are ranks."""
     verifies: bool = False
     """Whether it runs on the nodes that verify."""
+    listens: bool = False
+    """Whether it is told its node's name, by which parts on other nodes reach it."""
     shares: bool = False
     """Whether it takes no CPUs of its own."""
 
@@ -131,14 +133,12 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
     gpus = launch.device == "gpu"
     used = [launch.processes if gpus else 0] * launch.nodes
     tasks = [launch.processes] * launch.nodes
-    parts = [
-        Part(
-            name, (*STROP, "serve-sampler", own, "--url-file", str(folder / f"{name}.url")),
-            first=_place(launch.server_gpus if gpus else 0, site.gpus_per_node, used, tasks),
-            gpus=launch.server_gpus if gpus else 0, cpus=launch.cpus,
-        )
-        for name in servers
-    ]  # fmt: skip
+    parts = []
+    for name in servers:
+        first = _place(launch.server_gpus if gpus else 0, site.gpus_per_node, used, tasks)
+        words = (*STROP, "serve-sampler", own, "--url-file", str(folder / f"{name}.url"))
+        devices, far = launch.server_gpus if gpus else 0, first > 0 or launch.nodes > 1
+        parts.append(Part(name, words, first=first, gpus=devices, cpus=launch.cpus, listens=far))
     groups = [Nodes(len(used), max(tasks), launch.cpus, max(used))]
     if launch.verifiers:
         address, ray = str(folder / "verifiers.url"), ("-m", "strop.launch.ray_node")

@@ -77,7 +77,9 @@ def _options(plan: Plan, part: Part) -> str:
 def _command(part: Part) -> str:
     """What each of its tasks runs; the trainer's are told which rank they are."""
     command = f'"${{python[@]}}" {shlex.join(part.words)}'
-    return f'bash -c "$as_rank" {part.name} {command} "${{what[@]}}"' if part.trains else command
+    if part.trains:
+        return f'bash -c "$as_rank" {part.name} {command} "${{what[@]}}"'
+    return f'bash -c "$on_host" {part.name} {command}' if part.listens else command
 
 
 def tried(text: str) -> Iterator[str]:
