@@ -4,8 +4,8 @@ import getpass
 import os
 import re
 import shutil
-import signal
 import socket
+import stat
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -47,14 +47,21 @@ class Slurm:
             f"PartitionName=main Nodes={','.join(nodes)} Default=YES MaxTime=600",
         ]  # fmt: skip
         (folder / "slurm.conf").write_text("\n".join(lines) + "\n")
-        for number in range(GPUS):  # no devices: SLURM counts them
-            (folder / "gpu").mkdir(exist_ok=True)
-            (folder / "gpu" / f"tty{number}").touch()
+        (folder / "gpu").mkdir(exist_ok=True)
+        self.gives_devices = os.geteuid() == 0
+        """Whether steps are told which GPUs are theirs; otherwise SLURM only counts them."""
+        for number in range(GPUS):
+            kind = stat.S_IFCHR if self.gives_devices else stat.S_IFREG
+            os.mknod(folder / "gpu" / f"tty{number}", kind | 0o600, os.makedev(1, 3))
         (folder / "gres.conf").write_text(
             "".join(f"NodeName={name} Name=gpu File={folder}/gpu/tty[0-{GPUS - 1}]\n" for name in nodes)
         )
+        self._nodes = nodes
+
+    def start(self) -> None:
+        """Begins, and returns when both nodes wait for work."""
         self._start("slurmctld", "-D", "-c")
-        for name in nodes:
+        for name in self._nodes:
             self._start("slurmd", "-D", "-N", name)
         wait_until(self._ready)
 
@@ -97,7 +104,7 @@ class Slurm:
         self.run("scancel", "--me", check=False)
         wait_until(lambda: not self.run("squeue", "-h", check=False).strip())
         for daemon in reversed(self._daemons):
-            daemon.send_signal(signal.SIGTERM)
+            daemon.terminate()
         for daemon in self._daemons:
             daemon.wait(60)
 
@@ -114,6 +121,7 @@ def slurm_in(folder: Path) -> Iterator[Slurm]:
     """One that is stopped at the end."""
     slurm = Slurm(folder)
     try:
+        slurm.start()
         yield slurm
     finally:
         slurm.stop()

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -106,29 +105,3 @@ def test_a_job_at_its_time_limit_goes_on(
     assert slurm.ended(job)["JobState"] == "COMPLETED", log(run)
     assert int(slurm.job(job)["Restarts"]) >= 1
     same(run, undisturbed)
-
-
-@pytest.mark.soak(60)
-def test_a_job_without_progress_is_given_up_after_two_tries(
-    slurm: Slurm, model: Path, tmp_path: Path
-) -> None:
-    launched, run = Launched(tmp_path, model), tmp_path / "run"
-    (tmp_path / "rewards.py").write_text("import os\ndef repeats(task, rollout, verdict):\n    os._exit(3)\n")
-    job = submitted(slurm, launched, run)
-    assert slurm.ended(job)["JobState"] == "FAILED"
-    assert slurm.job(job)["Restarts"] == "1" and "given up" in log(run), log(run)
-    job = subprocess.run(  # by hand, when the cause is mended
-        ["sbatch", "--parsable", str(run / "launch" / "job.sbatch")], env=slurm.environment, text=True,
-        capture_output=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    launched = Launched(tmp_path, model)
-    assert slurm.ended(job)["JobState"] == "COMPLETED", log(run)
-
-
-@pytest.mark.soak(30)
-def test_a_fault_of_the_recipe_is_not_tried_again(slurm: Slurm, model: Path, tmp_path: Path) -> None:
-    launched, run = Launched(tmp_path, model), tmp_path / "run"
-    (tmp_path / "rewards.py").write_text("")
-    job = submitted(slurm, launched, run)
-    assert slurm.ended(job)["ExitCode"] == "2:0"
-    assert slurm.job(job)["Restarts"] == "0" and not (run / "recipe.yaml").exists()
