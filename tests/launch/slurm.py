@@ -1,7 +1,7 @@
 """A real SLURM of virtual nodes on this machine, for whoever runs the tests: no root, no munge, nothing left behind."""
 
-import getpass
 import os
+import pwd
 import re
 import shutil
 import socket
@@ -28,10 +28,10 @@ class Slurm:
         for name in ("ctld", "log", *nodes):
             (folder / name).mkdir(parents=True, exist_ok=True)
         control, *ports = _free_ports(1 + NODES)
-        host = socket.gethostname()
+        host, user = socket.gethostname(), pwd.getpwuid(os.geteuid()).pw_name
         lines = [
             "ClusterName=t", f"SlurmctldHost={host}(127.0.0.1)", f"SlurmctldPort={control}",
-            f"SlurmUser={getpass.getuser()}", f"SlurmdUser={getpass.getuser()}",
+            f"SlurmUser={user}", f"SlurmdUser={user}",
             "SlurmdParameters=config_overrides", "AuthType=auth/none", "CredType=cred/none",
             "AuthInfo=cred_expire=5", f"StateSaveLocation={folder}/ctld", f"SlurmdSpoolDir={folder}/%n",
             f"SlurmctldPidFile={folder}/ctld/pid", f"SlurmdPidFile={folder}/%n/pid",
