@@ -15,7 +15,8 @@ DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 CASES = Path(os.environ.get("STROP_CASES", "../shared/cases"))
 """The folder of inputs on which Strop was wrong."""
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-KINDS = ("browser", "cargo", "data")
+SLURM = ("slurmctld", "slurmd", "sbatch", "srun", "scontrol")
+KINDS = ("browser", "cargo", "data", "slurm")
 """What STROP_REQUIRE may name, with commas between; other needs are names of programs and only skip."""
 
 
@@ -36,6 +37,11 @@ def missing(need: str) -> str:
         except VerificationError as error:
             return str(error)
         return ""
+    if need == "slurm":
+        absent = [
+            name for name in SLURM if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None
+        ]
+        return f"{', '.join(absent)} not installed" if absent else ""
     if need == "data":
         return "" if DATA.is_dir() else f"no folder {DATA}: set STROP_DATA to the shared data sets"
     return "" if shutil.which(need) else f"{need} is not installed"

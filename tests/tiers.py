@@ -88,8 +88,9 @@ def group(item: pytest.Item) -> str | None:
     path = item.nodeid.partition("::")[0]
     if any(fnmatch(path, pattern) for pattern in MACHINE):
         return "machine"
-    if "six_steps" in getattr(item, "fixturenames", ()):
-        return "six steps"
+    for fixture in ("six_steps", "undisturbed"):
+        if fixture in getattr(item, "fixturenames", ()):
+            return fixture.replace("_", " ")
     return path if tier(item) == "browser" else None
 
 

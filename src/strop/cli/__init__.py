@@ -23,7 +23,7 @@ from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
 COMMANDS = (
-    "init", "recipes", "train", "sft", "eval", "play", "verify", "serve-verifier", "serve-sampler", "attack",
+    "init", "recipes", "train", "launch", "sft", "eval", "play", "verify", "serve-verifier", "serve-sampler", "attack",
     "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "audit", "curate", "build", "repair",
     "doctor",
 )  # fmt: skip

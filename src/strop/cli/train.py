@@ -83,7 +83,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
     from strop.training.changes import changed_recipe
-    from strop.training.failures import explained, keep_loose
+    from strop.training.failures import RunStopped, explained, keep_loose
     from strop.training.given import NOTHING
     from strop.training.preflight import preflight
 
@@ -113,6 +113,9 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
                 "given": given,
             }
             summary = resume(folder, changes, **said) if recipe is None else train(recipe, **said)
+        except RunStopped as stop:
+            view.note(f"{stop}; {_how_to_resume(folder)}")
+            return
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_how_to_resume(folder)) from None
         except SystemExit as stop:

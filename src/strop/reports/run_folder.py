@@ -12,6 +12,8 @@
     code/                           copies of the user's own rewards, environments and templates (`training.run_code`)
     changes.jsonl                   settings that were changed when the run was resumed, one line a time
     error.txt                       causes and traces of what ended the run before its time
+    stop                            made by anyone: the run saves a checkpoint after its step, removes it and ends
+    launch/                         what `strop launch` wrote for the run: script, recipe, logs of its parts
     summary.json                    what came out, written at the end
 
 A process that writes holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line
@@ -38,6 +40,7 @@ RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.js
 VOCABULARY = "vocabulary.json.zst"
 ROLLOUTS, EVALUATION, CHECKPOINTS = "rollouts", "evaluation", "checkpoints"
 CODE, CHANGES, ERROR = "code", "changes.jsonl", "error.txt"
+STOP, LAUNCH = "stop", "launch"
 _LOCK, _LOOKS = ".lock", 100
 _TRACKERS = ("tensorboard", "wandb")
 _STEP = "step-"
@@ -62,7 +65,7 @@ class RunFolder:
         """Raises UserError when `create` would refuse, and writes nothing: to be asked before a model is loaded."""
         folder = Path(path)
         try:
-            taken = any(entry.name != _LOCK for entry in folder.iterdir())
+            taken = any(entry.name not in (_LOCK, LAUNCH) for entry in folder.iterdir())
         except FileNotFoundError:
             _refuse_unwritable(folder)
             return
@@ -96,13 +99,8 @@ class RunFolder:
             folder.mkdir(parents=True, exist_ok=True)
         run = cls(folder, _locked(folder))
         try:
+            run.clear()
             with files.writing(folder):
-                for name in reversed(_OURS):  # the recipe last: an interrupted removal can be repeated
-                    path = folder / name
-                    if path.is_dir() and not path.is_symlink():
-                        shutil.rmtree(path)
-                    else:
-                        path.unlink(missing_ok=True)
                 for name in (ROLLOUTS, EVALUATION, CHECKPOINTS):
                     (folder / name).mkdir()
             with files.atomic(folder / RECIPE) as file:
@@ -137,6 +135,16 @@ class RunFolder:
         if not (folder / RECIPE).is_file():
             raise UserError(f"{folder} is not a run folder: it has no {RECIPE}")
         return cls(folder)
+
+    def clear(self) -> None:
+        """Removes what a run leaves, and no other file; the recipe last: an interrupted removal can be repeated."""
+        with files.writing(self.path):
+            for name in reversed(_OURS):
+                path = self.path / name
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Gives up the lock. Safe to call twice."""

@@ -25,6 +25,10 @@ class RunFailure(StropError):
     """A run ended by something that is not the recipe's fault, as far as one can see."""
 
 
+class RunStopped(StropError):
+    """Not a failure: a run ended after a step, with a checkpoint, because its file `stop` asked for it."""
+
+
 def explained(error: Exception, recipe: Recipe, run: Path | None = None) -> StropError:
     """An error as one line: what happened, what to do, how to resume `run`, where its trace is kept."""
     if isinstance(error, StropError):

@@ -16,12 +16,13 @@ from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
 from strop.core.errors import StropError, TooManyErrors
 from strop.core.rollout import Group, Rollout
-from strop.reports.run_folder import RunFolder
+from strop.reports.run_folder import STOP, RunFolder
 from strop.rollouts.groups import rollouts_of
 from strop.rollouts.step_metrics import step_metrics
 from strop.rollouts.streams import failed_by_us
 from strop.training import checkpoints
 from strop.training.batch import Advantages, age, batch_of, too_old
+from strop.training.failures import RunStopped
 from strop.training.feed import Feed, StepGroups, TaskFeed
 from strop.training.learner import Learner
 from strop.training.setup import RunParts
@@ -207,7 +208,8 @@ class Loop:
                 metrics["seconds_sampler_idle"] = ended - started - (self.feed.played_seconds - played_before)
             yield TrainedStep(number, stage, played, metrics, notes)
             hopeless = self.learner.not_finite >= PATIENCE
-            if self._is_requested() or stage.saves(self._updates) or hopeless:
+            requested, stop = self._requests()
+            if requested or stop or stage.saves(self._updates) or hopeless:
                 self._save()
             if hopeless:
                 loss, norm = metrics["loss"], metrics["grad_norm"]
@@ -217,15 +219,21 @@ class Loop:
                 )
             if self._idle >= PATIENCE:
                 raise CannotLearn(f"{PATIENCE} steps in a row had nothing to learn from: {notes[-1]}")
+            if stop:
+                (self._run.path / STOP).unlink(missing_ok=True)
+                raise RunStopped(f"stopped after step {number} of {last}, as {self._run.path / STOP} asks")
 
     def _stage(self) -> RunStage:
         return stage_at(self._stages, self._updates)
 
-    def _is_requested(self) -> bool:
-        """Whether a process was asked for a checkpoint since the last step. All processes must call it."""
+    def _requests(self) -> tuple[bool, bool]:
+        """Since the last step: whether a process was asked for a checkpoint, and whether rank 0 sees the file that asks
+        the run to end. All processes must call it.
+        """
         requested, before = self._requested, self._answered
         self._answered = requested
-        return any(self._parts.ranks.gather(requested > before))
+        asked = self._parts.ranks.gather((requested > before, (self._run.path / STOP).exists()))
+        return any(one for one, _ in asked), asked[0][1]
 
     def _weighed(self, groups: StepGroups, stage: RunStage, number: int) -> tuple[list[Group], list[Group]]:
         """(groups to learn from, all that were played), the former with advantages and none too old."""

@@ -30,7 +30,7 @@ from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
 from strop.training.changes import changed_recipe, note_changes
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
-from strop.training.failures import explained, kept_trace
+from strop.training.failures import RunStopped, explained, kept_trace
 from strop.training.given import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.model_card import write_card
@@ -55,7 +55,8 @@ def _silent(text: str, done: int, total: int) -> None:
 def train(
     recipe: Recipe, *, given: Given = NOTHING, say: Say, show: Show, status: Status = _silent
 ) -> dict[str, Any]:
-    """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run.
+    """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run, and
+    RunStopped where its file `stop` ended it.
 
     `say` gets lines that stay on the screen, `status` what is happening now, `show` each step's metrics.
     """
@@ -139,6 +140,8 @@ def _error_kept(recipe: Recipe, run: RunFolder, ranks: Ranks) -> Iterator[None]:
     who = f"process {ranks.rank} of {ranks.world}"
     try:
         yield
+    except RunStopped:
+        raise
     except BaseException as error:
         stops = {KeyboardInterrupt: "interrupted", SystemExit: "terminated", GeneratorExit: "terminated"}
         cause = str(explained(error, recipe)) if isinstance(error, Exception) else stops.get(type(error), "")

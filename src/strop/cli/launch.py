@@ -1,0 +1,115 @@
+"""`strop launch`: the processes of a run, as a SLURM job or on this machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+from typer import Exit, Option
+
+from strop.cli.options import Recipes, recipe_of, say
+from strop.core.errors import ConfigError, UserError
+
+if TYPE_CHECKING:
+    from strop.config.launch import SiteConfig
+    from strop.config.schema import Recipe
+    from strop.launch.plan import Plan
+
+
+def launch(
+    recipe: Recipes,
+    slurm: Annotated[
+        str | None,
+        Option(
+            metavar="SIZE|SITE.yaml", help="write a SLURM job: small, medium, large, or a file of one site"
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="print the plan and the script, check them, write nothing")
+    ] = False,
+    submit: Annotated[bool, Option("--submit", help="give the job to sbatch")] = False,
+    container: Annotated[
+        Path | None, Option(metavar="IMAGE.sif", help="run every part in this Apptainer image")
+    ] = None,
+    check: Annotated[
+        bool, Option("--check", help="look at all that the run needs on this machine, then stop")
+    ] = False,
+) -> None:
+    """Start a run in as many processes as its recipe asks for: training, servers that sample, nodes that verify.
+
+    Without --slurm they run here, until one ends or Ctrl-C; the same command goes on with a run that was stopped.
+    """
+    if check:
+        _check(recipe_of(recipe))
+        print("ok: this machine has all that the run needs")
+        return
+    if submit and slurm is None:
+        raise UserError("--submit gives a job to SLURM: say which, such as --slurm small")
+    from strop.launch.plan import plan_of, prepare
+
+    site = _site(slurm, container)
+    plan = plan_of(
+        [word for word in recipe if "=" not in word], [word for word in recipe if "=" in word], site
+    )
+    _show(plan)
+    overwrite = not dry_run and recipe_of(recipe).run.overwrite
+    if slurm is None:
+        if dry_run:
+            return
+        from strop.launch.local import refuse, run
+
+        refuse(plan)
+        _check(plan.recipe)
+        prepare(plan, overwrite=overwrite, say=say)
+        if code := run(plan, say):
+            raise Exit(code)
+        return
+    from strop.launch.slurm import SCRIPT, script, submitted, tried
+
+    text = script(plan)
+    if dry_run:
+        print(text, end="")
+    if faults := list(tried(text)):
+        raise ConfigError(faults)
+    if dry_run:
+        return
+    prepare(plan, overwrite=overwrite, say=say)
+    place = plan.folder / SCRIPT
+    place.write_text(text)
+    if submit:
+        say(f"log of the job: {plan.folder / 'job.log'}")
+        print(submitted(plan))
+    else:
+        import shlex
+
+        say(f"written; submit it with: sbatch {shlex.quote(str(place))}")
+
+
+def _check(recipe: "Recipe") -> None:
+    """Raises ConfigError with all that is missing here."""
+    try:
+        from strop.launch.check import check
+    except ModuleNotFoundError as error:
+        raise UserError(f"--check: {error}") from None
+    if faults := check(recipe):
+        raise ConfigError(faults)
+
+
+def _site(word: str | None, container: Path | None) -> "SiteConfig":
+    from strop.config.launch import SiteConfig, Size, read_site
+
+    if word in get_args(Size):
+        site = SiteConfig.model_validate({"size": word})
+    else:
+        site = read_site(Path(word)) if word is not None else SiteConfig()
+    return site if container is None else site.model_copy(update={"container": str(container)})
+
+
+def _show(plan: "Plan") -> None:
+    """The plan as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    rows = list(plan.rows())
+    table = Table(*rows[0], title=f"plan of {plan.run}", title_justify="left")
+    for row in rows:
+        table.add_row(*map(str, row.values()))
+    Console(stderr=True).print(table)

@@ -1,0 +1,242 @@
+"""The plan of a run: its parts, what each needs, and where each stands; a cluster and this machine carry out the same.
+
+A part is one program, in one process or several. Those that others look for publish their address as a file in
+RUN/launch; the trainer gets the names of these files and waits. Part after part is put where there are GPUs left, the
+trainer first; nodes that verify have no GPUs and stand apart.
+"""
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from strop.config.launch import SiteConfig, Size
+from strop.config.load import dump_recipe, load_recipe
+from strop.config.schema import Recipe
+from strop.core import files
+from strop.core.errors import UserError
+from strop.reports.run_folder import LAUNCH, RECIPE, SUMMARY, RunFolder
+
+SERVER = "vllm-server"
+"""The policy engine whose servers are parts of a run."""
+
+SIZES: Mapping[Size, Sequence[str]] = {
+    "small": ["launch.processes=1", "launch.servers=0"],
+    "medium": ["launch.processes=1", "launch.servers=1", "launch.server_gpus=1", f"policy.engine={SERVER}"],
+    "large": ["launch.processes=4", "launch.engine=zero3", "launch.servers=1", "launch.server_gpus=4",
+              f"policy.engine={SERVER}"],
+}  # fmt: skip
+"""Published sizes, as overrides that come before the user's own: one GPU; one that trains and one that samples; four
+and four."""
+
+STROP = ("-m", "strop.cli")
+KEY = "sampler.key"
+"""File in RUN/launch with the servers' key, for its owner alone."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One program of a run."""
+
+    name: str
+    words: tuple[str, ...]
+    """What Python is started with; the trainer's end with its recipe, or with the run that it resumes."""
+    first: int = 0
+    """The node that it begins on, among those of its kind."""
+    nodes: int = 1
+    processes: int = 1
+    """On each node."""
+    gpus: int = 0
+    """On each node."""
+    cpus: int = 1
+    """Of each process."""
+    trains: bool = False
+    """Whether its processes are ranks."""
+    verifies: bool = False
+    """Whether it runs on the nodes that verify."""
+    listens: bool = False
+    """Whether it is told its node's name, by which parts on other nodes reach it."""
+    shares: bool = False
+    """Whether it takes no CPUs of its own."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Nodes of one kind: all that is asked of each of them."""
+
+    nodes: int
+    tasks: int
+    cpus: int
+    gpus: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is made of."""
+
+    recipe: Recipe
+    """As the parts read it: with the files of addresses, and every path absolute."""
+    run: Path
+    parts: list[Part]
+    """The trainer is the last."""
+    groups: list[Nodes]
+    site: SiteConfig = field(default_factory=SiteConfig)
+
+    @property
+    def folder(self) -> Path:
+        """Where script, recipe, logs and addresses are."""
+        return self.run / LAUNCH
+
+    @property
+    def secret(self) -> bool:
+        """Whether its parts share a key."""
+        return self.recipe.launch.servers > 0
+
+    def python(self, inside: str) -> list[str]:
+        """How a part's Python is started: `inside` is this installation's, unless there is a container."""
+        if self.site.container is None:
+            return [inside]
+        places = [str(self.run), *self.site.binds]
+        binds = [word for place in places for word in ("--bind", place)]
+        gpus = ["--nv"] if any(part.gpus for part in self.parts) else []
+        return ["apptainer", "exec", *gpus, *binds, str(Path(self.site.container).absolute()), "python3"]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """What each part is and takes, for people."""
+        for part in self.parts:
+            yield {
+                "part": part.name,
+                "nodes": part.nodes,
+                "processes": part.nodes * part.processes,
+                "GPUs": part.nodes * part.gpus,
+                "CPUs": 0 if part.shares else part.nodes * part.processes * part.cpus,
+            }
+
+
+def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig | None = None) -> Plan:
+    """The plan of a recipe at a site. Raises UserError or ConfigError where there can be none."""
+    site = site or SiteConfig()
+    words = [*(SIZES[site.size] if site.size else ()), *overrides]
+    asked = load_recipe(recipes, words)
+    launch, run = asked.launch, asked.run.folder.absolute()
+    _check(asked, run, site)
+    folder = run / LAUNCH
+    servers = [f"sampler-{number + 1}" for number in range(launch.servers)]
+    more = [f"run.dir={run}", "run.overwrite=false"]
+    if servers:
+        more.append(f"policy.urls={_listed(folder / f'{name}.url' for name in servers)}")
+    if launch.verifiers:
+        more += ["verifier.engine=ray", f"verifier.address={folder / 'verifiers.url'}"]
+    recipe, own = load_recipe(recipes, [*words, *more]), str(folder / RECIPE)
+    gpus = launch.device == "gpu"
+    used = [launch.processes if gpus else 0] * launch.nodes
+    tasks = [launch.processes] * launch.nodes
+    parts = []
+    for name in servers:
+        first = _place(launch.server_gpus if gpus else 0, site.gpus_per_node, used, tasks)
+        words = (*STROP, "serve-sampler", own, "--url-file", str(folder / f"{name}.url"))
+        devices, far = launch.server_gpus if gpus else 0, first > 0 or launch.nodes > 1
+        parts.append(Part(name, words, first=first, gpus=devices, cpus=launch.cpus, listens=far))
+    groups = [Nodes(len(used), max(tasks), launch.cpus, max(used))]
+    if launch.verifiers:
+        address, ray = str(folder / "verifiers.url"), ("-m", "strop.launch.ray_node")
+        parts += [
+            Part("verifiers", (*ray, "head", address), shares=True),
+            Part(
+                "verifier", (*ray, "worker", address), nodes=launch.verifiers, cpus=launch.verifier_cpus,
+                verifies=True,
+            ),
+        ]  # fmt: skip
+        groups.append(Nodes(launch.verifiers, 1, launch.verifier_cpus))
+    trainer = Part(
+        "trainer", (*STROP, "train", "--plain"), nodes=launch.nodes, processes=launch.processes,
+        gpus=launch.processes if gpus else 0, cpus=launch.cpus, trains=True,
+    )  # fmt: skip
+    return Plan(recipe, run, [*parts, trainer], groups, site)
+
+
+def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
+    """Writes RUN/launch: the recipe and the servers' key. An older run there is gone on with where it is the same one,
+    or removed with `overwrite`. Raises UserError where it is another one, or finished.
+    """
+    run = plan.run
+    if overwrite and (run / RECIPE).exists():
+        RunFolder.check_free(run, overwrite=True)
+        with RunFolder.resume(run) as old:
+            old.clear()
+    if (run / RECIPE).is_file():
+        if _settings(load_recipe([run / RECIPE])) != _settings(plan.recipe):
+            raise UserError(
+                f"{run} holds a run with other settings; choose another run.dir, or replace it with run.overwrite=true"
+            )
+        if (run / SUMMARY).is_file():
+            raise UserError(
+                f"{run} is finished; choose another run.dir, or replace it with run.overwrite=true"
+            )
+        say(f"{run} is begun: it goes on from its newest checkpoint")
+    else:
+        RunFolder.check_free(run, overwrite=False)
+    with files.writing(plan.folder):
+        plan.folder.mkdir(parents=True, exist_ok=True)
+    with files.atomic(plan.folder / RECIPE) as file:
+        file.write(dump_recipe(plan.recipe).encode())
+    if plan.secret:
+        with files.writing(plan.folder / KEY):
+            (plan.folder / KEY).unlink(missing_ok=True)
+            handle = os.open(plan.folder / KEY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w") as key:
+                key.write(secrets.token_urlsafe(32) + "\n")
+
+
+def _settings(recipe: Recipe) -> dict[str, Any]:
+    """What must not change in a run: all but where it is and how it is launched."""
+    return recipe.model_dump(exclude={"run", "launch"})
+
+
+def training_words(run: Path) -> list[str]:
+    """What the trainer is told: to begin a run, or to go on with it."""
+    return ["--resume", str(run)] if (run / RECIPE).is_file() else [str(run / LAUNCH / RECIPE)]
+
+
+def _check(recipe: Recipe, run: Path, site: SiteConfig) -> None:
+    """Raises UserError for what no plan can hold."""
+    launch, serves = recipe.launch, recipe.policy.engine == SERVER
+    if launch.servers and not serves:
+        raise UserError(
+            f"launch.servers={launch.servers}, but policy.engine={recipe.policy.engine} asks no server; set "
+            f"policy.engine={SERVER}, or launch.servers=0"
+        )
+    if serves and not launch.servers and not getattr(recipe.policy, "urls", None):
+        raise UserError(
+            f"policy.engine={SERVER} has no server; set launch.servers, or policy.urls to those there are"
+        )
+    if any(ord(c) < 32 for c in str(run)):
+        raise UserError(f"run.dir={str(run)!r} has a control character; choose another")
+    if site.container and set(":,") & set(str(run)):
+        raise UserError(
+            f"run.dir={run} has a colon or a comma, which a container cannot bind; choose another"
+        )
+    for what, count in (("processes", launch.processes), ("server_gpus", launch.server_gpus)):
+        needed = count if what == "processes" or launch.servers else 0
+        if launch.device == "gpu" and needed > site.gpus_per_node:
+            raise UserError(
+                f"launch.{what}={count} does not fit a node of {site.gpus_per_node} GPUs (gpus_per_node in SITE.yaml)"
+            )
+
+
+def _listed(paths: Iterable[Path]) -> str:
+    """Paths as the list of an override, whatever is in them."""
+    return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
+
+
+def _place(gpus: int, each: int, used: list[int], tasks: list[int]) -> int:
+    """The first node with so many GPUs left of `each`, a new one if need be; takes them, for one task."""
+    node = next((node for node, taken in enumerate(used) if taken + gpus <= each), len(used))
+    if node == len(used):
+        used.append(0)
+        tasks.append(0)
+    used[node] += gpus
+    tasks[node] += 1
+    return node

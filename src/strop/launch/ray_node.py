@@ -1,0 +1,89 @@
+"""One node of a run's own Ray cluster: `python -m strop.launch.ray_node head|worker FILE`.
+
+The head takes a free port, writes its address to FILE when it answers, and verifies nothing itself; a worker waits for
+FILE. Both stay until they are ended.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from strop.core import files
+from strop.core.errors import StropError, UserError
+
+WAIT = 300.0
+"""Seconds for the head to answer, and for a worker to hear of it."""
+
+
+class RayFailure(StropError):
+    """A node of the Ray cluster did not come up."""
+
+
+def head(file: Path) -> int:
+    """Runs the head; its exit code."""
+    with socket.socket() as taken:
+        taken.bind(("", 0))
+        port = taken.getsockname()[1]
+    host = _address()
+    process = subprocess.Popen(
+        [_ray(), "start", "--head", f"--node-ip-address={host}", f"--port={port}", "--num-cpus=0", "--num-gpus=0",
+         "--include-dashboard=false", "--disable-usage-stats", "--block"]
+    )  # fmt: skip
+    end = time.monotonic() + WAIT
+    while process.poll() is None and not _answers(host, port):
+        if time.monotonic() > end:
+            process.terminate()
+            raise RayFailure(f"the Ray head did not answer on {host}:{port} within {WAIT:g} s")
+        time.sleep(0.2)
+    if process.poll() is None:
+        with files.atomic(file) as out:
+            out.write(f"{host}:{port}\n".encode())
+    return process.wait()
+
+
+def worker(file: Path) -> int:
+    """Runs a node that verifies, on the CPUs that it was given."""
+    end = time.monotonic() + WAIT
+    while not file.is_file():
+        if time.monotonic() > end:
+            raise RayFailure(f"no Ray head: {file} did not appear within {WAIT:g} s")
+        time.sleep(0.5)
+    cpus = os.environ.get("SLURM_CPUS_PER_TASK") or str(len(os.sched_getaffinity(0)))
+    command = [_ray(), "start", f"--address={file.read_text().strip()}", f"--num-cpus={cpus}", "--num-gpus=0",
+               "--disable-usage-stats", "--block"]  # fmt: skip
+    os.execv(command[0], command)
+
+
+def _address() -> str:
+    """This machine's, as other nodes reach it."""
+    from ray.util import get_node_ip_address
+
+    return str(get_node_ip_address())
+
+
+def _ray() -> str:
+    beside = Path(sys.executable).with_name("ray")
+    found = str(beside) if beside.is_file() else shutil.which("ray")
+    if found is None:
+        raise UserError("nodes that verify (launch.verifiers) need Ray: pip install 'strop[ray]'")
+    return found
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit({"head": head, "worker": worker}[sys.argv[1]](Path(sys.argv[2])))
+    except StropError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, UserError) else 1)

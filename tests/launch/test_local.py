@@ -1,0 +1,51 @@
+"""The plan as processes on this machine."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.processes import alive, family
+
+from .conftest import Launched, same
+
+
+@pytest.mark.train(60)
+def test_ctrl_c_leaves_no_process_and_the_same_command_goes_on(
+    undisturbed: Path, model: Path, tmp_path: Path
+) -> None:
+    launched, run = Launched(tmp_path, model), tmp_path / "run"
+    words = launched.words(run, "launch.processes=2")
+    process = launched.begin(*words)
+    launched.held(run, process)
+    started = family(root=process.pid)
+    assert len(started) >= 3  # torch.distributed.run and two ranks
+    os.kill(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert not [pid for pid in started if alive(pid)]
+    launched.hold.unlink()
+    process = launched.begin(*words, "optim.steps=9")
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 2 and "other settings" in said
+    process = launched.begin(*words)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0 and "goes on" in said, said
+    same(run, undisturbed)
+
+
+@pytest.mark.train(30)
+def test_a_file_ends_the_run_after_its_step(model: Path, tmp_path: Path) -> None:
+    launched, run = Launched(tmp_path, model), tmp_path / "run"
+    process = launched.begin(*launched.words(run, "launch.processes=2", "run.save_every=4"))
+    launched.hold.touch()
+    try:
+        while not (run / "metrics.jsonl").exists() and process.poll() is None:
+            (run / "stop").touch() if run.is_dir() else None
+            launched.hold.unlink(missing_ok=True)
+    finally:
+        said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0 and said.count("stopped after step") == 1 and "resume with" in said, said
+    assert not (run / "summary.json").exists() and not (run / "stop").exists()
+    assert not (run / "error.txt").exists()
+    assert [path.parent.name for path in run.glob("checkpoints/*/STROP_COMPLETE")] == ["checkpoint-1"]
