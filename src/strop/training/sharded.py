@@ -141,7 +141,7 @@ class Zero2Backend(TrainingBackend):
         autocast = computes_in_bfloat16(self._recipe) and not kept_short
         return {
             "train_micro_batch_size_per_gpu": 1,  # counted nowhere: a micro-batch is what it is given
-            "zero_optimization": {"stage": self.stage},
+            "zero_optimization": {"stage": self.stage, "stage3_param_persistence_threshold": 0},
             "zero_allow_untested_optimizer": True,
             "zero_force_ds_cpu_optimizer": False,
             "bf16": {"enabled": kept_short},
@@ -202,7 +202,8 @@ class Zero2Backend(TrainingBackend):
         for index, weight in enumerate(self._trained if steps else ()):
             moments = {name: safe_get_full_optimizer_state(weight, name) for name in MOMENTS}
             if self.ranks.main:
-                state[index] = {"step": steps[0].cpu(), **{name: one.cpu() for name, one in moments.items()}}
+                step = steps[0].to("cpu", copy=True)  # each its own: AdamW counts it up in place
+                state[index] = {"step": step, **{name: one.cpu() for name, one in moments.items()}}
         options = {name: value for name, value in inner.param_groups[0].items() if name != "params"}
         return {"state": state, "param_groups": [{**options, "params": list(range(len(self._trained)))}]}
 
