@@ -15,7 +15,7 @@ class LaunchConfig(Section):
     """The processes of a run, and how they hold the model. `strop train` in one process takes `ddp` alone."""
 
     engine: Engine = "ddp"
-    """How the training processes hold the model. ddp: each the whole; zero2: shared gradients and optimiser (DeepSpeed);
+    """How the training processes hold the model. ddp: each the whole; zero2 (DeepSpeed): shared gradients and optimiser;
     zero3 (DeepSpeed) and fsdp2 (torch): shared weights too."""
     nodes: int = Field(default=1, ge=1)
     """Nodes that train."""

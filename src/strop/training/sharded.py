@@ -60,6 +60,17 @@ class FullyShardedBackend(TrainingBackend):
             fully_shard(module, mesh=self._mesh, mp_policy=precision)
         fully_shard(model, mesh=self._mesh, mp_policy=precision)
 
+    @contextmanager
+    def reference(self) -> Iterator[Any]:
+        """See `TrainingBackend`."""
+        with super().reference() as model:
+            if (
+                model is self._bare
+            ):  # PEFT freezes what it leaves out; FSDP2's first forward looks at it
+                for weight in self._trained:
+                    weight.requires_grad_(True)
+            yield model
+
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """See `TrainingBackend`."""
         self._part()
