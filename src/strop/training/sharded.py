@@ -64,9 +64,7 @@ class FullyShardedBackend(TrainingBackend):
     def reference(self) -> Iterator[Any]:
         """See `TrainingBackend`."""
         with super().reference() as model:
-            if (
-                model is self._bare
-            ):  # PEFT freezes what it leaves out; FSDP2's first forward looks at it
+            if model is self._bare:  # PEFT freezes what it leaves out, which FSDP2 is not to see
                 for weight in self._trained:
                     weight.requires_grad_(True)
             yield model
@@ -265,6 +263,7 @@ class Zero3Backend(Zero2Backend):
     stage = 3
     home = "cpu"
     in_parts = True
+    _reference: Any = None
 
     def _wrap(self) -> None:
         deepspeed, config = self._deepspeed(), self._config()
@@ -284,6 +283,11 @@ class Zero3Backend(Zero2Backend):
         """See `TrainingBackend`."""
         for name, weight in named_weights(self.model, self._together):
             yield name, weight.clone()  # the weight itself is taken apart again
+
+    def close(self) -> None:
+        """See `TrainingBackend`."""
+        super().close()
+        self._reference = None
 
     def _held(self) -> list[torch.Tensor]:
         return [weight.ds_tensor for weight in self._trained]
