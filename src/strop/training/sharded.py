@@ -60,6 +60,15 @@ class FullyShardedBackend(TrainingBackend):
             fully_shard(module, mesh=self._mesh, mp_policy=precision)
         fully_shard(model, mesh=self._mesh, mp_policy=precision)
 
+    @contextmanager
+    def reference(self) -> Iterator[Any]:
+        """See `TrainingBackend`."""
+        with super().reference() as model:
+            if model is self._bare:  # PEFT freezes what it leaves out, which FSDP2 is not to see
+                for weight in self._trained:
+                    weight.requires_grad_(True)
+            yield model
+
     def named_weights(self) -> Iterator[tuple[str, torch.Tensor]]:
         """See `TrainingBackend`."""
         self._part()
@@ -141,7 +150,7 @@ class Zero2Backend(TrainingBackend):
         autocast = computes_in_bfloat16(self._recipe) and not kept_short
         return {
             "train_micro_batch_size_per_gpu": 1,  # counted nowhere: a micro-batch is what it is given
-            "zero_optimization": {"stage": self.stage},
+            "zero_optimization": {"stage": self.stage, "stage3_param_persistence_threshold": 0},
             "zero_allow_untested_optimizer": True,
             "zero_force_ds_cpu_optimizer": False,
             "bf16": {"enabled": kept_short},
@@ -202,7 +211,8 @@ class Zero2Backend(TrainingBackend):
         for index, weight in enumerate(self._trained if steps else ()):
             moments = {name: safe_get_full_optimizer_state(weight, name) for name in MOMENTS}
             if self.ranks.main:
-                state[index] = {"step": steps[0].cpu(), **{name: one.cpu() for name, one in moments.items()}}
+                step = steps[0].to("cpu", copy=True)  # each its own: AdamW counts it up in place
+                state[index] = {"step": step, **{name: one.cpu() for name, one in moments.items()}}
         options = {name: value for name, value in inner.param_groups[0].items() if name != "params"}
         return {"state": state, "param_groups": [{**options, "params": list(range(len(self._trained)))}]}
 
@@ -253,6 +263,7 @@ class Zero3Backend(Zero2Backend):
     stage = 3
     home = "cpu"
     in_parts = True
+    _reference: Any = None
 
     def _wrap(self) -> None:
         deepspeed, config = self._deepspeed(), self._config()
@@ -272,6 +283,11 @@ class Zero3Backend(Zero2Backend):
         """See `TrainingBackend`."""
         for name, weight in named_weights(self.model, self._together):
             yield name, weight.clone()  # the weight itself is taken apart again
+
+    def close(self) -> None:
+        """See `TrainingBackend`."""
+        super().close()
+        self._reference = None
 
     def _held(self) -> list[torch.Tensor]:
         return [weight.ds_tensor for weight in self._trained]
