@@ -142,7 +142,10 @@ def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
         ("optim.qqqqq=1", "unknown key; there are learning_rate, "),
         ("model.lora.rnak=1", "unknown key; did you mean model.lora.rank?"),
         ("policy.max_num_seqs=3", "unknown key for engine transformers"),
-        ("policy.engine=vlm", "'vlm' is none of transformers, vllm, vllm-server, openai, scripted; did you mean vllm?"),
+        (
+            "policy.engine=vlm",
+            "'vlm' is none of transformers, vllm, vllm-server, openai, scripted; did you mean vllm?",
+        ),
         ("policy.engine=scripted", "the scripted engine needs a JSONL file of answers"),
         ("optim.steps=abc", "expected a whole number, got 'abc'"),
         ("optim.steps=1e3", "expected a whole number, got 1000.0; write 1000"),
