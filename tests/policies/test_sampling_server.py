@@ -31,7 +31,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.weights, self.taken, self.asked, self.status = "default", [], [], 200
-        self.open = threading.Event()
+        self.open, self.well = threading.Event(), True
         self.open.set()
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
@@ -43,7 +43,7 @@ class Server(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/health":
-            return self.say({})
+            return self.say({}, 200 if self.server.well else 503)
         if self.headers["authorization"] != f"Bearer {KEY}":
             return self.say({"error": "Unauthorized"}, 401)
         models = [{"id": "m", "max_model_len": 64}]
@@ -152,6 +152,13 @@ def test_rows_of_a_server_that_fails_go_to_the_other(servers):
     servers[0].status = 500
     found = play(policy, [[number] for number in range(8)])
     assert len(found) == 8 and len(servers[1].asked) == 8
+    # One that is away when the next weights come gets these, not those of before.
+    first, servers[0].status, servers[0].well = servers[0].weights, 200, False
+    servers[0].weights = "default"
+    play(policy, [[number] for number in range(8)])
+    threading.Timer(0.3, lambda: setattr(servers[0], "well", True)).start()
+    policy.update(2, [])
+    assert servers[0].weights == servers[1].weights != first and servers[0].taken.count(first) == 1
     policy.close()
 
 

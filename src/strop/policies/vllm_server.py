@@ -90,6 +90,7 @@ class VllmServerPolicy(AskingPolicy):
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
         self._served = None
+        self._begin(self._stop_mending()).result()
         self._processes.together(lambda: self._run_each(lambda server: server.find(self._deadline())))
         self._number += 1
         name, made = f"strop-{self._once}-{self._number}", list[Published]()
@@ -202,6 +203,14 @@ class VllmServerPolicy(AskingPolicy):
         if server not in self._mending or self._mending[server].done():
             self._mending[server] = asyncio.ensure_future(self._give(server, served))
         return self._mending[server]
+
+    async def _stop_mending(self) -> None:
+        """No server is given the weights of before any more."""
+        tasks = list(self._mending.values())
+        self._mending.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _sampled(self, server: SamplingServer, request: Request, served: Published) -> Completion:
         body = {
