@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -280,7 +281,7 @@ def test_all_faults_are_said_at_once(faults: Callable[..., list[str]]) -> None:
     named = (
         "ask for 4600 tokens",
         "c_attn",
-        "vllm: pip install",
+        *([] if find_spec("vllm") else ["vllm: pip install"]),
         "no.txt",
         "'pased'",
         "(r.py:8)",

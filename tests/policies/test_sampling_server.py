@@ -1,11 +1,13 @@
 """Asking vLLM servers, without vLLM: a real server on loopback that answers as vLLM does, and may forget weights."""
 
 import json
+import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import torch
 from tests.small_models import byte_tokenizer
 from tests.waiting import DEADLINE, wait_until
 
@@ -17,18 +19,19 @@ from strop.policies.open import answers
 from strop.policies.sampling_server import read_key
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_server import VllmServerPolicy
-from strop.policies.weight_sync import Processes, Published
+from strop.policies.weight_sync import FileSync, Processes, Published
 
 KEY = "k" * 32
 
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 64
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.weights, self.taken, self.asked, self.status = "default", [], [], 200
-        self.open = threading.Event()
+        self.open, self.well = threading.Event(), True
         self.open.set()
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
@@ -40,7 +43,7 @@ class Server(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/health":
-            return self.say({})
+            return self.say({}, 200 if self.server.well else 503)
         if self.headers["authorization"] != f"Bearer {KEY}":
             return self.say({"error": "Unauthorized"}, 401)
         models = [{"id": "m", "max_model_len": 64}]
@@ -149,6 +152,13 @@ def test_rows_of_a_server_that_fails_go_to_the_other(servers):
     servers[0].status = 500
     found = play(policy, [[number] for number in range(8)])
     assert len(found) == 8 and len(servers[1].asked) == 8
+    # One that is away when the next weights come gets these, not those of before.
+    first, servers[0].status, servers[0].well = servers[0].weights, 200, False
+    servers[0].weights = "default"
+    play(policy, [[number] for number in range(8)])
+    threading.Timer(0.3, lambda: setattr(servers[0], "well", True)).start()
+    policy.update(2, [])
+    assert servers[0].weights == servers[1].weights != first and servers[0].taken.count(first) == 1
     policy.close()
 
 
@@ -220,3 +230,51 @@ def test_the_key_is_in_a_file_of_ones_own(tmp_path):
     file.write_text("short")
     with pytest.raises(UserError, match="holds no key of at least 16"):
         read_key({"STROP_SAMPLER_KEY_FILE": str(file)})
+
+
+class Kept(FileSync):
+    """Files, of which such a server is told."""
+
+    async def send(self, server, weights):
+        await server.ask("POST", "/take", {"version": weights.version})
+
+
+def _one_of_two(rank, port, url, folder, found):
+    address = f"tcp://127.0.0.1:{port}"
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    policy = opened(url)
+    policy.sync = Kept(folder, "m", torch.float32, Processes())
+    policy.update(1, [("w", torch.ones(3))])
+    first = policy._served
+
+    def broken():
+        yield "w", torch.ones(3)
+        if rank == 0:
+            raise StropError("no room")
+
+    with pytest.raises(StropError, match="no room"):
+        policy.update(2, broken())
+    policy.update(3, [("w", torch.zeros(3))])
+    found.put(
+        (first.name, policy._served.name, play(policy, [[rank]])[0].policy_version, first.folder.exists())
+    )
+    policy.close()
+    torch.distributed.destroy_process_group()
+
+
+def test_two_processes_send_once_and_fail_together(servers, tmp_path):
+    context = torch.multiprocessing.get_context("spawn")
+    found = context.Queue()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    arguments = (port, servers[0].url, tmp_path / "weights", found)
+    processes = [context.Process(target=_one_of_two, args=(rank, *arguments)) for rank in range(2)]
+    for process in processes:
+        process.start()
+    first, second = (found.get(timeout=DEADLINE) for _ in processes)
+    for process in processes:
+        process.join(DEADLINE)
+        assert process.exitcode == 0
+    assert first == second and first[2:] == (3, False)
+    assert servers[0].taken == [first[0], first[1]]
+    assert not (tmp_path / "weights").exists()

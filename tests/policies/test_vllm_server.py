@@ -330,6 +330,7 @@ def test_two_servers_share_groups(models, tmp_path):
             os.kill(pid, signal.SIGKILL)
         assert distance(model, play(policy)) < 1e-3
         policy.close()
+        assert served.running[0].wait(DEADLINE) == 1
         # For an evaluation both must hold the weights that they loaded.
         with pytest.raises(UserError, match="start it again"):
             open_policy(

@@ -21,13 +21,8 @@ class LaunchConfig(Section):
     """The processes of a run, and how they hold the model. `strop train` in one process takes `ddp` alone."""
 
     engine: Engine = "ddp"
-<<<<<<< ours
-    """How the training processes hold the model. ddp: each the whole; zero2: shared gradients and optimiser
-    (DeepSpeed); zero3 (DeepSpeed) and fsdp2 (torch): shared weights too."""
-=======
     """How the training processes hold the model. ddp: each the whole; zero2 (DeepSpeed): shared gradients and
     optimiser; zero3 (DeepSpeed) and fsdp2 (torch): shared weights too."""
->>>>>>> theirs
     nodes: int = Field(default=1, ge=1)
     """Nodes that train."""
     processes: int = Field(default=1, ge=1)

@@ -279,13 +279,15 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
             "policy.max_model_len",
             f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
         )
-    if getattr(recipe.policy, "sync", "") == "adapter" and (
-        not recipe.model.lora.rank or recipe.sft.warm_start
-    ):
-        yield (
-            "policy.sync",
-            "adapter sends LoRA adapters alone: set model.lora.rank above 0 and sft.warm_start=false, or use files",
-        )
+    if getattr(recipe.policy, "sync", "") == "adapter":
+        if not recipe.model.lora.rank or recipe.sft.warm_start:
+            remedy = "set model.lora.rank above 0 and sft.warm_start=false, or use files"
+            yield "policy.sync", f"adapter sends LoRA adapters alone: {remedy}"
+        if recipe.launch.engine == "zero3":
+            yield (
+                "policy.sync",
+                "adapter cannot gather adapters that launch.engine=zero3 holds in parts; use files",
+            )
 
 
 def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:

@@ -53,6 +53,7 @@ class VllmServerPolicy(AskingPolicy):
         self._servers = [SamplingServer(place, self._client, config.timeout_seconds) for place in config.urls]
         self._gate = asyncio.Semaphore(config.max_num_seqs * len(self._servers))
         self._served: Published | None = None
+        self._published: list[Published] = []
         self._places: dict[int, SamplingServer] = {}
         self._plays: WeakKeyDictionary[OnePlay, SamplingServer] = WeakKeyDictionary()
         self._mending: dict[SamplingServer, asyncio.Task[None]] = {}
@@ -88,7 +89,8 @@ class VllmServerPolicy(AskingPolicy):
         if any(not future.done() for future in self._in_flight):
             remedy = "wait for them or cancel them"
             raise StropError(f"weights cannot change while rows are being sampled; {remedy}")
-        before, self._served = self._served, None
+        self._served = None
+        self._begin(self._stop_mending()).result()
         self._processes.together(lambda: self._run_each(lambda server: server.find(self._deadline())))
         self._number += 1
         name, made = f"strop-{self._once}-{self._number}", list[Published]()
@@ -101,20 +103,16 @@ class VllmServerPolicy(AskingPolicy):
             if other is not None:
                 raise fault or other
         served = made[0]
+        self._published.append(served)
         self._processes.together(lambda: self._run_each(lambda server: self._give(server, served)))
         self._places.clear()
         self._served, self.version = served, version
-        if before is not None and before.folder is not None and self._processes.main:
-            shutil.rmtree(before.folder, ignore_errors=True)
+        self._remove(self._published[:-1])
 
     def close(self) -> None:
         """Gives up what is being asked, and removes the files of the last weights. Safe to call twice."""
         super().close()
-        served, self._served = self._served, None
-        if served is not None and served.folder is not None and self._processes.main:
-            shutil.rmtree(served.folder, ignore_errors=True)
-            with contextlib.suppress(OSError):  # of others too
-                served.folder.parent.rmdir()
+        self._remove(self._published)
 
     def ask_all(
         self, path: str, bodies: Sequence[Any], beside: Callable[[], None] | None = None
@@ -206,6 +204,14 @@ class VllmServerPolicy(AskingPolicy):
             self._mending[server] = asyncio.ensure_future(self._give(server, served))
         return self._mending[server]
 
+    async def _stop_mending(self) -> None:
+        """No server is given the weights of before any more."""
+        tasks = list(self._mending.values())
+        self._mending.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     async def _sampled(self, server: SamplingServer, request: Request, served: Published) -> Completion:
         body = {
             "model": served.model,
@@ -231,6 +237,14 @@ class VllmServerPolicy(AskingPolicy):
             raise ServerLost(f"{server.url} sampled by {', '.join(spans)}, not by {served.version}")
         logprobs = [float(token["logprob"]) for token in tokens]
         return completion_of(request, self._hub, self.version, ids, logprobs, ended)
+
+    def _remove(self, old: Sequence[Published]) -> None:
+        """Removes the files of weights that are not asked for any more."""
+        for folder in [one.folder for one in old if one.folder is not None] if self._processes.main else ():
+            shutil.rmtree(folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # there are others
+                folder.parent.rmdir()
+        self._published = [one for one in self._published if one not in old]
 
     def _run_each(self, work: Callable[[SamplingServer], Any]) -> list[Any]:
         """Runs it for every server at once, in the thread; raises what the first that fails raises."""
