@@ -154,6 +154,9 @@ def test_engines_divide() -> None:
     ddp, zero2 = plan(*words), plan(*words, "launch.engine=zero2")
     assert ddp.held == one.held and ddp.updating["buckets of DDP"] == one.updating["gradients"]
     assert zero2.held["weights"] == one.held["weights"] and zero2.held["Adam"] == one.held["Adam"] / 4
+    assert zero2.held["DeepSpeed's float32 weights"] == one.held["weights"] / 4
+    short = plan(*words, "launch.engine=zero2", "model.dtype=bfloat16").held  # moments stay float32
+    assert short["Adam"] == zero2.held["Adam"] and short["weights"] == one.held["weights"] / 2
     for engine in ("zero3", "fsdp2"):
         shared = plan(*words, f"launch.engine={engine}")
         assert shared.count == 4 and shared.held["weights"] == one.held["weights"] / 4

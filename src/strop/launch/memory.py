@@ -212,17 +212,18 @@ def memory_plan(recipe: Recipe, shape: ModelShape, *, bfloat16: bool = True) -> 
     parts = world if launch.engine in SHARDED else 1
     adapters = shape.adapters(config.lora) if config.lora.rank else 0
     frozen = 0 if config.train_embeddings else shape.embeddings
-    trained = FLOAT32 * adapters if adapters else wide * (shape.parameters - frozen)
-    divided = 1 if launch.engine == "ddp" else world
+    trained, kept = (adapters, FLOAT32) if adapters else (shape.parameters - frozen, wide)
+    divided, deepspeed = 1 if launch.engine == "ddp" else world, launch.engine.startswith("zero")
 
     held = {
         "weights": (wide * shape.parameters + FLOAT32 * adapters) / parts,
-        "Adam": 2 * trained / divided,
+        "Adam": 2 * trained * (FLOAT32 if deepspeed else kept) / divided,
+        "DeepSpeed's float32 weights": FLOAT32 * trained / divided if deepspeed else 0.0,
         "reference": wide * shape.parameters / parts if recipe.grpo.beta and not adapters else 0.0,
     }
     updating = {
-        "gradients": trained / divided,
-        "buckets of DDP": trained if launch.engine == "ddp" and world > 1 else 0.0,
+        "gradients": kept * trained / divided,
+        "buckets of DDP": float(kept * trained) if launch.engine == "ddp" and world > 1 else 0.0,
         "weights in bfloat16 (autocast)": _cast(recipe, shape, wide, compute, bool(adapters)) / parts,
         "layers put together": 2 * compute * max(shape.block, shape.embeddings) if parts > 1 else 0.0,
         **_computed(recipe, shape, max(map(_tokens, stages)), wide, compute),
