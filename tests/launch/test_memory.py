@@ -154,11 +154,18 @@ def test_engines_divide() -> None:
     ddp, zero2 = plan(*words), plan(*words, "launch.engine=zero2")
     assert ddp.held == one.held and ddp.updating["buckets of DDP"] == one.updating["gradients"]
     assert zero2.held["weights"] == one.held["weights"] and zero2.held["Adam"] == one.held["Adam"] / 4
+    assert zero2.held["DeepSpeed's float32 weights"] == one.held["weights"] / 4
+    low = plan(*words, "launch.engine=zero2", "model.dtype=bfloat16").held  # moments stay float32
+    assert low["Adam"] == zero2.held["Adam"] and low["weights"] == one.held["weights"] / 2
     for engine in ("zero3", "fsdp2"):
         shared = plan(*words, f"launch.engine={engine}")
         assert shared.count == 4 and shared.held["weights"] == one.held["weights"] / 4
         assert shared.updating["gradients"] == one.updating["gradients"] / 4
         assert shared.updating["layers put together"] > 0
+    short = "model.compute_dtype=bfloat16"
+    assert plan(*words, short, "launch.engine=zero3").held["weights"] == one.held["weights"] / 8
+    assert plan(*words, short, "launch.engine=fsdp2").held["weights"] == one.held["weights"] / 4
+    assert plan(short).updating["weights in bfloat16 (autocast)"] == one.held["weights"] / 2
     assert plan("grpo.beta=0.1").held["reference"] == one.held["weights"]
     assert plan("grpo.beta=0.1", "model.lora.rank=4").held["reference"] == 0
     assert plan("grpo.max_staleness=1").peak > one.peak + one.held["weights"]

@@ -55,6 +55,6 @@ def test_more_of_it_takes_more(scale: ModuleType) -> None:
         assert scale.step_of(more).seconds > step.seconds
     assert scale.step_of(replace(run, longest=32_768)).sampling > step.sampling
     assert scale.step_of(replace(run, passes=1)).update == pytest.approx(1.25 * step.update)
-    assert [scale.least_gpus(name) for name in ("1.5B", "14B")] == [1, 8]
+    assert [scale.least_gpus(name) for name in ("1.5B", "14B")] == [1, 4]
     with pytest.raises(ValueError, match="does not fit"):
         scale.step_of(replace(run, model="70B"))

@@ -212,18 +212,21 @@ def memory_plan(recipe: Recipe, shape: ModelShape, *, bfloat16: bool = True) -> 
     parts = world if launch.engine in SHARDED else 1
     adapters = shape.adapters(config.lora) if config.lora.rank else 0
     frozen = 0 if config.train_embeddings else shape.embeddings
-    trained = FLOAT32 * adapters if adapters else wide * (shape.parameters - frozen)
-    divided = 1 if launch.engine == "ddp" else world
+    if launch.engine == "zero3":  # it keeps what it computes with, and float32 beside the moments
+        wide = min(wide, compute)
+    trained, kept = (adapters, FLOAT32) if adapters else (shape.parameters - frozen, wide)
+    divided, deepspeed = 1 if launch.engine == "ddp" else world, launch.engine.startswith("zero")
 
     held = {
         "weights": (wide * shape.parameters + FLOAT32 * adapters) / parts,
-        "Adam": 2 * trained / divided,
+        "Adam": 2 * trained * (FLOAT32 if deepspeed else kept) / divided,
+        "DeepSpeed's float32 weights": FLOAT32 * trained / divided if deepspeed else 0.0,
         "reference": wide * shape.parameters / parts if recipe.grpo.beta and not adapters else 0.0,
     }
     updating = {
-        "gradients": trained / divided,
-        "buckets of DDP": trained if launch.engine == "ddp" and world > 1 else 0.0,
-        "weights in bfloat16 (autocast)": _cast(recipe, shape, wide, compute, bool(adapters)) / parts,
+        "gradients": kept * trained / divided,
+        "buckets of DDP": float(kept * trained) if launch.engine == "ddp" and world > 1 else 0.0,
+        "weights in bfloat16 (autocast)": _cast(recipe, shape, wide, compute, bool(adapters)),
         "layers put together": 2 * compute * max(shape.block, shape.embeddings) if parts > 1 else 0.0,
         **_computed(recipe, shape, max(map(_tokens, stages)), wide, compute),
     }
@@ -252,8 +255,8 @@ def memory_plan(recipe: Recipe, shape: ModelShape, *, bfloat16: bool = True) -> 
 
 def _cast(recipe: Recipe, shape: ModelShape, wide: int, compute: int, lora: bool) -> float:
     """Autocast keeps what it casts of the trained weights to the end of a forward pass, and of frozen ones what the
-    backward pass needs, which is nothing with gradient checkpointing."""
-    if wide == compute or (lora and recipe.model.gradient_checkpointing):
+    backward pass needs, which is nothing with gradient checkpointing. A sharded engine casts one layer at a time."""
+    if wide == compute or recipe.launch.engine in SHARDED or (lora and recipe.model.gradient_checkpointing):
         return 0.0
     return float(compute * shape.parameters)
 
@@ -268,7 +271,7 @@ def _tokens(recipe: Recipe) -> float:
 
 def _computed(recipe: Recipe, shape: ModelShape, tokens: float, wide: int, compute: int) -> dict[str, float]:
     """What a micro-batch leaves for the backward pass, by each layer or, with checkpointing, by one of them."""
-    stream = max(wide, compute)  # the residual stream has the type of the weights
+    stream = compute if recipe.launch.engine in SHARDED else max(wide, compute)  # of the residual stream
     layer = 6 * stream * shape.hidden + compute * (3 * shape.queries + 3 * shape.keys + 4 * shape.inner)
     if recipe.model.lora.rank:  # what adapters read, in float32
         layer += FLOAT32 * ((5 * shape.hidden if wide < FLOAT32 else 0) + shape.queries + shape.inner)
