@@ -305,17 +305,18 @@ def measured(name: str, size: str, seconds: float) -> Result:
     return {"status": "failed", **spent, "why": errors[-1] if errors else f"exit status {process.returncode}"}
 
 
+def row(name: str, part: Result) -> str:
+    """A part's line."""
+    facts = {key: value for key, value in part.items() if key not in ("status", "seconds", "why")}
+    told = part.get("why") or ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in facts.items())
+    return f"{name:{max(map(len, PARTS))}}  {part['status']:7}  {part['seconds']:6.1f} s  {told}"
+
+
 def table(found: Result) -> str:
-    """A row a part."""
+    """A row a part, and what they say together."""
     where = found["parts"].get("device", {}).get("gpu")
     rows = [f"on {where}" if where else "on the CPU: no GPU was found, so sizes are small"]
-    width = max(map(len, found["parts"]))
-    for name, part in found["parts"].items():
-        facts = {key: value for key, value in part.items() if key not in ("status", "seconds", "why")}
-        told = part.get("why") or ", ".join(
-            f"{key.replace('_', ' ')} {value}" for key, value in facts.items()
-        )
-        rows.append(f"{name:{width}}  {part['status']:7}  {part['seconds']:6.1f} s  {told}")
+    rows += [row(name, part) for name, part in found["parts"].items()]
     if found.get("step_vs_trl"):
         rows.append(f"a step of Strop takes {found['step_vs_trl']:.2f} of TRL's time")
     rows.append(f"{found['seconds']:.0f} s in all")
@@ -331,8 +332,8 @@ def check(names: list[str], quick: bool, minutes: float = MINUTES) -> Result:
         left = 60 * minutes - 5 - (time.monotonic() - started)
         limit = PARTS[name][1] * minutes / MINUTES
         kind = f"{size} quick" if quick else size
-        print(f"{name} ...", file=sys.stderr, flush=True)
         found["parts"][name] = part = measured(name, kind, min(limit, left))
+        print(row(name, part), file=sys.stderr, flush=True)
         size = "gpu" if name == "device" and part.get("gpu") else size
     found["size"] = asdict(SIZES[f"{size} quick" if quick else size])
     ours, theirs = (found["parts"].get(name, {}).get("seconds_a_step") for name in ("train", "train TRL"))
