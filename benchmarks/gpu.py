@@ -1,6 +1,6 @@
 """Whether all that needs a GPU works on this machine, and how fast: at most nine minutes, without a network.
 
-    make gpu-check, or python benchmarks/gpu.py [--json FILE] [--quick] [--only PART ...]
+    make gpu-check, or python benchmarks/gpu.py [--json FILE] [--quick] [--only PART ...] [--minutes 9]
 
 Without a GPU the same runs on the CPU with smaller sizes, and says so; `--quick` takes about two minutes there. Each
 part is a process of its own with a deadline, so that one that fails leaves the others, and is said:
@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 MINUTES = 9.0
+"""Of all parts' deadlines; others change all in proportion."""
 MEAN_GAP, LARGEST_GAP = 0.05, 1e-3
 """Nats between sampler and update that are no fault: the mean in any type, the largest in float32."""
 
@@ -304,33 +305,35 @@ def measured(name: str, size: str, seconds: float) -> Result:
     return {"status": "failed", **spent, "why": errors[-1] if errors else f"exit status {process.returncode}"}
 
 
+def row(name: str, part: Result) -> str:
+    """A part's line."""
+    facts = {key: value for key, value in part.items() if key not in ("status", "seconds", "why")}
+    told = part.get("why") or ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in facts.items())
+    return f"{name:{max(map(len, PARTS))}}  {part['status']:7}  {part['seconds']:6.1f} s  {told}"
+
+
 def table(found: Result) -> str:
-    """A row a part."""
+    """A row a part, and what they say together."""
     where = found["parts"].get("device", {}).get("gpu")
     rows = [f"on {where}" if where else "on the CPU: no GPU was found, so sizes are small"]
-    width = max(map(len, found["parts"]))
-    for name, part in found["parts"].items():
-        facts = {key: value for key, value in part.items() if key not in ("status", "seconds", "why")}
-        told = part.get("why") or ", ".join(
-            f"{key.replace('_', ' ')} {value}" for key, value in facts.items()
-        )
-        rows.append(f"{name:{width}}  {part['status']:7}  {part['seconds']:6.1f} s  {told}")
+    rows += [row(name, part) for name, part in found["parts"].items()]
     if found.get("step_vs_trl"):
         rows.append(f"a step of Strop takes {found['step_vs_trl']:.2f} of TRL's time")
     rows.append(f"{found['seconds']:.0f} s in all")
     return "\n".join(rows)
 
 
-def check(names: list[str], quick: bool) -> Result:
+def check(names: list[str], quick: bool, minutes: float = MINUTES) -> Result:
     """All parts, one after another."""
     started = time.monotonic()
     found: Result = {"quick": quick, "parts": {}}
     size = "cpu"
     for name in ["device", *(name for name in PARTS if name in names and name != "device")]:
-        left = 60 * MINUTES - 5 - (time.monotonic() - started)
+        left = 60 * minutes - 5 - (time.monotonic() - started)
+        limit = PARTS[name][1] * minutes / MINUTES
         kind = f"{size} quick" if quick else size
-        print(f"{name} ...", file=sys.stderr, flush=True)
-        found["parts"][name] = part = measured(name, kind, min(PARTS[name][1], left))
+        found["parts"][name] = part = measured(name, kind, min(limit, left))
+        print(row(name, part), file=sys.stderr, flush=True)
         size = "gpu" if name == "device" and part.get("gpu") else size
     found["size"] = asdict(SIZES[f"{size} quick" if quick else size])
     ours, theirs = (found["parts"].get(name, {}).get("seconds_a_step") for name in ("train", "train TRL"))
@@ -356,13 +359,14 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS)
     )
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="most that all parts may take")
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     parser.add_argument("--size", choices=SIZES, default="cpu", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.part:
         print("RESULT " + json.dumps(only(args.part, SIZES[args.size])))
         return
-    found = check(args.only, args.quick)
+    found = check(args.only, args.quick, args.minutes)
     print(table(found))
     if args.json:
         args.json.write_text(json.dumps(found, indent=1) + "\n")

@@ -42,11 +42,14 @@ from typing import Any
 
 WAYS = {"one after the other": 0, "one step off": 1}
 SIZES = {
-    "usual": {"hidden": 384, "layers": 6, "group": 16, "tasks": 4, "tokens": 96},
+    "usual": {"hidden": 256, "layers": 4, "group": 16, "tasks": 2, "tokens": 64},
     "tiny": {"hidden": 64, "layers": 2, "group": 4, "tasks": 2, "tokens": 16},
 }
 EDGES = (2, 1)
 """Steps at a run's beginning and end that do not count."""
+
+SHOWN = {"seconds": "seconds", "sampling": "seconds_rollouts", "update": "seconds_update", "cpu": "cpu"}
+"""Of each step while it runs."""
 
 REWARD = '''
 def short(task, rollout, verdict):
@@ -153,6 +156,8 @@ def run(folder: Path, size: dict[str, int], staleness: int, steps: int, iteratio
             now = time.process_time()
             lines.append({**step.metrics, "cpu": now - cpu})
             cpu = now
+            shown = " ".join(f"{name} {line[key]:.2f}" for name, key in SHOWN.items() for line in lines[-1:])
+            print(f"staleness {staleness}, step {step.number}: {shown}", file=sys.stderr, flush=True)
     sampled = []
     for prompt, tokens in heard.answers:
         used = learnt[prompt, tokens] > 0
@@ -257,8 +262,6 @@ def main() -> None:
         for _ in range(args.rounds):
             for way, staleness in WAYS.items():
                 runs[way].append(in_process(folder, args.size, staleness, args.steps, iterations))
-                seconds = statistics.mean(line["seconds"] for line in runs[way][-1]["steps"])
-                print(f"{way}: {seconds:.2f} s a step", file=sys.stderr, flush=True)
     found = summary(runs) | {"iterations": iterations, "steps": args.steps, "rounds": args.rounds}
     print(json.dumps(found, indent=1))
     if args.json:

@@ -36,7 +36,7 @@ def test_one_step_off_samples_beside_updates_and_loses_nothing(tmp_path: Path) -
 
 
 def test_parts_of_the_check_run_alone_and_one_that_is_late_or_fails_is_said(tmp_path: Path) -> None:
-    found, done = ran(tmp_path, "gpu.py", "--quick", "--only", "train tiny")
+    found, done = ran(tmp_path, "gpu.py", "--quick", "--minutes", "90", "--only", "train tiny")
     assert list(found["parts"]) == ["device", "train tiny"] and done.returncode == 0, (
         done.stdout + done.stderr
     )
