@@ -145,14 +145,14 @@ def main() -> None:
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     try:
         wanted, row = side_by_side(given.verdicts, given.rounds)
+        print(row, flush=True)
         row |= with_a_kill(cluster, lost, wanted)
     finally:
         ray.shutdown()
         cluster.shutdown()
     behind = left_behind()
     row |= {"verdicts": given.verdicts, "left_behind": len(behind)}
-    for key, value in row.items():
-        print(f"{key:20} {value}")
+    print(*(f"{key:20} {value}" for key, value in row.items()), sep="\n")
     print(*behind, sep="\n", end="" if not behind else "\n")
     if given.json:
         given.json.write_text(json.dumps(row, indent=1) + "\n")

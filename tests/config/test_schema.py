@@ -37,12 +37,19 @@ def test_every_recipe_can_be_left_empty_and_none_can_be_changed() -> None:
         recipe.seed = 3  # type: ignore[misc]
 
 
+NEEDED = {
+    "scripted": ["policy.answers=a"],
+    "running-baseline": ["grpo.refill=false"],
+    "server": ["verifier.url=http://a:1"],
+}
+
+
 @pytest.mark.parametrize("path", UNIONS, ids=".".join)
 def test_each_kind_has_its_class_and_can_be_chosen_alone(path: tuple[str, ...]) -> None:
     union, place = UNIONS[path], ".".join(path)
     for kind, section in union.classes.items():
         assert section.model_fields[union.key].default == kind
-        needed = {"scripted": ["policy.answers=a"], "running-baseline": ["grpo.refill=false"]}.get(kind, [])
+        needed = NEEDED.get(kind, [])
         recipe = load_recipe([], [f"{place}.{union.key}={kind}", *needed])
         found: object = recipe
         for part in path:

@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import Any
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import RayError, RayTaskError
 
 from strop import __version__
 from strop.core.errors import StropError, UserError
@@ -258,7 +258,7 @@ def _join(address: str | None) -> bool:
         ) from None
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, ours)  # Ray takes it over
+            signal.signal(signal.SIGTERM, ours or signal.SIG_DFL)  # Ray takes it over
     return True
 
 
@@ -288,10 +288,6 @@ def _greet(actor: KnownActor, hello: Any) -> None:
 
 
 def _cause(error: Exception) -> str:
-    """An error's first words; Ray's go on over many lines."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (
-        lines[-1]
-        if lines and lines[0].startswith("The actor died because of an error")
-        else " ".join(lines[:2])
-    )[:300] or type(error).__name__
+    """An error in one line. Ray's have many: the last tells what our code raised, else the first what Ray saw."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return lines[-1 if isinstance(error, RayTaskError) or "creation task" in lines[0] else 0][:300]
