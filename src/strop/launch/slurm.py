@@ -82,9 +82,9 @@ def _command(part: Part) -> str:
     return f'bash -c "$on_host" {part.name} {command}' if part.listens else command
 
 
-def tried(text: str) -> Iterator[str]:
-    """What bash, and sbatch where there is one, say against a script."""
-    checks = [["bash", "-n"], *([["sbatch", "--test-only"]] if shutil.which("sbatch") else [])]
+def tried(text: str, *, cluster: bool) -> Iterator[str]:
+    """What bash says against a script, and with `cluster` sbatch too, where there is one."""
+    checks = [["bash", "-n"], *([["sbatch", "--test-only"]] if cluster and shutil.which("sbatch") else [])]
     for command in checks:
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
         if done.returncode:
