@@ -18,7 +18,7 @@ from .test_plan import needs_servers
 pytestmark = pytest.mark.needs("slurm")
 
 PROGRAM = """#!/bin/bash
-echo "$SLURM_JOB_NAME on=$SLURMD_NODENAME rank=${RANK:-} devices=${CUDA_VISIBLE_DEVICES:-} try=${SLURM_RESTART_COUNT:-0}" >> "$1/said"
+echo "$SLURM_JOB_NAME on=$SLURMD_NODENAME rank=${RANK:-} devices=${CUDA_VISIBLE_DEVICES:-}" >> "$1/said"
 run=$1; shift
 case "$*" in
     *--check*) eval "$CHECK" ;;
@@ -86,7 +86,7 @@ def test_a_size_gets_the_gpus_that_were_published(
     if slurm.gives_devices:
         seen: dict[str, set[str]] = defaultdict(set)
         for line in (job.run / "said").read_text().splitlines():
-            name, _, _, given, _ = line.split()
+            name, _, _, given = line.split()
             seen[name] |= {*given.removeprefix("devices=").split(",")}
         assert len(seen.pop("check")) == gpus
         assert {name: len(given) for name, given in seen.items()} == devices
