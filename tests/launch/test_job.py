@@ -144,12 +144,11 @@ def test_servers_find_their_key_and_nothing_says_it(slurm: Slurm, tmp_path: Path
 
 
 def test_nodes_that_verify_stand_apart(slurm: Slurm, tmp_path: Path) -> None:
-    """Without a GPU; their job is requeued with the other."""
+    """Without a GPU, in one job with the others."""
     if "verifier" not in Recipe.model_fields:
         pytest.skip("there is no section verifier")
     job = Job(slurm, tmp_path, "launch.verifiers=1", "launch.verifier_cpus=2")
-    ended = job.submit(trainer=f'[ -z "${{SLURM_RESTART_COUNT:-}}" ] && exit 1; {DONE}')
-    assert ended["JobState"] == "COMPLETED" and ended["Restarts"] == "1", job.log
+    assert job.submit(trainer=f"sleep 3; {DONE}")["JobState"] == "COMPLETED", job.log
     places = {(line.split()[0], line.split()[1]) for line in (job.run / "said").read_text().splitlines()}
     (first,) = (place for name, place in places if name == "trainer")
     (other,) = (place for name, place in places if name == "verifier")
