@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from strop.config.launch import SiteConfig
+from strop.config.schema import Recipe
 from strop.launch import plan
 from strop.launch.slurm import script
 
@@ -17,11 +18,12 @@ from .test_plan import needs_servers
 pytestmark = pytest.mark.needs("slurm")
 
 PROGRAM = """#!/bin/bash
-echo "$SLURM_JOB_NAME rank=${RANK:-} devices=${CUDA_VISIBLE_DEVICES:-} try=${SLURM_RESTART_COUNT:-0}" >> "$1/said"
+echo "$SLURM_JOB_NAME on=$SLURMD_NODENAME rank=${RANK:-} devices=${CUDA_VISIBLE_DEVICES:-}" >> "$1/said"
 run=$1; shift
 case "$*" in
     *--check*) eval "$CHECK" ;;
     *serve-sampler*) eval "$SERVER" ;;
+    *ray_node*) sleep 600 ;;
     *) eval "$TRAINER" ;;
 esac
 """
@@ -80,11 +82,11 @@ def test_a_size_gets_the_gpus_that_were_published(
     ended = job.submit(trainer=DONE)
     assert ended["JobState"] == "COMPLETED", job.log
     assert (ended["NumNodes"], ended["TresPerNode"]) == ("1", f"gres:gpu:{gpus}")
-    assert sorted(line.split()[1] for line in job.said("trainer")) == [f"rank={n}" for n in range(ranks)]
+    assert sorted(line.split()[2] for line in job.said("trainer")) == [f"rank={n}" for n in range(ranks)]
     if slurm.gives_devices:
         seen: dict[str, set[str]] = defaultdict(set)
         for line in (job.run / "said").read_text().splitlines():
-            name, _, given, _ = line.split()
+            name, _, _, given = line.split()
             seen[name] |= {*given.removeprefix("devices=").split(",")}
         assert len(seen.pop("check")) == gpus
         assert {name: len(given) for name, given in seen.items()} == devices
@@ -139,3 +141,22 @@ def test_servers_find_their_key_and_nothing_says_it(slurm: Slurm, tmp_path: Path
         if path.is_file() and path.name != plan.KEY:
             assert key.encode() not in path.read_bytes(), path
     assert os.stat(job.run / "launch" / plan.KEY).st_mode & 0o777 == 0o600
+
+
+def test_nodes_that_verify_stand_apart(slurm: Slurm, tmp_path: Path) -> None:
+    """Without a GPU, in one job with the others."""
+    if "verifier" not in Recipe.model_fields:
+        pytest.skip("there is no section verifier")
+    job = Job(slurm, tmp_path, "launch.verifiers=1", "launch.verifier_cpus=2")
+    assert job.submit(trainer=f"sleep 3; {DONE}")["JobState"] == "COMPLETED", job.log
+    places = {(line.split()[0], line.split()[1]) for line in (job.run / "said").read_text().splitlines()}
+    (first,) = (place for name, place in places if name == "trainer")
+    (other,) = (place for name, place in places if name == "verifier")
+    assert places == {
+        ("check", first),
+        ("check", other),
+        ("verifiers", first),
+        ("trainer", first),
+        ("verifier", other),
+    }
+    assert first != other

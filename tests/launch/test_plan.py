@@ -75,7 +75,7 @@ def test_servers_get_a_key_that_only_its_owner_reads(tmp_path: Path) -> None:
     key = found.folder / plan.KEY
     assert stat.S_IMODE(key.stat().st_mode) == 0o600 and len(key.read_text().strip()) >= 32
     text = slurm.script(found) + (found.folder / "recipe.yaml").read_text()
-    assert key.read_text().strip() not in text and "STROP_SAMPLER_KEY_FILE=$launch/sampler.key" in text
+    assert key.read_text().strip() not in text and f"STROP_SAMPLER_KEY_FILE={key}\n" in text
 
 
 def test_hostile_words_are_words(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def launch(
     text = script(plan)
     if dry_run:
         print(text, end="")
-    if faults := list(tried(text)):
+    if faults := list(tried(text, cluster=dry_run)):
         raise ConfigError(faults)
     if dry_run:
         return

@@ -40,7 +40,7 @@ class LaunchConfig(Section):
     verifier_cpus: int = Field(default=32, ge=1)
     """CPU cores of each verifying node."""
     memory_mb: int = Field(default=4000, ge=1)
-    """Memory for each of these cores, in MB."""
+    """Memory for each of these cores."""
     minutes: int = Field(default=240, ge=1)
     """Time limit of one job on a cluster; the run goes on in the next one."""
     stop_seconds: int = Field(default=300, ge=15)

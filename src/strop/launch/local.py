@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from strop.core.errors import StropError, UserError
-from strop.launch.plan import KEY, Part, Plan, training_words
+from strop.launch.plan import Part, Plan, training_words
 from strop.reports.run_folder import STOP, SUMMARY
 
 GRACE = 45.0
@@ -50,7 +50,7 @@ def run(plan: Plan, say: Callable[[str], None]) -> int:
     try:
         taken = 0
         for part in plan.parts:
-            devices = range(taken, taken + part.gpus) if there and plan.secret else None
+            devices = range(taken, taken + part.gpus) if there and len(plan.parts) > 1 else None
             taken += part.gpus
             running[part.name] = _started(plan, part, devices)
         if len(running) > 1:
@@ -68,11 +68,9 @@ def run(plan: Plan, say: Callable[[str], None]) -> int:
 
 def _started(plan: Plan, part: Part, devices: range | None) -> "subprocess.Popen[bytes]":
     """A part in a session of its own: only this process hears Ctrl-C, and passes it on. The trainer writes here."""
-    environment: dict[str, str] = dict(os.environ)
+    environment = {**os.environ, **plan.environment}
     if devices is not None:
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
-    if plan.secret:
-        environment["STROP_SAMPLER_KEY_FILE"] = str(plan.folder / KEY)
     python = plan.python(sys.executable)
     if not part.trains:
         with (plan.folder / f"{part.name}.log").open("ab") as log:

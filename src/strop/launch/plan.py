@@ -32,8 +32,8 @@ SIZES: Mapping[Size, Sequence[str]] = {
 and four."""
 
 STROP = ("-m", "strop.cli")
-KEY = "sampler.key"
-"""File in RUN/launch with the servers' key, for its owner alone."""
+KEY, RAY_KEY = "sampler.key", "ray.key"
+"""Files in RUN/launch with the key of the servers and of the Ray cluster, for their owner alone."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,6 @@ class Part:
     """Whether it runs on the nodes that verify."""
     listens: bool = False
     """Whether it is told its node's name, by which parts on other nodes reach it."""
-    shares: bool = False
-    """Whether it takes no CPUs of its own."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +88,14 @@ class Plan:
         return self.run / LAUNCH
 
     @property
-    def secret(self) -> bool:
-        """Whether its parts share a key."""
-        return self.recipe.launch.servers > 0
+    def environment(self) -> dict[str, str]:
+        """Variables of every part: where the keys are that they share."""
+        found = {}
+        if self.recipe.launch.servers:
+            found["STROP_SAMPLER_KEY_FILE"] = str(self.folder / KEY)
+        if self.recipe.launch.verifiers:
+            found |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(self.folder / RAY_KEY)}
+        return found
 
     def python(self, inside: str) -> list[str]:
         """How a part's Python is started: `inside` is this installation's, unless there is a container."""
@@ -111,7 +114,7 @@ class Plan:
                 "nodes": part.nodes,
                 "processes": part.nodes * part.processes,
                 "GPUs": part.nodes * part.gpus,
-                "CPUs": 0 if part.shares else part.nodes * part.processes * part.cpus,
+                "CPUs": part.nodes * part.processes * part.cpus,
             }
 
 
@@ -139,17 +142,16 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
         words = (*STROP, "serve-sampler", own, "--url-file", str(folder / f"{name}.url"))
         devices, far = launch.server_gpus if gpus else 0, first > 0 or launch.nodes > 1
         parts.append(Part(name, words, first=first, gpus=devices, cpus=launch.cpus, listens=far))
-    groups = [Nodes(len(used), max(tasks), launch.cpus, max(used))]
+    verifying = []
     if launch.verifiers:
         address, ray = str(folder / "verifiers.url"), ("-m", "strop.launch.ray_node")
-        parts += [
-            Part("verifiers", (*ray, "head", address), shares=True),
-            Part(
-                "verifier", (*ray, "worker", address), nodes=launch.verifiers, cpus=launch.verifier_cpus,
-                verifies=True,
-            ),
-        ]  # fmt: skip
-        groups.append(Nodes(launch.verifiers, 1, launch.verifier_cpus))
+        tasks[0] += 1  # beside the trainer, which joins the cluster there
+        parts.append(Part("verifiers", (*ray, "head", address), cpus=launch.cpus))
+        words = (*ray, "worker", address)
+        cpus, nodes = launch.verifier_cpus, launch.verifiers
+        parts.append(Part("verifier", words, nodes=nodes, cpus=cpus, verifies=True))
+        verifying = [Nodes(nodes, 1, cpus)]
+    groups = [Nodes(len(used), max(tasks), launch.cpus, max(used)), *verifying]
     trainer = Part(
         "trainer", (*STROP, "train", "--plain"), nodes=launch.nodes, processes=launch.processes,
         gpus=launch.processes if gpus else 0, cpus=launch.cpus, trains=True,
@@ -158,7 +160,7 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
 
 
 def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
-    """Writes RUN/launch: the recipe and the servers' key. An older run there is gone on with where it is the same one,
+    """Writes RUN/launch: the recipe and the keys. An older run there is gone on with where it is the same one,
     or removed with `overwrite`. Raises UserError where it is another one, or finished.
     """
     run = plan.run
@@ -180,14 +182,15 @@ def prepare(plan: Plan, *, overwrite: bool, say: Callable[[str], None]) -> None:
         RunFolder.check_free(run, overwrite=False)
     with files.writing(plan.folder):
         plan.folder.mkdir(parents=True, exist_ok=True)
-    with files.atomic(plan.folder / RECIPE) as file:
-        file.write(dump_recipe(plan.recipe).encode())
-    if plan.secret:
-        with files.writing(plan.folder / KEY):
-            (plan.folder / KEY).unlink(missing_ok=True)
-            handle = os.open(plan.folder / KEY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w") as key:
-                key.write(secrets.token_urlsafe(32) + "\n")
+    with files.atomic(plan.folder / RECIPE) as out:
+        out.write(dump_recipe(plan.recipe).encode())
+    for key in (plan.folder / KEY, plan.folder / RAY_KEY):
+        if str(key) in plan.environment.values():
+            with files.writing(key):
+                key.unlink(missing_ok=True)
+                handle = os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(handle, "w") as file:
+                    file.write(secrets.token_hex(32))
 
 
 def _settings(recipe: Recipe) -> dict[str, Any]:

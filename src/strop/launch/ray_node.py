@@ -1,11 +1,12 @@
 """One node of a run's own Ray cluster: `python -m strop.launch.ray_node head|worker FILE`.
 
-The head takes a free port, writes its address to FILE when it answers, and verifies nothing itself; a worker waits for
-FILE. Both stay until they are ended.
+The head takes a free port and writes its address to FILE when it answers; a worker waits for FILE. Both offer the CPUs
+that they were given, and stay until they are ended.
 """
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -25,14 +26,15 @@ class RayFailure(StropError):
 
 def head(file: Path) -> int:
     """Runs the head; its exit code."""
+    start = _start()
     with socket.socket() as taken:
         taken.bind(("", 0))
         port = taken.getsockname()[1]
     host = _address()
     process = subprocess.Popen(
-        [_ray(), "start", "--head", f"--node-ip-address={host}", f"--port={port}", "--num-cpus=0", "--num-gpus=0",
-         "--include-dashboard=false", "--disable-usage-stats", "--block"]
-    )  # fmt: skip
+        [*start, "--head", f"--node-ip-address={host}", f"--port={port}", "--include-dashboard=false"]
+    )
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     end = time.monotonic() + WAIT
     while process.poll() is None and not _answers(host, port):
         if time.monotonic() > end:
@@ -52,9 +54,7 @@ def worker(file: Path) -> int:
         if time.monotonic() > end:
             raise RayFailure(f"no Ray head: {file} did not appear within {WAIT:g} s")
         time.sleep(0.5)
-    cpus = os.environ.get("SLURM_CPUS_PER_TASK") or str(len(os.sched_getaffinity(0)))
-    command = [_ray(), "start", f"--address={file.read_text().strip()}", f"--num-cpus={cpus}", "--num-gpus=0",
-               "--disable-usage-stats", "--block"]  # fmt: skip
+    command = [*_start(), f"--address={file.read_text().strip()}"]
     os.execv(command[0], command)
 
 
@@ -65,12 +65,14 @@ def _address() -> str:
     return str(get_node_ip_address())
 
 
-def _ray() -> str:
+def _start() -> list[str]:
+    """`ray start` with what both sides are told. Raises UserError where there is no Ray."""
     beside = Path(sys.executable).with_name("ray")
     found = str(beside) if beside.is_file() else shutil.which("ray")
     if found is None:
         raise UserError("nodes that verify (launch.verifiers) need Ray: pip install 'strop[ray]'")
-    return found
+    cpus = os.environ.get("SLURM_CPUS_PER_TASK") or str(len(os.sched_getaffinity(0)))
+    return [found, "start", "--block", "--disable-usage-stats", f"--num-cpus={cpus}", "--num-gpus=0"]
 
 
 def _answers(host: str, port: int) -> bool:

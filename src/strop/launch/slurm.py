@@ -35,12 +35,12 @@ def script(plan: Plan) -> str:
         for name in ("partition", "account", "constraint")
         if (value := getattr(site, name)) is not None
     ]
-    environment = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,
     )  # fmt: skip
-    environment.filters["q"] = lambda value: shlex.quote(str(value))
-    return environment.get_template(TEMPLATE).render(
+    templates.filters["q"] = lambda value: shlex.quote(str(value))
+    return templates.get_template(TEMPLATE).render(
         name=plan.recipe.run.name,
         groups=plan.groups,
         gpu_type=f"{site.gpu_type}:" if site.gpu_type else "",
@@ -53,7 +53,7 @@ def script(plan: Plan) -> str:
         run=plan.run,
         python=shlex.join(plan.python(sys.executable)),
         modules=site.modules,
-        secret=plan.secret,
+        environment=plan.environment,
         ranks=launch.nodes * launch.processes,
         parts=[(part, _options(plan, part), _command(part)) for part in plan.parts],
     )
@@ -62,7 +62,7 @@ def script(plan: Plan) -> str:
 def _options(plan: Plan, part: Part) -> str:
     """What a part asks of srun."""
     devices = any(nodes.gpus for nodes in plan.groups)
-    words = ["--overlap" if part.shares else "--exact"]
+    words = ["--exact"]
     if len(plan.groups) > 1:
         words.append(f"--het-group={int(part.verifies)}")
     words += [
@@ -82,9 +82,9 @@ def _command(part: Part) -> str:
     return f'bash -c "$on_host" {part.name} {command}' if part.listens else command
 
 
-def tried(text: str) -> Iterator[str]:
-    """What bash, and sbatch where there is one, say against a script."""
-    checks = [["bash", "-n"], *([["sbatch", "--test-only"]] if shutil.which("sbatch") else [])]
+def tried(text: str, *, cluster: bool) -> Iterator[str]:
+    """What bash says against a script, and with `cluster` sbatch too, where there is one."""
+    checks = [["bash", "-n"], *([["sbatch", "--test-only"]] if cluster and shutil.which("sbatch") else [])]
     for command in checks:
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
         if done.returncode:

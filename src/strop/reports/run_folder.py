@@ -65,7 +65,7 @@ class RunFolder:
         """Raises UserError when `create` would refuse, and writes nothing: to be asked before a model is loaded."""
         folder = Path(path)
         try:
-            taken = any(entry.name not in (_LOCK, LAUNCH) for entry in folder.iterdir())
+            taken = any(entry.name not in (_LOCK, LAUNCH, STOP) for entry in folder.iterdir())
         except FileNotFoundError:
             _refuse_unwritable(folder)
             return
