@@ -82,8 +82,8 @@ def look(
 ) -> "Preflight":
     """What `preflight` looks at, in any process; `new`: the run folder must be free."""
     found = Preflight(recipe, given, samples)
-    with found.noting():
-        if new:
+    if new:
+        with found.noting():
             RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     found.look_at_packages()
     found.look_at_model()
@@ -95,11 +95,8 @@ def look(
             check_sinks(recipe)
         found.look_at_rewards()
         found.look_at_toolchains()
-        with (
-            found.noting(),
-            closing(open_configured(recipe.sandbox, recipe.verifier)) as verifier,
-        ):  # refuses without a jail
-            if not found.faults:  # what runs needs the rest
+        with found.noting(), closing(open_configured(recipe.sandbox, recipe.verifier)) as verifier:
+            if not found.faults:  # what runs needs the rest; without a jail there is no verifier
                 found.try_out(verifier)
     found.faults = list(dict.fromkeys(found.faults))
     return found
@@ -142,9 +139,8 @@ class Preflight:
             extras = "train,deepspeed" if "deepspeed" in absent else "train"
             self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[{extras}]'")
         if (kernel := model.attention or "").startswith("flash_attention") and not _installed("flash_attn"):
-            self.faults.append(
-                f"model.attention={kernel} needs flash_attn: pip install flash-attn, or leave it out"
-            )
+            how = "pip install flash-attn, or leave it out"
+            self.faults.append(f"model.attention={kernel} needs flash_attn: {how}")
         if not self.samples:
             return
         if isinstance(policy, OpenAIPolicyConfig | ScriptedPolicyConfig):
@@ -197,9 +193,8 @@ class Preflight:
                 read_demos(Path(recipe.sft.demos))
         for one in self.sets:
             if one.name:
-                self.facts.append(
-                    f"{one.name}: {len(one.train)} training tasks, {len(one.held_out)} held out"
-                )
+                sides = f"{len(one.train)} training tasks, {len(one.held_out)} held out"
+                self.facts.append(f"{one.name}: {sides}")
         if nameless := [task for one in self.sets for task in one.tasks if not _has_entry_point(task)]:
             first, more = nameless[0], f" (and {len(nameless) - 1} more)" if len(nameless) > 1 else ""
             self.faults.append(
