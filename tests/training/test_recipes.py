@@ -29,7 +29,9 @@ def made_small(recipe: Path, bugs: Path) -> list[str]:
     words = []
     if recipe.stem.startswith("repair-"):
         words += [f"tasks.source={bugs}"]
-    elif settings.tasks.source.endswith(".jsonl") or settings.tasks.source.startswith(("code-contests:", "mbpp:")):
+    elif settings.tasks.source.endswith(".jsonl") or settings.tasks.source.startswith(
+        ("code-contests:", "mbpp:")
+    ):
         words += ["tasks.source=python-functions"]
     if settings.grpo.minibatches > 2:
         words += ["grpo.minibatches=2"]
