@@ -50,6 +50,11 @@ def launch(
         [word for word in recipe if "=" not in word], [word for word in recipe if "=" in word], site
     )
     _show(plan)
+    if dry_run:
+        from strop.launch.memory import plan_of as memory
+
+        for line in memory(plan.recipe):
+            say(line)
     overwrite = not dry_run and recipe_of(recipe).run.overwrite
     if slurm is None:
         if dry_run:
@@ -85,11 +90,9 @@ def launch(
 
 def _check(recipe: "Recipe") -> None:
     """Raises ConfigError with all that is missing here."""
-    try:
-        from strop.launch.check import check
-    except ModuleNotFoundError as error:
-        raise UserError(f"--check: {error}") from None
-    if faults := check(recipe):
+    from strop.launch.check import check
+
+    if faults := check(recipe, say):
         raise ConfigError(faults)
 
 
