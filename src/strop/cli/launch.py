@@ -53,7 +53,7 @@ def launch(
     if dry_run:
         from strop.launch.memory import plan_of as memory
 
-        for line in memory(plan.recipe):
+        for line in memory(plan.recipe)[0]:
             say(line)
     overwrite = not dry_run and recipe_of(recipe).run.overwrite
     if slurm is None:
