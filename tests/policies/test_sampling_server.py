@@ -153,6 +153,7 @@ def test_rows_of_a_server_that_fails_go_to_the_other(servers):
     found = play(policy, [[number] for number in range(8)])
     assert len(found) == 8 and len(servers[1].asked) == 8
     # One that is away when the next weights come gets these, not those of before.
+    wait_until(lambda: policy._servers[0].holds)
     first, servers[0].status, servers[0].well = servers[0].weights, 200, False
     servers[0].weights = "default"
     play(policy, [[number] for number in range(8)])

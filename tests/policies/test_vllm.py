@@ -102,28 +102,6 @@ def test_eos_is_in_the_tokens_and_not_in_the_text(engines):
     assert (a.text, a.token_ids) == (b.text, b.token_ids)
 
 
-def test_a_model_with_two_end_tokens_stops_at_the_second(engines, tmp_path):
-    """generation_config.json names both, the tokenizer the first alone; more would follow. Beside the other engine."""
-    from tests.small_models import byte_tokenizer, write_speaker
-
-    from strop.config.schema import Recipe
-    from strop.core.rollout import Message
-    from strop.policies.open import open_policy
-
-    inner = byte_tokenizer()
-    eos, end = inner.convert_tokens_to_ids(["<eos>", "<end_of_turn>"])
-    text, more = (inner.encode(words, add_special_tokens=False) for words in ("f=abs", "xyz"))
-    folder = write_speaker(tmp_path / "m", inner, "Ċ", [*text, end, *more], generation_eos=[eos, end])
-    policy = {"engine": "vllm", "enforce_eager": True, "cpu_cache_gib": 0.1, "max_model_len": 256}
-    model = {"name": str(folder), "sampling_dtype": "float32"}
-    recipe = {"model": model, "policy": policy, "sampling": {"max_tokens": 40}}
-    ours = open_policy(Recipe.model_validate(recipe))
-    prompt = ours.tokenizer.encode_chat([Message(role="user", content="hi")])
-    ((_, found),) = answers(ours, [prompt], [0], SamplingParams(temperature=0, max_tokens=40))
-    assert (found.text, found.finish_reason, found.token_ids) == ("f=abs", "eos", [*text, end])
-    ours.close()
-
-
 def test_a_rows_seed_decides(engines):
     _, _, ours = engines
     params = SamplingParams(max_tokens=12)
@@ -196,3 +174,28 @@ def test_lora_weights_are_merged_by_name(engines):
     ours.update(5, named_weights(adapted))
     agree(adapted, ours, play(ours, GREEDY))
     ours.update(6, named_weights(model))
+
+
+def test_a_model_with_two_end_tokens_stops_at_the_second(tmp_path):
+    """generation_config.json names both, the tokenizer the first alone; more would follow.
+
+    Last of all: an engine that is closed ends the others of its process.
+    """
+    from tests.small_models import byte_tokenizer, write_speaker
+
+    from strop.config.schema import Recipe
+    from strop.core.rollout import Message
+    from strop.policies.open import open_policy
+
+    inner = byte_tokenizer()
+    eos, end = inner.convert_tokens_to_ids(["<eos>", "<end_of_turn>"])
+    text, more = (inner.encode(words, add_special_tokens=False) for words in ("f=abs", "xyz"))
+    folder = write_speaker(tmp_path / "m", inner, "Ċ", [*text, end, *more], generation_eos=[eos, end])
+    policy = {"engine": "vllm", "enforce_eager": True, "cpu_cache_gib": 0.1, "max_model_len": 256}
+    model = {"name": str(folder), "sampling_dtype": "float32"}
+    recipe = {"model": model, "policy": policy, "sampling": {"max_tokens": 40}}
+    ours = open_policy(Recipe.model_validate(recipe))
+    prompt = ours.tokenizer.encode_chat([Message(role="user", content="hi")])
+    ((_, found),) = answers(ours, [prompt], [0], SamplingParams(temperature=0, max_tokens=40))
+    assert (found.text, found.finish_reason, found.token_ids) == ("f=abs", "eos", [*text, end])
+    ours.close()

@@ -93,9 +93,14 @@ class Served:
         assert children and not any(map(alive, children))
 
     def close(self):
-        for process in self.running:
-            if process.poll() is None:
-                self.end(process)
+        try:
+            for process in self.running:
+                if process.poll() is None:
+                    self.end(process)
+        finally:
+            for process in self.running:  # where one did not end as it should
+                process.terminate()
+                process.wait(DEADLINE)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -194,6 +194,9 @@ class VllmServerPolicy(AskingPolicy):
             tasks = [self._mend(server, served) for server in self._servers]
             _, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             faults = [error for task in tasks if task.done() and (error := task.exception()) is not None]
+            for fault in faults:
+                if isinstance(fault, UserError):  # waiting would not mend it
+                    raise fault
             if not waiting and len(faults) == len(tasks):
                 raise UserError(f"every vLLM server is lost; {faults[0]}") from faults[0]
 
@@ -227,9 +230,8 @@ class VllmServerPolicy(AskingPolicy):
         except ServerRefused as error:
             if error.status in (400, 413, 422):
                 raise UserError(f"vLLM refuses a row: {error}") from None
-            raise ServerLost(
-                str(error)
-            ) from error  # an adapter that it does not know, or an error of its own
+            # An adapter that it does not know, or an error of its own.
+            raise ServerLost(str(error)) from error
         except (LookupError, TypeError) as error:
             what = f"{server.url} answers unlike vLLM 0.32 ({type(error).__name__}: {error})"
             raise StropError(f"{what}; use the version in docs/gpu.md") from error
