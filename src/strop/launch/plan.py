@@ -139,17 +139,16 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
     parts = []
     for name in servers:
         first = _place(launch.server_gpus if gpus else 0, site.gpus_per_node, used, tasks)
-        words = (*STROP, "serve-sampler", own, "--url-file", str(folder / f"{name}.url"))
+        asks = (*STROP, "serve-sampler", own, "--url-file", str(folder / f"{name}.url"))
         devices, far = launch.server_gpus if gpus else 0, first > 0 or launch.nodes > 1
-        parts.append(Part(name, words, first=first, gpus=devices, cpus=launch.cpus, listens=far))
+        parts.append(Part(name, asks, first=first, gpus=devices, cpus=launch.cpus, listens=far))
     verifying = []
     if launch.verifiers:
         address, ray = str(folder / "verifiers.url"), ("-m", "strop.launch.ray_node")
         tasks[0] += 1  # beside the trainer, which joins the cluster there
         parts.append(Part("verifiers", (*ray, "head", address), cpus=launch.cpus))
-        words = (*ray, "worker", address)
         cpus, nodes = launch.verifier_cpus, launch.verifiers
-        parts.append(Part("verifier", words, nodes=nodes, cpus=cpus, verifies=True))
+        parts.append(Part("verifier", (*ray, "worker", address), nodes=nodes, cpus=cpus, verifies=True))
         verifying = [Nodes(nodes, 1, cpus)]
     groups = [Nodes(len(used), max(tasks), launch.cpus, max(used)), *verifying]
     trainer = Part(
