@@ -130,6 +130,7 @@ def plan_of(recipes: Sequence[str], overrides: Sequence[str], site: SiteConfig |
     more = [f"run.dir={run}", "run.overwrite=false"]
     if servers:
         more.append(f"policy.urls={_listed(folder / f'{name}.url' for name in servers)}")
+        more.append(f"policy.tensor_parallel_size={launch.server_gpus}")
     if launch.verifiers:
         more += ["verifier.engine=ray", f"verifier.address={folder / 'verifiers.url'}"]
     recipe, own = load_recipe(recipes, [*words, *more]), str(folder / RECIPE)
