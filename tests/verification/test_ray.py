@@ -15,8 +15,8 @@ from strop.sandbox.report import probe
 ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'strop[ray]'")
 
 
-def run(*words: str, **more: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", **more}
+def run(*words: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
     return subprocess.run(
         [sys.executable, *words], env=environment, capture_output=True, text=True, timeout=600, check=False
     )
@@ -63,7 +63,7 @@ def refused(**options):
         open_on_ray(**options)
     except UserError as error:
         refusals.append(str(error))
-refused(require=[sys.argv[1]])
+refused(workers=1, require=[sys.argv[1]])
 other = {"node": "n", "fault": "", "strop": "0.0.1", "Python": "3.1"}
 try:
     ray_workers._greet(ray_workers.KnownActor(None), ray.put(other))

@@ -241,6 +241,7 @@ def _join(address: str | None) -> bool:
     if address is None:
         where = {"num_cpus": len(os.sched_getaffinity(0)), "include_dashboard": False}
         address = "local"
+        os.environ.setdefault("RAY_worker_niceness", "0")  # answers run as they would without Ray, not at 15
     elif address == "auto":
         address = os.environ.get("RAY_ADDRESS", address)
     address = read_address(address)
