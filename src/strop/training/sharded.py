@@ -29,7 +29,7 @@ from strop.training.backend import TrainingBackend, computes_in_bfloat16, whole
 from strop.training.ranks import Ranks
 
 NOISE = (r"FSDP2-wrapped module .* returned a view tensor", r"`torch\.distributed\..*` is deprecated")
-"""Warnings about calls inside FSDP2 and DeepSpeed, and about in-place changes of a model's output, of which there are none."""
+"""Warnings: of their own calls, and of in-place changes of a model's output, of which there are none."""
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """Adam's two, by torch's names."""
 
