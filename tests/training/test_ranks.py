@@ -97,10 +97,11 @@ def test_a_killed_process_ends_the_run_and_resume_gives_the_same_bits(
 def test_another_number_of_processes_goes_on_with_a_run(
     ranks: ModuleType, two: Path, peaked_model: Path, counts: tuple[int, int]
 ) -> None:
+    """`test_sharding.py` has the numbers: what is sampled anew may differ by a last bit, and then by whole tokens."""
     run = two / f"resumed-by-{counts[1]}"
     ranks.killed(run, 0, ranks.words(two, peaked_model, 3), *counts)
-    assert ranks.groups(run) == ranks.groups(two / "two")
-    assert ranks.apart(run, two / "two") <= ranks.MOST
+    assert ranks.counted(run, 3) == {"groups_lost": 0, "groups_doubled": 0}
+    assert [line["step"] for line in metrics(run)] == [1, 2, 3]
 
 
 @pytest.mark.train(30)

@@ -8,6 +8,7 @@ Deviations from accelerate's plugins of these names, which are not used: on a CP
 its DeepSpeed steps inside the backward pass, where an update that is not finite can no longer be left out.
 """
 
+import warnings
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -27,6 +28,8 @@ from strop.policies.loading import named_weights
 from strop.training.backend import TrainingBackend, computes_in_bfloat16, whole
 from strop.training.ranks import Ranks
 
+NOISE = (r"FSDP2-wrapped module .* returned a view tensor", r"`torch\.distributed\..*` is deprecated")
+"""Warnings: of their own calls, and of in-place changes of a model's output, of which there are none."""
 MOMENTS = ("exp_avg", "exp_avg_sq")
 """Adam's two, by torch's names."""
 
@@ -335,6 +338,9 @@ def load_backend(
             f"launch.engine={engine} spreads the model over several processes, and this is one; use: torchrun "
             "--nproc-per-node N -m strop.cli train ..., or launch.engine=ddp"
         )
+    if engine != "ddp":
+        for message in NOISE:
+            warnings.filterwarnings("ignore", message)
     backend = BACKENDS[engine]
     if issubclass(backend, Zero2Backend):
         require("deepspeed", package="deepspeed", extra="deepspeed", purpose=f"launch.engine={engine}")
