@@ -175,10 +175,10 @@ def sampled_by_transformers(size: Size) -> Result:
 
 
 def sampled_by_vllm(size: Size) -> Result:
-    from strop.policies.loading import resolve_dtype
-
     if not find_spec("vllm"):
         raise Missing("vLLM is not installed")
+    from strop.policies.loading import resolve_dtype
+
     usual = resolve_dtype("auto")
     return {"type": str(usual).removeprefix("torch."), **sampled(size, "vllm", usual), **memory()}
 
