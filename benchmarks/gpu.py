@@ -118,8 +118,8 @@ def train_tiny(size: Size) -> Result:
         words = [
             f"model.name={folder}/model", "tasks.style=continue", "tasks.template=null", "sampling.max_tokens=8",
             "grpo.group_size=8", "grpo.tasks_per_step=4", "optim.steps=4", "optim.learning_rate=0.003",
-            "run.save_every=1000", "evaluation.before=false", "evaluation.after=false", f"run.dir={folder}/run",
-            step_time.REWARDS,
+            "run.save_every=1000", "evaluation.before=false", "evaluation.after=false", "evaluation.room=1",
+            f"run.dir={folder}/run", step_time.REWARDS,
         ]  # fmt: skip
         train(load_recipe(["demo"], words), say=lambda text: None, show=lines.append)
     norms = [line["grad_norm"] for line in lines]
