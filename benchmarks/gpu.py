@@ -118,8 +118,8 @@ def train_tiny(size: Size) -> Result:
         words = [
             f"model.name={folder}/model", "tasks.style=continue", "tasks.template=null", "sampling.max_tokens=8",
             "grpo.group_size=8", "grpo.tasks_per_step=4", "optim.steps=4", "optim.learning_rate=0.003",
-            "run.save_every=1000", "evaluation.before=false", "evaluation.after=false", f"run.dir={folder}/run",
-            step_time.REWARDS,
+            "run.save_every=1000", "evaluation.before=false", "evaluation.after=false", "evaluation.room=1",
+            f"run.dir={folder}/run", step_time.REWARDS,
         ]  # fmt: skip
         train(load_recipe(["demo"], words), say=lambda text: None, show=lines.append)
     norms = [line["grad_norm"] for line in lines]
@@ -175,10 +175,10 @@ def sampled_by_transformers(size: Size) -> Result:
 
 
 def sampled_by_vllm(size: Size) -> Result:
-    from strop.policies.loading import resolve_dtype
-
     if not find_spec("vllm"):
         raise Missing("vLLM is not installed")
+    from strop.policies.loading import resolve_dtype
+
     usual = resolve_dtype("auto")
     return {"type": str(usual).removeprefix("torch."), **sampled(size, "vllm", usual), **memory()}
 

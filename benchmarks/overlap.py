@@ -52,9 +52,9 @@ SHOWN = {"seconds": "seconds", "sampling": "seconds_rollouts", "update": "second
 """Of each step while it runs."""
 
 REWARD = '''
-def short(task, rollout, verdict):
-    """One less the share of the longest answer that this one takes."""
-    return 1 - len(rollout.flat()[0]) / 1000
+def differs(task, rollout, verdict):
+    """A number that answers do not share, so that every group has something to learn."""
+    return sum(rollout.flat()[0]) % 997 / 997
 '''
 
 
@@ -78,7 +78,7 @@ def make_inputs(folder: Path, size: dict[str, int]) -> None:
     tasks = ({"statement": f"Say number {n}.", "check": {"kind": "none"}} for n in range(64))
     (folder / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     (folder / "rewards.py").write_text(REWARD)
-    (folder / "recipe.yaml").write_text("rewards: [{name: 'rewards.py:short', weight: 1.0}]\n")
+    (folder / "recipe.yaml").write_text("rewards: [{name: 'rewards.py:differs', weight: 1.0}]\n")
 
 
 class Heard:
@@ -257,7 +257,7 @@ def main() -> None:
         folder = Path(name)
         make_inputs(folder, SIZES[args.size])
         (line,) = in_process(folder, args.size, 0, 2, 1)["steps"][1:]
-        iterations = max(1, round(line["seconds_rollouts"] / line["seconds_update"]))
+        iterations = min(8, max(1, round(line["seconds_rollouts"] / line["seconds_update"])))
         runs: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
         for _ in range(args.rounds):
             for way, staleness in WAYS.items():

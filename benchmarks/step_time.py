@@ -164,6 +164,7 @@ def run_strop(steps: int, count: int, tokens: int = TOKENS) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         words = [
             f"run.dir={folder}/run", "run.save_every=1000", f"optim.steps={steps + 1}", "evaluation.before=false",
+            "evaluation.room=1",
             "evaluation.after=false", 'sampling.stop=["\\u0001"]', f"grpo.group_size={GROUP}",
             f"grpo.tasks_per_step={count}", f"sampling.max_tokens={tokens}",
             REWARDS,
