@@ -5,6 +5,7 @@ same everywhere. Plays and micro-batches are shared out; rank 0 alone writes.
 """
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +17,9 @@ T = TypeVar("T")
 
 WAIT = timedelta(hours=12)
 """How long a rank waits for the others: plays may take hours, and a dead process ends the launcher's others."""
+
+LINGER = 0.2
+"""Seconds from the last exchange to the end of the group."""
 
 
 @dataclass(frozen=True)
@@ -117,4 +121,7 @@ def leave() -> None:
     import torch.distributed as dist
 
     if dist.is_available() and dist.is_initialized():
+        # Gloo's threads let go of the last exchange's tensors, for which they need the interpreter's lock. The end of a
+        # group joins them with that lock held: seen to hang for ever (torch 2.13).
+        time.sleep(LINGER)
         dist.destroy_process_group()
