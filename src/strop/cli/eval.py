@@ -347,7 +347,7 @@ def _all_empty(name: str, result: "Evaluation", recipe: "Recipe") -> str:
 
 def _opening(environment: "Environment") -> "Opening":
     """Raises UserError where it is not known before the play."""
-    if hasattr(environment, "setup"):
+    if hasattr(environment, "setup") and not getattr(environment, "begins_without_setup", False):
         name = type(environment).__name__
         raise UserError(
             f"{name} makes its prompts while it is played, so scripted:FILE cannot answer; use strop play"

@@ -43,6 +43,8 @@ def render(
     if not (task.statement.strip() or task.prompt):
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
     text = None if template is None else templates.load(template)
+    if task.check.answer == "places":
+        raise UserError(f"task {task.id!r} asks for places in a tree: play it with tasks.environment=search")
     if task.check.answer == "label":
         return _LABEL[style](task, text)
     if task.check.answer == "edit":

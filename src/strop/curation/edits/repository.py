@@ -86,6 +86,14 @@ class Repository:
         words = self._call("diff-tree", "-r", "-z", "--raw", "-M", "--no-ext-diff", before, commit.id, "--")
         return list(_changes(words.split("\0")))
 
+    def diff(self, commit: Commit) -> str:
+        """What a commit changes, without lines around it, with renames detected; bytes that are no UTF-8 replaced."""
+        before = commit.parent or self._empty
+        return self._call(
+            "diff-tree", "-r", "-p", "-U0", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/",
+            "--dst-prefix=b/", before, commit.id, "--",
+        )  # fmt: skip
+
     def paths(self, commit: str) -> dict[str, int]:
         """Path to size in bytes of every plain file at a commit."""
         found = {}
