@@ -292,6 +292,7 @@ def _evaluate(
     from contextlib import ExitStack
 
     from strop.environments.kinds import played_by
+    from strop.evaluation.baselines import with_baseline
     from strop.evaluation.evaluate import evaluate_with
     from strop.policies.open import open_policy
     from strop.reports.terminal.progress import Progress
@@ -301,6 +302,7 @@ def _evaluate(
 
     config = recipe.evaluation
     with ExitStack() as stack:
+        recipe = with_baseline(recipe, tasks, stack)
         verifier = open_configured(recipe.sandbox)
         stack.callback(verifier.close)
         environment = played_by(recipe)
