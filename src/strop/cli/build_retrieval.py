@@ -103,11 +103,14 @@ def _made(
     with Progress("looked at") as progress:
 
         def done(_: int) -> None:
-            progress.at(tally.considered, None, None, "candidates")
+            progress.at(tally.considered, None, None, "commits and bugs")
 
         for history in histories:
             assert repository is not None
             commits = repository.commits(making.newest, history.ref) if making.newest else []
+            merges = repository.merges(making.newest, history.ref) if making.newest else 0
+            tally.considered += merges
+            tally.left_out.update({"a merge": merges} if merges else {})
             yield from of_commits(repository, commits, history, store, limits, tally, done)
             yield from of_docstrings(repository, history, store, making.docstrings, making.seed, tally)
         for file in files:

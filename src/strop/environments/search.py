@@ -22,7 +22,7 @@ from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
 from strop.environments.search_pattern import words
 from strop.environments.search_tools import PAGE, SearchTools
-from strop.environments.search_tree import tree_of_check
+from strop.environments.search_tree import release, tree_of_check
 from strop.environments.toolbox import UseTool, clipped, tools_of
 
 MOST_TURNS = 4
@@ -58,7 +58,7 @@ class Search:
     def close(self) -> None:
         """The tree may go."""
         if self.box is not None:
-            self.box.close()
+            release(self.check)
 
     def begin(self) -> Opening:
         """The tools and how to call them; then the request."""

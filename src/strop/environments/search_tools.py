@@ -15,7 +15,7 @@ from strop.core.checks import RetrievalCheck
 from strop.core.play import Run, Services
 from strop.core.task import Task
 from strop.environments.search_pattern import expression, matching
-from strop.environments.search_tree import SearchTree, acquire, release, trees_folder
+from strop.environments.search_tree import SearchTree, acquire, trees_folder
 from strop.environments.toolbox import Toolbox, installed, tool
 
 PAGE = 60
@@ -34,18 +34,13 @@ _RG = (
 
 
 class SearchTools(Toolbox):
-    """Tools of one play. `close` gives the tree back."""
+    """Tools of one play, which gives the tree back (`search_tree.release`)."""
 
     side_by_side = True
 
     def __init__(self, task: Task, services: Services) -> None:
         super().__init__(task, services)
-        self._check = task.check.only(RetrievalCheck)
-        self.tree: SearchTree = acquire(self._check)
-
-    def close(self) -> None:
-        """The tree may go."""
-        release(self._check)
+        self.tree: SearchTree = acquire(task.check.only(RetrievalCheck))
 
     @tool(lines=SHOWN + 2, width=WIDTH, seconds=SECONDS)
     def grep(self, pattern: str, path: str = ".") -> str:

@@ -80,6 +80,10 @@ class Repository:
         )  # fmt: skip
         return [_commit(record) for record in text.split("\0") if record.strip()]
 
+    def merges(self, newest: int, start: str = "HEAD") -> int:
+        """How many merges the history has, counted up to `newest`."""
+        return int(self._call("rev-list", "--count", "--merges", f"--max-count={newest}", start, "--"))
+
     def changes(self, commit: Commit) -> list[CommitFile]:
         """The files that a commit changes, with renames detected."""
         before = commit.parent or self._empty
