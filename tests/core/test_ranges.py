@@ -10,7 +10,9 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.retrieval import MAX_ANSWER, RetrievalToolchain
 
-SPANS = st.lists(st.tuples(st.integers(1, 40), st.integers(0, 12)).map(lambda one: (one[0], one[0] + one[1])), max_size=6)
+SPANS = st.lists(
+    st.tuples(st.integers(1, 40), st.integers(0, 12)).map(lambda one: (one[0], one[0] + one[1])), max_size=6
+)
 PLACES = st.dictionaries(st.sampled_from(["a.py", "b/c.py", "d e.rs"]), SPANS.filter(bool), max_size=3)
 Places = dict[str, list[Range]]
 
@@ -37,7 +39,10 @@ def test_the_score_is_that_of_single_lines(answer: Places, truth: Places) -> Non
 
 @given(PLACES.filter(bool), PLACES.filter(bool), st.randoms())
 def test_order_overlaps_and_repetitions_count_once(answer: Places, truth: Places, random: object) -> None:
-    shuffled = {path: [*reversed(spans), spans[0], (spans[0][0], spans[0][0])] for path, spans in reversed(answer.items())}
+    shuffled = {
+        path: [*reversed(spans), spans[0], (spans[0][0], spans[0][0])]
+        for path, spans in reversed(answer.items())
+    }
     assert score(shuffled, truth) == score(answer, truth)
 
 

@@ -127,7 +127,9 @@ def test_grep_finds_lines_of_texts_in_the_order_of_names(box: SearchTools, engin
         ("a\nb", ".", ["write a pattern of one line, of 1 to 500 characters"]),
     ],
 )
-def test_grep_says_what_there_is(box: SearchTools, engine: str, pattern: str, path: str, found: list[str]) -> None:
+def test_grep_says_what_there_is(
+    box: SearchTools, engine: str, pattern: str, path: str, found: list[str]
+) -> None:
     assert box.use("grep", {"pattern": pattern, "path": path}).split("\n") == found
 
 
@@ -163,12 +165,25 @@ def test_read_and_glob_stay_inside(box: SearchTools) -> None:
     )
     assert box.use("read", {"path": "shop/tax.py", "start": 5}) == "shop/tax.py has 4 lines"
     assert "is no text" in box.use("read", {"path": "big.txt"})
-    for path in ("../secret", "/etc/passwd", "secret", "etc/passwd", "shop/loop/shop.py", ".git/HEAD", "shop", "", "\0"):
+    for path in (
+        "../secret",
+        "/etc/passwd",
+        "secret",
+        "etc/passwd",
+        "shop/loop/shop.py",
+        ".git/HEAD",
+        "shop",
+        "",
+        "\0",
+    ):
         assert "there is no file" in box.use("read", {"path": path})
     assert box.use("glob", {"pattern": "*.py"}).split("\n") == [
         "empty.py", "open.py", "shop/-e.py", "shop/cart.py", "shop/tax.py", "shop.py",
     ]  # fmt: skip
-    assert box.use("glob", {"pattern": "shop/{cart,tax,none}.py"}).split("\n") == ["shop/cart.py", "shop/tax.py"]
+    assert box.use("glob", {"pattern": "shop/{cart,tax,none}.py"}).split("\n") == [
+        "shop/cart.py",
+        "shop/tax.py",
+    ]
     assert box.use("glob", {"pattern": "../*"}) == "nothing found"
     assert "stands for more than" in box.use("glob", {"pattern": "{a,b}" * 10})
 
@@ -193,7 +208,11 @@ PATTERNS = st.recursive(
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lines")
-    for name, text in {"a.txt": "a b\nab1\n\n\té b\n", "b/c.txt": "x<y\r\na-b#c\n__ab\n", "b.txt": "bb\x0caa\n.a"}.items():
+    for name, text in {
+        "a.txt": "a b\nab1\n\n\té b\n",
+        "b/c.txt": "x<y\r\na-b#c\n__ab\n",
+        "b.txt": "bb\x0caa\n.a",
+    }.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(text.encode())
     return folder
@@ -207,7 +226,9 @@ def test_python_finds_what_ripgrep_finds(lines: Path, pattern: str) -> None:
         wanted, _ = expression(pattern)
     except ValueError:
         return
-    rg = subprocess.run([ripgrep(), *search_tools._RG, f"--regexp={wanted}", "--", str(lines)], capture_output=True)
+    rg = subprocess.run(
+        [ripgrep(), *search_tools._RG, f"--regexp={wanted}", "--", str(lines)], capture_output=True
+    )
     ours = [sys.executable, "-I", grep_program.__file__, wanted, str(lines)]
     python = subprocess.run(ours, capture_output=True)
     assert (rg.returncode, rg.stdout, rg.stderr) == (python.returncode, python.stdout, b"")
@@ -259,7 +280,9 @@ def test_how_a_play_ends(verifier: Any, task: Task, texts: list[str], reason: st
     assert rollout.verdict is not None
     assert (rollout.stop_reason, len(rollout.turns)) == (reason, len(texts))
     assert why in rollout.verdict.detail and not rollout.verdict.score
-    rewards = [BUILTIN[name](task, rollout, rollout.verdict) for name in ("score", "score_files", "score_lines")]
+    rewards = [
+        BUILTIN[name](task, rollout, rollout.verdict) for name in ("score", "score_files", "score_lines")
+    ]
     assert rewards == [0.0, 0.0, 0.0]
 
 
@@ -267,9 +290,12 @@ def test_rewards_are_the_parts_of_the_score(verifier: Any, task: Task) -> None:
     rollout = played(verifier, task, ["<finish>shop/cart.py:2-3</finish>"])
     assert rollout.verdict is not None
     score, files, lines = (
-        BUILTIN[name](task, rollout, rollout.verdict) or 0.0 for name in ("score", "score_files", "score_lines")
+        BUILTIN[name](task, rollout, rollout.verdict) or 0.0
+        for name in ("score", "score_files", "score_lines")
     )
-    assert (files, lines) == (pytest.approx(1.25 / 1.5), pytest.approx(2.5 / 2.75)) and score == (files + lines) / 2
+    assert (files, lines) == (pytest.approx(1.25 / 1.5), pytest.approx(2.5 / 2.75)) and score == (
+        files + lines
+    ) / 2
 
 
 @pytest.mark.parametrize("calls", ["tags", "hermes", "openai"])
@@ -289,7 +315,9 @@ def test_a_task_of_another_kind_and_a_fifth_turn_are_refused(task: Task) -> None
 
 
 def test_a_missing_tree_is_our_fault(verifier: Any, task: Task, tmp_path: Path) -> None:
-    gone = task.model_copy(update={"check": task.check.model_copy(update={"tree": str(tmp_path / "none.git")})})
+    gone = task.model_copy(
+        update={"check": task.check.model_copy(update={"tree": str(tmp_path / "none.git")})}
+    )
     rollout = played(verifier, gone, ["<grep>a</grep>"])
     assert rollout.stop_reason == "infra" and rollout.verdict is not None and not rollout.verdict.scored
 

@@ -23,7 +23,8 @@ class RetrievalMaking:
 
     newest: Annotated[int, Option(min=0, help="number of commits of a repository to consider")] = 10_000
     docstrings: Annotated[
-        int, Option(min=0, help="also ask for at most this many functions of a repository by their docstrings")
+        int,
+        Option(min=0, help="also ask for at most this many functions of a repository by their docstrings"),
     ] = 0
     max_files: Annotated[int, Option(min=1, help="files that matter for one request, at most")] = 5
     max_lines: Annotated[int, Option(min=1, help="lines that matter for one request, at most")] = 200
@@ -39,7 +40,8 @@ class RetrievalSplit:
         list[str] | None, Option(help="repository whose tasks are all held out; may be repeated")
     ] = None
     newest_share: Annotated[
-        float, Option(min=0.0, max=1.0, help="share of each other repository's commits, the newest, to hold out")
+        float,
+        Option(min=0.0, max=1.0, help="share of each other repository's commits, the newest, to hold out"),
     ] = 0.2
 
 
@@ -47,7 +49,9 @@ class RetrievalSplit:
 def retrieval(
     sources: Annotated[
         list[str],
-        Argument(help="git repositories and bundles, and files of tasks that `strop build bugs` made of a project"),
+        Argument(
+            help="git repositories and bundles, and files of tasks that `strop build bugs` made of a project"
+        ),
     ],
     output: File,
     making: RetrievalMaking,
@@ -60,19 +64,21 @@ def retrieval(
     """
     from strop.curation.engine.tally import Tally, listed
     from strop.curation.retrieval import LAYOUT
-    from strop.curation.retrieval.build import split_of
+    from strop.curation.retrieval.build import once, split_of
 
     plain = output.name.removesuffix(".gz").removesuffix(".jsonl")
     store = output.with_name(f"{plain}.trees.git")
     file, tally = Output(output), Tally(LAYOUT)
     part = store.with_name(f".{store.name}.part")
     try:
-        made = list(_made(sources, part, store.name, making, tally))
-        found = split_of(made, split.held_out or [], split.newest_share)
-        if part.is_dir():
+        made = list(once(_made(sources, part, store.name, making, tally), tally))
+        found = list(split_of(made, split.held_out or [], split.newest_share))
+        if found and part.is_dir():
             shutil.rmtree(store, ignore_errors=True)
             part.rename(store)
-        file.write(map(tally.keep, found), tally, f"no task could be made from {', '.join(sources)}", "no commit")
+        file.write(
+            map(tally.keep, found), tally, f"no task could be made from {', '.join(sources)}", "no commit"
+        )
     finally:
         shutil.rmtree(part, ignore_errors=True)
     counts = tally.manifest()

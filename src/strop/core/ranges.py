@@ -74,7 +74,10 @@ def read_ranges(text: str) -> dict[str, list[Range]]:
 
 def write_ranges(ranges: Ranges) -> str:
     """What `read_ranges` reads."""
-    spans = {path: ",".join(f"{a}-{b}" if b > a else str(a) for a, b in merged(found)) for path, found in ranges.items()}
+    spans = {
+        path: ",".join(f"{a}-{b}" if b > a else str(a) for a, b in merged(found))
+        for path, found in ranges.items()
+    }
     return "\n".join(f"{path}:{text}" for path, text in spans.items() if text)
 
 

@@ -41,7 +41,8 @@ Kind = Callable[..., Environment]
 task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
 
 ENVIRONMENTS: Registry[Kind] = Registry(
-    "environments", {"single-turn": SingleTurn, "feedback": Feedback, "workspace": Workspace, "search": Search}
+    "environments",
+    {"single-turn": SingleTurn, "feedback": Feedback, "workspace": Workspace, "search": Search},
 )
 """Every kind by its name as tasks.environment.type."""
 

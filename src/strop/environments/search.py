@@ -45,7 +45,9 @@ class Search:
     ) -> None:  # fmt: skip
         check = task.check.maybe(RetrievalCheck)
         if check is None:
-            raise UserError(f"task {task.id} asks for no places in a tree; make such tasks with strop build retrieval")
+            raise UserError(
+                f"task {task.id} asks for no places in a tree; make such tasks with strop build retrieval"
+            )
         self.task, self.check, self.opening = task, check, opening
         self.form, self.tools, self.left, self.listed = CALL_FORMS[calls], tools_of(SearchTools), turns, files
         self.box: SearchTools | None = None
@@ -102,8 +104,17 @@ class Search:
         if self.left > 1:
             calls.append(self._looks(rng))
         if self.left > 2:
-            spots = [(path, max(1, first - rng.randrange(1, PAGE // 3))) for path, spans in places for first, _ in spans]
-            calls.append([ToolCall("read", {"path": path, "start": start}) for path, start in _apart(spots)[:MOST_CALLS]])
+            spots = [
+                (path, max(1, first - rng.randrange(1, PAGE // 3)))
+                for path, spans in places
+                for first, _ in spans
+            ]
+            calls.append(
+                [
+                    ToolCall("read", {"path": path, "start": start})
+                    for path, start in _apart(spots)[:MOST_CALLS]
+                ]
+            )
         calls.append([ToolCall("finish", {"places": write_ranges(dict(places))})])
         for turn in calls:
             yield "\n".join(self.form.write(call, self.tools) for call in turn)

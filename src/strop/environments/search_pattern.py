@@ -20,10 +20,7 @@ _QUANTIFIER = re.compile(r"(?:[*+?]|\{([0-9]{1,4})(?:(,)([0-9]{1,4})?)?\})\??")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,60}")
 _CODE = re.compile(r"_|[a-z][A-Z]|[A-Za-z][0-9]")
 _COMMON = frozenset(
-    "the and for not that this with from into when are was has have but can now its use used uses using add added adds "
-    "adding fix fixed fixes fixing make makes made more less some all any new old issue issues bug bugs change changes "
-    "changed remove removed support see also which should would does doesn instead only than then them they there one two "
-    "two via per pull request merge closes resolves test tests code file files update updated improve improved".split()
+    ["the", "and", "for", "not", "that", "this", "with", "from", "into", "when", "are", "was", "has", "have", "but", "can", "now", "its", "use", "used", "uses", "using", "add", "added", "adds", "adding", "fix", "fixed", "fixes", "fixing", "make", "makes", "made", "more", "less", "some", "all", "any", "new", "old", "issue", "issues", "bug", "bugs", "change", "changes", "changed", "remove", "removed", "support", "see", "also", "which", "should", "would", "does", "doesn", "instead", "only", "than", "then", "them", "they", "there", "one", "two", "two", "via", "per", "pull", "request", "merge", "closes", "resolves", "test", "tests", "code", "file", "files", "update", "updated", "improve", "improved"]
 )
 _META = frozenset("\\.+*?()|[]{}^$#&-~")
 _MEMBER = re.compile(r"\\[dDwWsSt]|(?:\\[^\w\s]|[^\\\[\]^&~\-])(?:-(?:\\[^\w\s]|[^\\\[\]^&~\-]))?|-")
@@ -145,7 +142,9 @@ class _Reader:
             member = _MEMBER.match(members, at)
             if member is None or (member[0] == "-" and 0 < at < len(members) - 1):
                 raise _NoPattern
-            first, _, last = member[0].replace("\\", "").partition("-") if len(member[0]) > 2 else ("", "", "")
+            first, _, last = (
+                member[0].replace("\\", "").partition("-") if len(member[0]) > 2 else ("", "", "")
+            )
             if last and first > last:
                 raise _NoPattern
             at = member.end()

@@ -113,7 +113,9 @@ class _Trees:
                     try:
                         made = _unpacked(check, self.folder / key)
                     except (OSError, tarfile.TarError) as error:
-                        raise VerificationError(f"the tree {check.tree} cannot be unpacked: {error}") from error
+                        raise VerificationError(
+                            f"the tree {check.tree} cannot be unpacked: {error}"
+                        ) from error
                     with self._lock:
                         self._there[key] = made
         except BaseException:
@@ -169,7 +171,9 @@ def _unpacked(check: RetrievalCheck, folder: Path) -> SearchTree:
         texts.add(path)
     if not paths:
         raise VerificationError(f"the tree {check.tree} {check.commit} holds no files")
-    return SearchTree(folder, dict(sorted(paths.items(), key=lambda item: item[0].split("/"))), frozenset(texts))
+    return SearchTree(
+        folder, dict(sorted(paths.items(), key=lambda item: item[0].split("/"))), frozenset(texts)
+    )
 
 
 def _contents(check: RetrievalCheck, changed: Mapping[str, bytes]) -> Iterator[tuple[str, int, bytes | None]]:

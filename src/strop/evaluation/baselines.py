@@ -109,11 +109,17 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
     Raises UserError for tasks that are not searches or are not played by `search`.
     """
     policy = recipe.policy
-    if not isinstance(policy, ScriptedPolicyConfig) or policy.answers not in BASELINES or Path(policy.answers).exists():
+    if (
+        not isinstance(policy, ScriptedPolicyConfig)
+        or policy.answers not in BASELINES
+        or Path(policy.answers).exists()
+    ):
         return recipe
     environment = recipe.task_set.environment
     if environment.type != "search":
-        raise UserError(f"scripted:{policy.answers} answers in the environment search; add --environment search")
+        raise UserError(
+            f"scripted:{policy.answers} answers in the environment search; add --environment search"
+        )
     form, tools = CALL_FORMS[environment.options.get("calls", "tags")], tools_of(SearchTools)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))
     answers = folder / "answers.jsonl"
@@ -121,7 +127,9 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
         for task in tasks:
             check = task.check.maybe(RetrievalCheck)
             if check is None:
-                raise UserError(f"task {task.id} asks for no places: {policy.answers} is a baseline of search tasks")
+                raise UserError(
+                    f"task {task.id} asks for no places: {policy.answers} is a baseline of search tasks"
+                )
             with tree_of_check(check) as tree:
                 named = write_ranges(BASELINES[policy.answers](task, tree, recipe.seed))
             said = form.write(ToolCall("finish", {"places": named}), tools)
@@ -144,7 +152,10 @@ def _index(tree: SearchTree, lines: int | None) -> tuple[Any, list[Chunk]]:
     if lines not in kept:
         bm25s = require("bm25s", package="bm25s", extra="search", purpose="the baseline BM25")
         chunks = _chunks(tree, _programs(tree), lines)
-        texts = [tokens("\n".join(tree.lines(path)[first - 1 : last])) + tokens(path) for path, first, last in chunks]
+        texts = [
+            tokens("\n".join(tree.lines(path)[first - 1 : last])) + tokens(path)
+            for path, first, last in chunks
+        ]
         index = bm25s.BM25()
         if any(texts):
             index.index(texts, show_progress=False)
@@ -153,7 +164,9 @@ def _index(tree: SearchTree, lines: int | None) -> tuple[Any, list[Chunk]]:
 
 
 def _programs(tree: SearchTree) -> list[str]:
-    return [path for path in tree.paths if path in tree.texts and path.rpartition(".")[2].lower() in LANGUAGES]
+    return [
+        path for path in tree.paths if path in tree.texts and path.rpartition(".")[2].lower() in LANGUAGES
+    ]
 
 
 def _chunks(tree: SearchTree, paths: Sequence[str], lines: int | None) -> list[Chunk]:

@@ -44,7 +44,9 @@ def render(
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
     text = None if template is None else templates.load(template)
     if task.check.answer == "places":
-        return TextPrompt(messages=templates.messages(text or templates.packaged("chat-places"), values(task)))
+        return TextPrompt(
+            messages=templates.messages(text or templates.packaged("chat-places"), values(task))
+        )
     if task.check.answer == "label":
         return _LABEL[style](task, text)
     if task.check.answer == "edit":

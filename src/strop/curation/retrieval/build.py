@@ -1,9 +1,21 @@
-"""The split of retrieval tasks: by repository, and by date within one."""
+"""All tasks of a build: each once, and their split by repository, and by date within one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.curation.engine.tally import Tally
+
+
+def once(tasks: Iterable[Task], tally: Tally) -> Iterator[Task]:
+    """The tasks without those that were made before, as of a repository and its copy."""
+    ids: set[str] = set()
+    for task in tasks:
+        if task.id in ids:
+            tally.left_out["made before"] += 1
+            continue
+        ids.add(task.id)
+        yield task
 
 
 def split_of(tasks: Sequence[Task], held_out: Sequence[str], share: float) -> Iterator[Task]:
@@ -14,7 +26,9 @@ def split_of(tasks: Sequence[Task], held_out: Sequence[str], share: float) -> It
     """
     names = {task.topic for task in tasks}
     if unknown := next((name for name in held_out if name not in names), ""):
-        raise UserError(f"--held-out {unknown}: no task is of it; there are {', '.join(sorted(names)) or 'none'}")
+        raise UserError(
+            f"--held-out {unknown}: no task is of it; there are {', '.join(sorted(names)) or 'none'}"
+        )
     since = {name: _since([task for task in tasks if task.topic == name], share) for name in names}
     for task in tasks:
         late = task.metadata.get("kind") == "commit" and task.metadata["date"] >= since[task.topic]

@@ -110,7 +110,9 @@ def changed_lines(diff: str) -> dict[str, list[Range]]:
             first, removed, added = int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)
             left = removed + added
             if path:
-                found.setdefault(path, []).append((first, first + removed - 1) if removed else (max(1, first),) * 2)
+                found.setdefault(path, []).append(
+                    (first, first + removed - 1) if removed else (max(1, first),) * 2
+                )
     return {path: merged(spans) for path, spans in sorted(found.items())}
 
 
@@ -120,7 +122,9 @@ def names_file(message: str, path: str) -> bool:
     dotted = ".".join((*name.parent.parts, name.stem))
     if name.name in message or (name.parent.parts and dotted in message):
         return True
-    return len(name.stem) >= _NAMED_AT_LEAST and re.search(rf"\b{re.escape(name.stem)}\b", message) is not None
+    return (
+        len(name.stem) >= _NAMED_AT_LEAST and re.search(rf"\b{re.escape(name.stem)}\b", message) is not None
+    )
 
 
 def _counts(path: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from strop.code.python.source import PythonFunction, Unreadable, functions, parse
-from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
+from strop.core.checks import ProjectCheck, RetrievalCheck
 from strop.core.ids import rng
 from strop.core.ranges import Range, merged
 from strop.core.task import Task
@@ -31,7 +31,9 @@ def of_docstrings(
     date = repository.commits(1, history.ref)[0].date
     paths = [path for path in repository.paths(commit) if path.endswith(".py")]
     texts = repository.texts(commit, [path for path in paths if not (is_test(path) or is_packaging(path))])
-    found = [(path, function) for path, text in sorted(texts.items()) for function in _documented(text, tally)]
+    found = [
+        (path, function) for path, text in sorted(texts.items()) for function in _documented(text, tally)
+    ]
     rng("retrieval", seed, history.name).shuffle(found)
     made = 0
     for path, function in found:
@@ -84,7 +86,9 @@ def names_function(docstring: str, name: str) -> bool:
     return len(name) > 3 and name.strip("_") in docstring
 
 
-def of_bugs(tasks: Iterable[Task], file: Path, tally: Tally, done: Done = lambda made: None) -> Iterator[Task]:
+def of_bugs(
+    tasks: Iterable[Task], file: Path, tally: Tally, done: Done = lambda made: None
+) -> Iterator[Task]:
     """A task a bug of a project (`strop build bugs`): what it says of the bug is the request, and the lines that the
     repair changes are what matters.
     """

@@ -33,10 +33,14 @@ def gather(sources: Sequence[str], store: Path) -> list[History]:
     """
     names = [_name(source) for source in sources]
     if twice := next((name for name in names if names.count(name) > 1), ""):
-        raise UserError(f"two sources are called {twice!r}; rename one, so that their tasks can be told apart")
+        raise UserError(
+            f"two sources are called {twice!r}; rename one, so that their tasks can be told apart"
+        )
     shutil.rmtree(store, ignore_errors=True)
     git = Git(own=True)
-    found = []
+    found: list[History] = []
+    if not sources:
+        return found
     try:
         git("init", "--quiet", "--bare", str(store))
         for name, source in zip(names, sources, strict=True):
@@ -44,7 +48,15 @@ def gather(sources: Sequence[str], store: Path) -> list[History]:
             with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
                 bundle = _bundle(source, Path(folder) / "history.bundle")
                 wanted = f"+{_head(git, bundle, source)}:{history.ref}"
-                git(f"--git-dir={store}", "fetch", "--quiet", "--no-tags", str(bundle), wanted, seconds=SECONDS)
+                git(
+                    f"--git-dir={store}",
+                    "fetch",
+                    "--quiet",
+                    "--no-tags",
+                    str(bundle),
+                    wanted,
+                    seconds=SECONDS,
+                )
             found.append(history)
         (store / "HEAD").write_text(f"ref: {found[0].ref}\n")
     except GitError as error:
