@@ -61,7 +61,8 @@ def test_what_is_written_is_read_again(places: Places) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["shop/cart.py", "shop/cart.py:", ":3", "a.py:0", "a.py:9-3", "a.py:1-", "a.py:1;2", "a.py:99999999999", "see a.py:3!",
+    ["shop/cart.py", "shop/cart.py:", ":3", "a.py:0", "a.py:9-3", "a.py:1-", "a.py:1;2", "a.py:99999999999",
+     "see a.py:3!",
      "\n".join(f"a{n}.py:1" for n in range(MOST_RANGES + 1))],
 )  # fmt: skip
 def test_what_is_no_place_is_said_in_a_line(text: str) -> None:

@@ -108,7 +108,8 @@ def built(history: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         bundle = ["git", "bundle", "create", "-q", str(folder / f"{name}.bundle"), "HEAD"]
         subprocess.run(bundle, cwd=source, check=True)
     done = warm.strop(
-        "build", "retrieval", str(history), "other.bundle", "copy.bundle", "-o", "out.jsonl", "--docstrings", "5", "--held-out", "other",
+        "build", "retrieval", str(history), "other.bundle", "copy.bundle", "-o", "out.jsonl", "--docstrings", "5",
+        "--held-out", "other",
         "--newest-share", "0.25", cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -259,7 +260,8 @@ def test_lines_that_look_like_heads_of_a_diff(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("message", "path", "named"),
     [
-        ("Mend cart.py", "shop/cart.py", True), ("Mend shop.cart", "shop/cart.py", True), ("Mend cart", "shop/cart.py", True),
+        ("Mend cart.py", "shop/cart.py", True), ("Mend shop.cart", "shop/cart.py", True),
+        ("Mend cart", "shop/cart.py", True),
         ("Mend carts", "shop/cart.py", False), ("Mend the db", "db.py", False), ("Mend it", "shop/__init__.py", False),
     ],
 )  # fmt: skip

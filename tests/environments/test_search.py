@@ -31,7 +31,8 @@ from strop.rollouts.services import PlayServices, Threads
 from strop.sandbox.programs import Programs
 
 pytestmark = pytest.mark.jail
-CART = "class Cart:\n    def total(self, prices):\n        return sum(prices)\n\n    def clear(self):\n        self.items = []\n"
+CART = "class Cart:\n    def total(self, prices):\n        return sum(prices)\n\n"
+CART += "    def clear(self):\n        self.items = []\n"
 TREE: dict[str, bytes] = {
     "shop/cart.py": CART.encode(),
     "shop/tax.py": "RATE = 0.2  # größer\r\n\ndef tax(total):\n    return total * RATE\n".encode(),
@@ -195,7 +196,8 @@ def test_globs_take_no_time_that_grows_with_their_stars() -> None:
 
 
 PATTERNS = st.recursive(
-    st.sampled_from(["a", "b", "ab", ".", "é", " ", "[ab]", "[^a-c]", r"\w", r"\d", r"\s", r"\.", "<", "-", "#", r"\bb", "^a", "b$"]),
+    st.sampled_from(["a", "b", "ab", ".", "é", " ", "[ab]", "[^a-c]", r"\w", r"\d", r"\s", r"\.", "<",
+                     "-", "#", r"\bb", "^a", "b$"]),
     lambda inner: st.one_of(
         st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{1,}", "*?"])).map(lambda one: f"({one[0]}){one[1]}"),
         st.lists(inner, min_size=1, max_size=3).map("".join),

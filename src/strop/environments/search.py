@@ -98,7 +98,7 @@ class Search:
         return Say(self.form.replies([said] if isinstance(said, str) else said, rest))
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """An expert who knows the places: looks for words of the request in their files, reads around them, finishes."""
+        """An expert who knows the places: looks for words of the request, reads around the places, finishes."""
         places = [(path, spans) for path, spans in self.check.truth.items() if spans]
         calls: list[list[ToolCall]] = []
         if self.left > 1:

@@ -1,8 +1,8 @@
 """Patterns of `grep` and `glob`: what the policy may write, and that it means the same to ripgrep and to Python.
 
-`grep` takes the regular expressions that both read alike: characters, `.`, `^`, `$`, classes, groups, `|`, `*`, `+`, `?`,
-`{2,5}`, lazy ones too, `\\b`, `\\d`, `\\w`, `\\s` and their opposites, and `(?i)` in front. Letters are those of ASCII to
-`\\w`, `\\b` and `(?i)`. Whatever else it is given, such as `def total(`, is looked for as a text.
+`grep` takes the regular expressions that both read alike: characters, `.`, `^`, `$`, classes, groups, `|`, `*`, `+`,
+`?`, `{2,5}`, lazy ones too, `\\b`, `\\d`, `\\w`, `\\s` and their opposites, and `(?i)` in front. Letters are those of
+ASCII to `\\w`, `\\b` and `(?i)`. Whatever else it is given, such as `def total(`, is looked for as a text.
 """
 
 import fnmatch
@@ -19,9 +19,13 @@ _CLASSES, _BOUNDARIES = "dDwWsS", "bB"
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{([0-9]{1,4})(?:(,)([0-9]{1,4})?)?\})\??")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,60}")
 _CODE = re.compile(r"_|[a-z][A-Z]|[A-Za-z][0-9]")
-_COMMON = frozenset(
-    ["the", "and", "for", "not", "that", "this", "with", "from", "into", "when", "are", "was", "has", "have", "but", "can", "now", "its", "use", "used", "uses", "using", "add", "added", "adds", "adding", "fix", "fixed", "fixes", "fixing", "make", "makes", "made", "more", "less", "some", "all", "any", "new", "old", "issue", "issues", "bug", "bugs", "change", "changes", "changed", "remove", "removed", "support", "see", "also", "which", "should", "would", "does", "doesn", "instead", "only", "than", "then", "them", "they", "there", "one", "two", "two", "via", "per", "pull", "request", "merge", "closes", "resolves", "test", "tests", "code", "file", "files", "update", "updated", "improve", "improved"]
-)
+_COMMON = """
+the and for not that this with from into when are was has have but can now its use used uses using add added
+adds adding fix fixed fixes fixing make makes made more less some all any new old issue issues bug bugs change
+changes changed remove removed support see also which should would does doesn instead only than then them they
+there one two two via per pull request merge closes resolves test tests code file files update updated improve
+improved
+"""
 _META = frozenset("\\.+*?()|[]{}^$#&-~")
 _MEMBER = re.compile(r"\\[dDwWsSt]|(?:\\[^\w\s]|[^\\\[\]^&~\-])(?:-(?:\\[^\w\s]|[^\\\[\]^&~\-]))?|-")
 
@@ -154,13 +158,14 @@ class _Reader:
 
 def words(text: str) -> list[str]:
     """Different identifiers of a text, those that look like code first, then the longest."""
-    found = [word for word in dict.fromkeys(_WORD.findall(text)) if word.lower() not in _COMMON]
+    common = _COMMON.split()
+    found = [word for word in dict.fromkeys(_WORD.findall(text)) if word.lower() not in common]
     return sorted(found, key=lambda word: (not _CODE.search(word), -len(word)))
 
 
 def matching(pattern: str, paths: Iterable[str]) -> list[str]:
-    """The paths that a glob names: `*`, `?`, `[a-z]` inside a name, `**` for any folders, `{a,b}`; without a slash it is
-    a name in any folder. Raises ValueError for one that is empty, too long or stands for too many.
+    """The paths that a glob names: `*`, `?`, `[a-z]` inside a name, `**` for any folders, `{a,b}`; without a slash it
+    is a name in any folder. Raises ValueError for one that is empty, too long or stands for too many.
     """
     if not pattern.strip() or len(pattern) > LONGEST:
         raise ValueError(f"write a pattern of 1 to {LONGEST} characters, such as **/*.py")

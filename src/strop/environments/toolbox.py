@@ -136,8 +136,8 @@ class ToolSpec:
 
 
 class Toolbox:
-    """The tools of one play: every public method of a subclass. They are called one at a time, in threads; `side_by_side`
-    where the subclass says so.
+    """The tools of one play: every public method of a subclass. They are called in threads, one at a time where the
+    subclass does not say otherwise (`side_by_side`).
 
     A tool returns text for the policy. What it says by ValueError or FileNotFoundError is text, too; SandboxError ends
     the play as "infra", and any other exception is a mistake in the tool, which ends the run.

@@ -94,7 +94,7 @@ class Evaluation(Record):
 
     @property
     def stage_keys(self) -> list[str]:
-        """Names of the rates by stage: build, lint, base, test and score of the sampled answers, greedy-build, ... of others.
+        """Names of the rates by stage: build, lint, base, test, score of sampled answers, greedy-build, ... of others.
 
         Only stages that a task has: Python answers are not linted.
         """

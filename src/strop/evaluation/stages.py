@@ -44,7 +44,7 @@ def base_tests(task: Task) -> int:
 
 
 def came_through(verdict: Verdict, name: str, base: int) -> float:
-    """Whether a scored answer passed the stage of that name, or its score; `base` is how many tests are the base set."""
+    """Whether a scored answer passed the stage of that name, or its score. `base`: how many tests are the base set."""
     if name == "score":
         return verdict.score or 0.0
     if name == "test":

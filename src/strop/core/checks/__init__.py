@@ -18,7 +18,8 @@ from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
-    "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RetrievalCheck", "RustCheck", "StdioCase", "StdioCheck", "WorkspaceCheck",
+    "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RetrievalCheck", "RustCheck", "StdioCase",
+    "StdioCheck", "WorkspaceCheck",
 ]  # fmt: skip
 
 Check = Annotated[
