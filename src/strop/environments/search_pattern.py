@@ -188,7 +188,7 @@ def _fits(names: list[str], wanted: list[str]) -> bool:
 
 
 def _unbraced(pattern: str) -> list[str]:
-    found, waiting = [], [pattern]
+    found, waiting = list[str](), [pattern]
     while waiting:
         if len(found) + len(waiting) > MOST_BRACES:
             raise ValueError(f"the pattern stands for more than {MOST_BRACES}; write a simpler one")

@@ -112,7 +112,7 @@ class SearchTools(Toolbox):
 
     def _found(self, output: str) -> list[tuple[str, str, str]]:
         """(path, line, text) of each whole line that was printed."""
-        rows, prefix = [], f"{self.tree.folder}/"
+        rows, prefix = list[tuple[str, str, str]](), f"{self.tree.folder}/"
         for row in output.split("\n")[:-1]:
             path, _, rest = row.partition("\0")
             number, _, text = rest.partition(":")
@@ -125,7 +125,7 @@ def _program(wanted: str, place: str) -> Run:
     rg = ripgrep()
     if rg:
         argv: tuple[str, ...] = (rg, *_RG, f"--regexp={wanted}", "--", place)
-        read = (str(trees_folder()), rg)
+        read: tuple[str, ...] = (str(trees_folder()), rg)
     else:
         argv = (sys.executable, "-I", "-S", "-B", "-c", _grep_program(), wanted, place)
         read = (str(trees_folder()), *installed().read)

@@ -92,11 +92,9 @@ def _agreed(task: Task, rollout: Rollout) -> ranges.RangeScore:
         return ranges.RangeScore(0.0, 0.0)
 
 
-_OWN: tuple[Reward, ...] = (
-    passed, tests, build, lint, finished, answered, brevity, cites_fix, score, score_files, score_lines
-)  # fmt: skip
 BUILTIN: dict[str, Reward] = (
-    {f.__name__: f for f in _OWN}  # type: ignore[attr-defined]
+    {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
+    | {f.__name__: f for f in (score, score_files, score_lines)}
     | RUST
     | EDITS
     | MANY_TURNS

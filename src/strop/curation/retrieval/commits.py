@@ -20,7 +20,7 @@ from strop.curation.edits.programs import same_program
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.curation.retrieval import FAMILY
-from strop.curation.retrieval.trees import History
+from strop.curation.retrieval.trees import SourceHistory
 from strop.edits.paths import unquoted
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
@@ -43,7 +43,7 @@ class CommitLimits:
 def of_commits(
     repository: Repository,
     commits: list[Commit],
-    history: History,
+    history: SourceHistory,
     store: str,
     limits: CommitLimits,
     tally: Tally,
@@ -58,7 +58,7 @@ def of_commits(
             yield task
 
 
-def _task(repository: Repository, commit: Commit, history: History, store: str, limits: CommitLimits) -> Task:
+def _task(repository: Repository, commit: Commit, history: SourceHistory, store: str, limits: CommitLimits) -> Task:
     message = says_enough(commit)
     if not commit.parent:
         raise LeftOut("the first commit")

@@ -13,7 +13,7 @@ from strop.curation.edits.repository import Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.curation.retrieval import FAMILY
 from strop.curation.retrieval.commits import names_file
-from strop.curation.retrieval.trees import History
+from strop.curation.retrieval.trees import SourceHistory
 from strop.edits.lines import opcodes, split
 
 _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
@@ -22,7 +22,7 @@ Done = Callable[[int], None]
 
 
 def of_docstrings(
-    repository: Repository, history: History, store: str, most: int, seed: int, tally: Tally
+    repository: Repository, history: SourceHistory, store: str, most: int, seed: int, tally: Tally
 ) -> Iterator[Task]:
     """At most `most` functions of the newest tree, chosen by the seed: the docstring is the request, and taken out of
     the tree, and the function's lines are what matters.

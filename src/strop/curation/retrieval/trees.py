@@ -18,7 +18,7 @@ SECONDS = 1800.0
 """That a history may take to be copied."""
 
 
-class History(NamedTuple):
+class SourceHistory(NamedTuple):
     """A source's history in the repository of trees."""
 
     name: str
@@ -26,7 +26,7 @@ class History(NamedTuple):
     ref: str
 
 
-def gather(sources: Sequence[str], store: Path) -> list[History]:
+def gather(sources: Sequence[str], store: Path) -> list[SourceHistory]:
     """Copies the histories of git folders and bundles into a new bare repository. Raises UserError.
 
     Their configurations and hooks are not read. What was there under `store` is replaced.
@@ -38,13 +38,13 @@ def gather(sources: Sequence[str], store: Path) -> list[History]:
         )
     shutil.rmtree(store, ignore_errors=True)
     git = Git(own=True)
-    found: list[History] = []
+    found: list[SourceHistory] = []
     if not sources:
         return found
     try:
         git("init", "--quiet", "--bare", str(store))
         for name, source in zip(names, sources, strict=True):
-            history = History(name, f"refs/heads/{name}")
+            history = SourceHistory(name, f"refs/heads/{name}")
             with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
                 bundle = _bundle(source, Path(folder) / "history.bundle")
                 wanted = f"+{_head(git, bundle, source)}:{history.ref}"
