@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests import warm
 
 from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
+from strop.core.ranges import write_ranges
 from strop.core.snapshots import archive, digest_of
 from strop.core.task import Task
 from strop.curation.retrieval.commits import changed_lines, names_file
@@ -143,6 +144,7 @@ def test_every_truth_is_in_its_tree(built: Path) -> None:
     for repository in ("sums", "other"):
         for task in of(built, repository).values():
             check = task.check.only(RetrievalCheck)
+            assert task.reference == write_ranges(check.truth)
             with tree_of_check(check) as tree:
                 assert all(spans[-1][1] <= len(tree.lines(path)) for path, spans in check.truth.items())
                 assert not any(

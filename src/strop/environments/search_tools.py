@@ -150,7 +150,7 @@ def _shown_lines(found: list[tuple[str, str, str]], *, more: bool) -> str:
     files = Counter(path for path, _, _ in found)
     each = max(1, SHOWN // max(1, len(files)))
     seen: Counter[str] = Counter()
-    rows = []
+    rows: list[str] = []
     for path, number, text in found:
         seen[path] += 1
         if len(found) <= SHOWN or (seen[path] <= each and len(rows) < SHOWN):

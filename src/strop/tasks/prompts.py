@@ -64,7 +64,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
         return edit_prompts.solution(task, prompt)
     if not task.reference.strip():
         return ""
-    if task.check.answer == "label":
+    if task.check.answer in ("label", "places"):
         return task.reference.strip().removeprefix(prompt.head).rstrip()
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from strop.core.checks import RetrievalCheck
-from strop.core.ranges import Range, merged
+from strop.core.ranges import Range, merged, write_ranges
 from strop.core.task import Task
 from strop.curation.edits.history import is_packaging, is_program, is_test, says_enough
 from strop.curation.edits.programs import same_program
@@ -24,6 +24,8 @@ from strop.curation.retrieval.trees import SourceHistory
 from strop.edits.paths import unquoted
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
+_AT_ONCE = 100
+"""Commits whose changes are read together."""
 _NAMED_AT_LEAST = 4
 """Letters of a file's name without its ending that give the file away where the message says it."""
 
@@ -50,19 +52,29 @@ def of_commits(
     done: Callable[[int], None] = lambda made: None,
 ) -> Iterator[Task]:
     """A task a commit, newest first. `store`: how tasks name the repository of trees."""
-    for commit in commits:
-        tally.considered += 1
-        with tally.leaving_out("left_out", done):
-            task = _task(repository, commit, history, store, limits)
-            done(1)
-            yield task
+    for at in range(0, len(commits), _AT_ONCE):
+        some = commits[at : at + _AT_ONCE]
+        diffs = repository.diffs(some)
+        for commit in some:
+            tally.considered += 1
+            with tally.leaving_out("left_out", done):
+                task = _task(repository, commit, diffs[commit.id], history, store, limits)
+                done(1)
+                yield task
 
 
-def _task(repository: Repository, commit: Commit, history: SourceHistory, store: str, limits: CommitLimits) -> Task:
+def _task(
+    repository: Repository,
+    commit: Commit,
+    diff: str,
+    history: SourceHistory,
+    store: str,
+    limits: CommitLimits,
+) -> Task:
     message = says_enough(commit)
     if not commit.parent:
         raise LeftOut("the first commit")
-    truth = changed_lines(repository.diff(commit))
+    truth = changed_lines(diff)
     truth = {path: spans for path, spans in truth.items() if _counts(path)}
     if not truth:
         raise LeftOut("changes no program that was there")
@@ -82,6 +94,7 @@ def _task(repository: Repository, commit: Commit, history: SourceHistory, store:
         family=FAMILY,
         language=LANGUAGES[next(iter(truth)).rpartition(".")[2].lower()],
         statement=message,
+        reference=write_ranges(truth),
         check=RetrievalCheck(tree=store, commit=commit.parent, truth=truth),
         topic=history.name,
         source=f"{history.name}@{commit.id[:12]}",

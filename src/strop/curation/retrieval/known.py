@@ -6,7 +6,7 @@ from pathlib import Path
 from strop.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop.core.checks import ProjectCheck, RetrievalCheck
 from strop.core.ids import rng
-from strop.core.ranges import Range, merged
+from strop.core.ranges import Range, merged, write_ranges
 from strop.core.task import Task
 from strop.curation.edits.history import is_packaging, is_test
 from strop.curation.edits.repository import Repository
@@ -48,6 +48,7 @@ def of_docstrings(
             yield Task(
                 family=FAMILY,
                 statement=function.docstring.strip(),
+                reference=write_ranges({path: spans}),
                 check=RetrievalCheck(tree=store, commit=commit, files={path: text}, truth={path: spans}),
                 topic=history.name,
                 source=f"{history.name}/{path}#{function.qualified_name}",
@@ -120,6 +121,7 @@ def _of_bug(task: Task, file: Path) -> Task:
         family=FAMILY,
         language=task.language,
         statement=task.statement,
+        reference=write_ranges(truth),
         check=RetrievalCheck(
             tree=name if there.is_file() else judge.project,
             digest=judge.digest,
