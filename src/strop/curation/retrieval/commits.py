@@ -22,8 +22,17 @@ from strop.curation.engine.tally import LeftOut, Tally
 from strop.curation.retrieval import FAMILY
 from strop.curation.retrieval.trees import SourceHistory
 from strop.edits.paths import unquoted
+from strop.environments.search_pattern import words
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
+FEWEST_TELLING = 2
+"""Words of a message that may say where something is."""
+_VAGUE = """
+minor small various misc some code style readability cleanup cleanups clean build interface documentation docs address
+review comment comments refactor refactored refactoring rework tidy tweak tweaks polish lint linting formatting format
+flake8 black ruff isort mypy typo typos warning warnings better nicer simplify simplification
+"""
+_VERSION = re.compile(r"\s*_*version(?:_info)?_*\s*[:=]", re.IGNORECASE)
 _AT_ONCE = 100
 """Commits whose changes are read together."""
 _NAMED_AT_LEAST = 4
@@ -72,6 +81,8 @@ def _task(
     limits: CommitLimits,
 ) -> Task:
     message = says_enough(commit)
+    if len({word.lower() for word in words(message)} - {*_VAGUE.split()}) < FEWEST_TELLING:
+        raise LeftOut("says nothing of where")
     if not commit.parent:
         raise LeftOut("the first commit")
     truth = changed_lines(diff)
@@ -84,6 +95,10 @@ def _task(
     before = repository.texts(commit.parent, truth)
     if any(path not in before or spans[-1][1] > _length(before[path]) for path, spans in truth.items()):
         raise LeftOut("changes files that are no text")
+    telling = {path: _telling(before[path], spans) for path, spans in truth.items()}
+    truth = {path: spans for path, spans in telling.items() if spans}
+    if not truth:
+        raise LeftOut("a bump or release")
     after = repository.texts(commit.id, truth)
     if all(same_program(path, before[path], after.get(path)) for path in truth):
         raise LeftOut("changes only comments, docstrings or layout")
@@ -142,6 +157,12 @@ def names_file(message: str, path: str) -> bool:
 
 def _counts(path: str) -> bool:
     return is_program(path) and not is_test(path) and not is_packaging(path)
+
+
+def _telling(text: str, spans: list[Range]) -> list[Range]:
+    """The ranges that hold more than the project's version."""
+    lines = text.split("\n")
+    return [(a, b) for a, b in spans if not all(_VERSION.match(line) for line in lines[a - 1 : b])]
 
 
 def _length(text: str) -> int:
