@@ -25,13 +25,12 @@ from strop.edits.paths import unquoted
 from strop.environments.search_pattern import words
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
-FEWEST_TELLING = 2
-"""Words of a message that may say where something is."""
 _VAGUE = """
 minor small various misc some code style readability cleanup cleanups clean build interface documentation docs address
 review comment comments refactor refactored refactoring rework tidy tweak tweaks polish lint linting formatting format
-flake8 black ruff isort mypy typo typos warning warnings better nicer simplify simplification
+flake8 black ruff isort mypy typo typos warning warnings better nicer simplify simplification improvement improvements
 """
+"""Words that do not say where something is."""
 _VERSION = re.compile(r"\s*_*version(?:_info)?_*\s*[:=]", re.IGNORECASE)
 _AT_ONCE = 100
 """Commits whose changes are read together."""
@@ -81,7 +80,7 @@ def _task(
     limits: CommitLimits,
 ) -> Task:
     message = says_enough(commit)
-    if len({word.lower() for word in words(message)} - {*_VAGUE.split()}) < FEWEST_TELLING:
+    if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
         raise LeftOut("says nothing of where")
     if not commit.parent:
         raise LeftOut("the first commit")
