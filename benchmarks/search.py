@@ -55,7 +55,9 @@ def turn(box: SearchTools, services: PlayServices, patterns: list[str], *, toget
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
