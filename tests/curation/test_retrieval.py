@@ -91,6 +91,8 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo.commit("Minor style fixes and code cleanups", {"sums/basic.py": "# Sums\nx = 1\n" + longer})
     repo.commit("Get ready for the second edition", {"sums/about.py": "VERSION = 1\n"})
     repo.commit("Sums know what edition they are", {"sums/about.py": "VERSION = 2\n"})
+    repo.git("commit", "-q", "--allow-empty", "-m", "Nothing changes with the empty ones")
+    repo.git("commit", "-q", "--allow-empty", "-m", "Neither does it with the second")
     repo.commit("Only tests are changed by this", {"tests/test_a.py": "3\n"})
     repo.commit("Write everything anew from the start", {"sums/new.py": "x = 1\n" * 300})
     repo.commit("And throw it all away again now", {"sums/new.py": None})
@@ -163,7 +165,7 @@ def test_sides_and_reasons(built: Path) -> None:
     assert manifest["left_out"] == {
         "a bump or release": 2,
         "a merge": 2,
-        "changes no program that was there": 2,
+        "changes no program that was there": 6,
         "changes only comments, docstrings or layout": 2,
         "huge": 2,
         "made before": 6,

@@ -103,7 +103,7 @@ class Repository:
                 "--no-color", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", *ids, "--",
             )  # fmt: skip
             # no line of a diff begins with NUL
-            parts = re.split(r"(?:^|\n)\0([0-9a-f]{40,64})(?:\n|$)", text)
+            parts = re.split(r"(?m)^\0([0-9a-f]{40,64})$", text)
             found |= dict(zip(parts[1::2], parts[2::2], strict=True))
         return found
 
