@@ -292,6 +292,7 @@ def _evaluate(
     from contextlib import ExitStack
 
     from strop.environments.kinds import played_by
+    from strop.evaluation.baselines import with_baseline
     from strop.evaluation.evaluate import evaluate_with
     from strop.policies.open import open_policy
     from strop.reports.terminal.progress import Progress
@@ -301,6 +302,7 @@ def _evaluate(
 
     config = recipe.evaluation
     with ExitStack() as stack:
+        recipe = with_baseline(recipe, tasks, stack)
         verifier = open_configured(recipe.sandbox, recipe.verifier)
         stack.callback(verifier.close)
         environment = played_by(recipe)
@@ -347,7 +349,7 @@ def _all_empty(name: str, result: "Evaluation", recipe: "Recipe") -> str:
 
 def _opening(environment: "Environment") -> "Opening":
     """Raises UserError where it is not known before the play."""
-    if hasattr(environment, "setup"):
+    if hasattr(environment, "setup") and not getattr(environment, "begins_without_setup", False):
         name = type(environment).__name__
         raise UserError(
             f"{name} makes its prompts while it is played, so scripted:FILE cannot answer; use strop play"

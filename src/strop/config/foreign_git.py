@@ -71,8 +71,9 @@ class ForeignGit:
         _whole(self._shared / "objects", self._lenders)
         head, refs = _head(self._own), dict(_refs(self._shared))
         long = any(len(name) == 64 for name in [head, *refs.values()])
-        for name in ("refs", "objects/info"):
+        for name in ("refs", "objects/info", "info"):
             (top / name).mkdir(parents=True)
+        (top / "info/attributes").write_text("* -export-ignore -export-subst -text -ident -filter\n")
         extension = "[extensions]\n\tobjectFormat = sha256\n" if long else ""
         (top / "config").write_text(
             f"[core]\n\trepositoryFormatVersion = {int(long)}\n\tbare = true\n{extension}"

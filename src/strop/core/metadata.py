@@ -88,6 +88,8 @@ class Metadata(TypedDict, total=False):
     """What the compiler or the tests say of the broken program."""
     repository: str
     commit: str
+    names_file: bool
+    """Whether the request names a file that matters."""
     unchanged: list[str]
     """Files that an edit leaves alone."""
     function_name: str

@@ -194,6 +194,8 @@ class Run:
     seconds       CPU time at most, and three times as much wall time
     memory_bytes  of a process at most
     lasting       in the play's folder, whose files stay; else in a work directory that is thrown away
+    read          paths outside that the program may read; not with `lasting`
+    output_bytes  of what it prints; what follows is left out
     """
 
     argv: tuple[str, ...]
@@ -202,6 +204,8 @@ class Run:
     seconds: float = 10.0
     memory_bytes: int = 1 << 30
     lasting: bool = False
+    read: tuple[str, ...] = ()
+    output_bytes: int = 1 << 16
 
     def __post_init__(self) -> None:
         words = self.argv if isinstance(self.argv, tuple | list) else (None,)

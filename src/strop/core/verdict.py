@@ -76,6 +76,8 @@ class Verdict(Record):
     peak_bytes: int = 0
     trust: Trust | None = Field(default=None, exclude_if=lambda value: value is None)
     """Left out where nothing is said."""
+    score: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """How good the answer is, in [0, 1], where the check says more than whether it is right; left out elsewhere."""
 
     @property
     def passed(self) -> bool:

@@ -136,11 +136,15 @@ class ToolSpec:
 
 
 class Toolbox:
-    """The tools of one play: every public method of a subclass. They are called one at a time, in threads.
+    """The tools of one play: every public method of a subclass. They are called in threads, one at a time where the
+    subclass does not say otherwise (`side_by_side`).
 
     A tool returns text for the policy. What it says by ValueError or FileNotFoundError is text, too; SandboxError ends
     the play as "infra", and any other exception is a mistake in the tool, which ends the run.
     """
+
+    side_by_side = False
+    """Whether the calls of one completion may go on at the same time."""
 
     def __init__(self, task: Task, services: Services) -> None:
         self.task, self.services = task, services
@@ -165,21 +169,21 @@ class Toolbox:
         known = tools_of(type(self))
         if name not in known:
             return f"there is no tool {name!r:.40}; there are {', '.join(known)}"
-        if self._busy is not None and not self._busy.done():
+        if self._busy is not None and not self._busy.done() and not self.side_by_side:
             return "the tool that took too long is still at work; finish"
         self._caps = known[name].caps
         most = max(PATIENCE, 6 * self._caps.seconds)
         try:
             given = known[name].checked(arguments)
-            self._busy = _begun(lambda: getattr(self, name)(**given))
-            said = self._busy.result(timeout=most)
+            self._busy = began = _begun(lambda: getattr(self, name)(**given))
+            said = began.result(timeout=most)
         except TimeoutError:
             said = f"{name} took more than {most:g} seconds and was given up"
         except (ValueError, FileNotFoundError) as error:
             return clipped(str(error) or type(error).__name__)
         if not isinstance(said, str):
             raise TypeError(f"the tool {name} returned {said!r:.40}, not text{place_of(getattr(self, name))}")
-        return clipped(said, self._caps.lines, self._caps.width)
+        return clipped(said, known[name].caps.lines, known[name].caps.width)
 
     def program(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Ran:
         """Runs a program in the folder, with Python, pytest and cargo at hand; its output is `steady`."""

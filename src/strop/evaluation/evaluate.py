@@ -1,7 +1,7 @@
 """Evaluates one policy on one task set: n sampled answers per task for pass@k, and a greedy one; rates by stage."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Protocol
@@ -142,7 +142,7 @@ def _counts(tasks: Sequence[Task], sampled: "_PlayTally", best: "_PlayTally") ->
                 c=sampled.passed[task.id],
                 greedy=bool(best.passed[task.id]) if greedy else None,
                 stages={name: sampled.through[task.id, name] for name in stages if n},
-                greedy_stages={name: best.through[task.id, name] > 0 for name in stages if greedy},
+                greedy_stages={name: best.greedy_value(task.id, name) for name in stages if greedy},
             )
         )
     return found
@@ -159,8 +159,8 @@ class _PlayTally:
         self._seen: Counter[str] = Counter({task.id: 0 for task in tasks})
         self.scored: Counter[str] = Counter()
         self.passed: Counter[str] = Counter()
-        self.through: Counter[tuple[str, str]] = Counter()
-        """Scored answers that passed a stage, by (task id, stage)."""
+        self.through: defaultdict[tuple[str, str], float] = defaultdict(int)
+        """Scored answers that passed a stage, by (task id, stage); the sum of their scores for the stage score."""
         self.outcomes: Counter[str] = Counter()
         self.spent: dict[tuple[str, int], int] = {}
         """Sampled tokens by (task id, index)."""
@@ -225,6 +225,11 @@ class _PlayTally:
         self._stages.setdefault(self._kinds[task], set()).update(stage.name for stage in verdict.stages)
         for name in STAGES:
             self.through[task, name] += came_through(verdict, name, self._base[task])
+
+    def greedy_value(self, task: str, stage: str) -> bool | float:
+        """How the only answer to a task went."""
+        value = self.through[task, stage]
+        return value if stage == "score" else value > 0
 
     def seen_stages(self, task: Task) -> set[str]:
         """Stages that ran for any task of its kind."""

@@ -40,10 +40,11 @@ class TaskCounts(Record):
     """How many of them passed."""
     greedy: bool | None = None
     """Whether the greedy answer passed; None when it was not asked for or not scored."""
-    stages: dict[str, int] = Field(default_factory=dict)
-    """How many of the `n` came through build, lint, base and test; only stages that the task has, empty when n is 0."""
-    greedy_stages: dict[str, bool] = Field(default_factory=dict)
-    """Whether the greedy answer came through them; empty when `greedy` is None."""
+    stages: dict[str, int | float] = Field(default_factory=dict)
+    """How many of the `n` came through build, lint, base and test, and the sum of their scores; only stages that the
+    task has, empty when n is 0."""
+    greedy_stages: dict[str, bool | float] = Field(default_factory=dict)
+    """Whether the greedy answer came through them, and its score; empty when `greedy` is None."""
 
 
 class ByTurn(Record):
@@ -93,7 +94,7 @@ class Evaluation(Record):
 
     @property
     def stage_keys(self) -> list[str]:
-        """Names of the rates by stage: build, lint, base and test of the sampled answers, greedy-build, ... of others.
+        """Names of the rates by stage: build, lint, base, test, score of sampled answers, greedy-build, ... of others.
 
         Only stages that a task has: Python answers are not linted.
         """

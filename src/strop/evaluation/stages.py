@@ -1,4 +1,4 @@
-"""The stages of an answer (build, lint, base, test), and whether it passed each of them.
+"""The stages of an answer (build, lint, base, test, score), and whether it passed each of them.
 
 For build and lint, the stage of the verdict decides; a stage that was never reached is not passed. For test, the whole
 verdict decides, so answers that were refused although their tests were green (unsafe code, tests that assert nothing)
@@ -7,6 +7,8 @@ do not pass here either; the test rate is pass@1.
 `base` exists for tasks that record how many of their first tests are the base set (`metadata["base_tests"]`): whether
 those passed, whatever happened in the extra tests after them. This gives HumanEval and HumanEval+ (EvalPlus, arXiv
 2305.01210) from one run of the tests.
+
+`score` exists for tasks whose check says how good an answer is (`Verdict.score`): that number; 0 without an answer.
 """
 
 from collections.abc import Set
@@ -14,7 +16,7 @@ from collections.abc import Set
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
-STAGES = ("build", "lint", "base", "test")
+STAGES = ("build", "lint", "base", "test", "score")
 """In the order in which they run."""
 
 GREEDY_PREFIX = "greedy-"
@@ -41,8 +43,10 @@ def base_tests(task: Task) -> int:
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
 
-def came_through(verdict: Verdict, name: str, base: int) -> bool:
-    """Whether a scored answer passed the stage of that name; `base` is how many tests are the base set."""
+def came_through(verdict: Verdict, name: str, base: int) -> float:
+    """Whether a scored answer passed the stage of that name, or its score. `base`: how many tests are the base set."""
+    if name == "score":
+        return verdict.score or 0.0
     if name == "test":
         return verdict.passed
     if name == "base":

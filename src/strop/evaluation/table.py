@@ -117,7 +117,8 @@ def new_table(title: str, *columns: str) -> Table:
 
 
 def _short_keys(result: Evaluation) -> list[str]:
-    return list(dict.fromkeys((result.keys[0], result.keys[-1])))
+    score = result.first_stage_keys.get("score")
+    return [score] if score else list(dict.fromkeys((result.keys[0], result.keys[-1])))
 
 
 def estimate_text(estimate: Estimate | None, gap: str = " ") -> Text:

@@ -13,6 +13,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from strop.core import ranges
+from strop.core.checks import RetrievalCheck
 from strop.core.errors import UserError
 from strop.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
 from strop.core.registry import Registry
@@ -67,8 +69,32 @@ def brevity(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     return float(min(1.0, max(0.0, 1 - excess / 2)))
 
 
+def score(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+    """How good the answer is, where the check says so: of a search the mean of F0.5 over files and over lines."""
+    return verdict.score or 0.0
+
+
+def score_files(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+    """Of a search, F0.5 over files."""
+    return _agreed(task, rollout).files
+
+
+def score_lines(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+    """Of a search, F0.5 over lines."""
+    return _agreed(task, rollout).lines
+
+
+def _agreed(task: Task, rollout: Rollout) -> ranges.RangeScore:
+    check = task.check.maybe(RetrievalCheck)
+    try:
+        return ranges.score(ranges.read_ranges(rollout.answer), check.truth if check else {})
+    except ValueError:
+        return ranges.RangeScore(0.0, 0.0)
+
+
 BUILTIN: dict[str, Reward] = (
     {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
+    | {f.__name__: f for f in (score, score_files, score_lines)}
     | RUST
     | EDITS
     | MANY_TURNS

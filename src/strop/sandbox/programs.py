@@ -27,8 +27,6 @@ MOST_FOLDERS = 400
 """Folders at the same time: each is a process, and in most jails a user of its own."""
 CLOSING_SECONDS = 20.0
 """How long a play waits for another's folder to be gone."""
-OUTPUT = 1 << 16
-"""Most bytes that a program may print."""
 OpenBox = Callable[[], Box]
 OpenFolder = Callable[[], Folder]
 
@@ -51,7 +49,7 @@ class Programs:
         with self._places:
             box = self._box()
             try:
-                with box.work(program.files) as work:
+                with box.work(program.files, read=program.read) as work:
                     return _ran(partial(work.run, profile="build"), program, Limits())
             except ValueError as error:  # a file's name
                 return _not_started(error)
@@ -184,7 +182,7 @@ def _ran(run: Callable[..., CommandResult], program: Run, bounds: Limits) -> Ran
         cpu_seconds=program.seconds,
         wall_seconds=3 * program.seconds,
         memory_bytes=program.memory_bytes,
-        output_bytes=OUTPUT,
+        output_bytes=program.output_bytes,
     )
     try:
         result = run(program.argv, stdin=program.stdin.encode(), limits=limits)

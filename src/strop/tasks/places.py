@@ -5,7 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from strop.core.checks import ProjectCheck
+from strop.core.checks import ProjectCheck, RetrievalCheck
 from strop.core.errors import UserError
 from strop.core.optional import require
 from strop.core.task import Task
@@ -78,13 +78,19 @@ def parts(place: str) -> list[str]:
 
 
 def beside(place: str, tasks: Iterable[Task]) -> Iterator[Task]:
-    """The tasks of a place; a project's snapshot that is named without a folder is the one beside their file."""
+    """The tasks of a place; a project's snapshot, or a tree to search, that is named without a folder is the one beside
+    their file.
+    """
     kind, colon, rest = place.partition(":")
     path = Path(rest if colon and kind in KINDS else place).expanduser()
     folder = path if path.is_dir() else path.parent
     for task in tasks:
         edit = task.edit
         check = task.check if edit is None else edit.effective()
+        if isinstance(check, RetrievalCheck) and Path(check.tree).name == check.tree:
+            there = (folder / check.tree).resolve()
+            if there.exists():
+                task = task.model_copy(update={"check": check.model_copy(update={"tree": str(there)})})
         if isinstance(check, ProjectCheck) and Path(check.project).name == check.project:
             there = (folder / check.project).resolve()
             if there.is_file():

@@ -43,6 +43,10 @@ def render(
     if not (task.statement.strip() or task.prompt):
         raise UserError(f"task {task.id!r} has no statement: it can be verified, but not be asked")
     text = None if template is None else templates.load(template)
+    if task.check.answer == "places":
+        return TextPrompt(
+            messages=templates.messages(text or templates.packaged("chat-places"), values(task))
+        )
     if task.check.answer == "label":
         return _LABEL[style](task, text)
     if task.check.answer == "edit":
@@ -60,7 +64,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
         return edit_prompts.solution(task, prompt)
     if not task.reference.strip():
         return ""
-    if task.check.answer == "label":
+    if task.check.answer in ("label", "places"):
         return task.reference.strip().removeprefix(prompt.head).rstrip()
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)

@@ -35,6 +35,10 @@ def build(name: str, settings: Settings) -> Toolchain:
         from strop.verification.label import LabelToolchain
 
         return LabelToolchain()
+    if name == "retrieval":
+        from strop.verification.retrieval import RetrievalToolchain
+
+        return RetrievalToolchain()
     if kind == "edit":
         from strop.verification.edit import EditToolchain
 

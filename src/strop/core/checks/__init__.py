@@ -11,13 +11,15 @@ from strop.core.checks.command import CommandCheck, CommandStep
 from strop.core.checks.edit import EditCheck
 from strop.core.checks.label import LabelCheck
 from strop.core.checks.none import NoneCheck
+from strop.core.checks.retrieval import RetrievalCheck
 from strop.core.checks.rust import RustCheck
 from strop.core.checks.stdio import StdioCase, StdioCheck
 from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
-    "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RustCheck", "StdioCase", "StdioCheck", "WorkspaceCheck",
+    "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RetrievalCheck", "RustCheck", "StdioCase",
+    "StdioCheck", "WorkspaceCheck",
 ]  # fmt: skip
 
 Check = Annotated[
@@ -31,6 +33,7 @@ Check = Annotated[
     | WorkspaceCheck
     | ProjectCheck
     | EditCheck
+    | RetrievalCheck
     | NoneCheck,
     Field(discriminator="kind"),
 ]

@@ -4,6 +4,7 @@ Made for foreign repositories: their configuration is not read (`strop.config.fo
 change what is read. Texts come as the diff from the empty tree, written to a file: every byte of them is in it.
 """
 
+import re
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -80,11 +81,31 @@ class Repository:
         )  # fmt: skip
         return [_commit(record) for record in text.split("\0") if record.strip()]
 
+    def merges(self, newest: int, start: str = "HEAD") -> int:
+        """How many merges the history has, counted up to `newest`."""
+        return int(self._call("rev-list", "--count", "--merges", f"--max-count={newest}", start, "--"))
+
     def changes(self, commit: Commit) -> list[CommitFile]:
         """The files that a commit changes, with renames detected."""
         before = commit.parent or self._empty
         words = self._call("diff-tree", "-r", "-z", "--raw", "-M", "--no-ext-diff", before, commit.id, "--")
         return list(_changes(words.split("\0")))
+
+    def diffs(self, commits: Sequence[Commit]) -> dict[str, str]:
+        """By id what each commit changes, without lines around it, with renames detected; bytes that are no UTF-8 are
+        replaced.
+        """
+        found: dict[str, str] = {}
+        for at in range(0, len(commits), _AT_ONCE):
+            ids = [commit.id for commit in commits[at : at + _AT_ONCE]]
+            text = self._call(
+                "log", "--no-walk=unsorted", "--format=%x00%H", "-p", "-U0", "-M", "--no-ext-diff", "--no-textconv",
+                "--no-color", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", *ids, "--",
+            )  # fmt: skip
+            # no line of a diff begins with NUL
+            parts = re.split(r"(?m)^\0([0-9a-f]{40,64})$", text)
+            found |= dict(zip(parts[1::2], parts[2::2], strict=True))
+        return found
 
     def paths(self, commit: str) -> dict[str, int]:
         """Path to size in bytes of every plain file at a commit."""

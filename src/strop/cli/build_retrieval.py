@@ -1,0 +1,123 @@
+"""`strop build retrieval`: which files and lines matter for a request, from histories, docstrings and bugs."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from strop.cli.build_output import File, Output
+from strop.cli.options import grouped
+from strop.core.errors import UserError
+
+if TYPE_CHECKING:
+    from strop.core.task import Task
+    from strop.curation.engine.tally import Tally
+
+
+@dataclass(frozen=True)
+class RetrievalMaking:
+    """What is made."""
+
+    newest: Annotated[int, Option(min=0, help="number of commits of a repository to consider")] = 10_000
+    docstrings: Annotated[
+        int,
+        Option(min=0, help="also ask for at most this many functions of a repository by their docstrings"),
+    ] = 0
+    max_files: Annotated[int, Option(min=1, help="files that matter for one request, at most")] = 5
+    max_lines: Annotated[int, Option(min=1, help="lines that matter for one request, at most")] = 200
+    named: Annotated[bool, Option("--named", help="also take messages that name a file that matters")] = False
+    seed: Annotated[int, Option(help="decides which docstrings are taken")] = 0
+
+
+@dataclass(frozen=True)
+class RetrievalSplit:
+    """What is held out."""
+
+    held_out: Annotated[
+        list[str] | None, Option(help="repository whose tasks are all held out; may be repeated")
+    ] = None
+    newest_share: Annotated[
+        float,
+        Option(min=0.0, max=1.0, help="share of each other repository's commits, the newest, to hold out"),
+    ] = 0.2
+
+
+@grouped
+def retrieval(
+    sources: Annotated[
+        list[str],
+        Argument(
+            help="git repositories and bundles, and files of tasks that `strop build bugs` made of a project"
+        ),
+    ],
+    output: File,
+    making: RetrievalMaking,
+    split: RetrievalSplit,
+) -> None:
+    """Make search tasks: a commit's message is the request, and the lines that it changes are what to find.
+
+    Also writes OUTPUT.manifest.json, with counts and reasons, and OUTPUT.trees.git, which holds the files. See
+    docs/search.md.
+    """
+    from strop.curation.engine.tally import Tally, listed
+    from strop.curation.retrieval import LAYOUT
+    from strop.curation.retrieval.build import once, split_of
+
+    plain = output.name.removesuffix(".gz").removesuffix(".jsonl")
+    store = output.with_name(f"{plain}.trees.git")
+    file, tally = Output(output), Tally(LAYOUT)
+    part = store.with_name(f".{store.name}.part")
+    try:
+        made = list(once(_made(sources, part, store.name, making, tally), tally))
+        found = list(split_of(made, split.held_out or [], split.newest_share))
+        if found and part.is_dir():
+            shutil.rmtree(store, ignore_errors=True)
+            part.rename(store)
+        file.write(
+            map(tally.keep, found), tally, f"no task could be made from {', '.join(sources)}", "no commit"
+        )
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    counts = tally.manifest()
+    file.finish(
+        {"settings": {"sources": sources, **asdict(making), **asdict(split)}, **counts},
+        f"{tally.tasks} search tasks ({listed(counts['splits'])}) from {tally.considered} candidates in {{seconds}}; "
+        f"left out: {listed(counts['left_out']) or 'none'}",
+    )
+
+
+def _made(
+    sources: list[str], part: Path, store: str, making: RetrievalMaking, tally: "Tally"
+) -> "Iterator[Task]":
+    """The tasks of all sources, without splits."""
+    from strop.curation.edits.repository import Repository
+    from strop.curation.retrieval.commits import CommitLimits, of_commits
+    from strop.curation.retrieval.known import of_bugs, of_docstrings
+    from strop.curation.retrieval.trees import gather
+    from strop.reports.terminal.progress import Progress
+    from strop.tasks.sources import iter_tasks
+
+    files = [source for source in sources if source.endswith((".jsonl", ".jsonl.gz"))]
+    histories = gather([source for source in sources if source not in files], part)
+    if missing := next((file for file in files if not Path(file).is_file()), ""):
+        raise UserError(f"{missing}: no such file; make one with strop build bugs")
+    repository = Repository(part) if histories else None
+    limits = CommitLimits(making.max_files, making.max_lines, making.named)
+    with Progress("looked at") as progress:
+
+        def done(_: int) -> None:
+            progress.at(tally.considered, None, None, "commits and bugs")
+
+        for history in histories:
+            assert repository is not None
+            commits = repository.commits(making.newest, history.ref) if making.newest else []
+            merges = repository.merges(making.newest, history.ref) if making.newest else 0
+            tally.considered += merges
+            tally.left_out.update({"a merge": merges} if merges else {})
+            yield from of_commits(repository, commits, history, store, limits, tally, done)
+            yield from of_docstrings(repository, history, store, making.docstrings, making.seed, tally)
+        for file in files:
+            yield from of_bugs(iter_tasks(file), Path(file), tally, done)

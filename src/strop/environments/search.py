@@ -1,0 +1,151 @@
+"""Environment `search`: which files and lines of a repository matter for a request, in a few turns of parallel calls.
+
+As published for SWE-grep (cognition.ai/blog/swe-grep): grep, read and glob; at most eight calls a turn, which go on
+side by side; at most four turns, of which the last one has to answer. What is not so ends the play without an answer:
+a turn without a call, one that cannot be read, arguments that a tool does not take, an answer that names no places.
+
+Deviation: the answer is a call of `finish`, whose text is judged (`strop.core.ranges`).
+"""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from strop.core.checks import RetrievalCheck
+from strop.core.errors import UserError
+from strop.core.play import Do, Done, Next, Opening, Say, Services
+from strop.core.ranges import read_ranges, write_ranges
+from strop.core.rollout import Completion, Message
+from strop.core.task import Task
+from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
+from strop.environments.search_pattern import words
+from strop.environments.search_tools import PAGE, SearchTools
+from strop.environments.search_tree import release, tree_of_check
+from strop.environments.toolbox import UseTool, clipped, tools_of
+
+MOST_TURNS = 4
+
+
+class Search:
+    """Lets the policy look around in a tree and name places in it.
+
+    turns  answers at most; the last one has to finish
+    calls  how calls are written
+    files  names of files that the prompt shows, at most
+    """
+
+    begins_without_setup = True
+    """Its first prompt is known before it is set up."""
+
+    def __init__(
+        self, task: Task, opening: Opening, read: object, *, turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 4,
+        calls: FormName = "tags", files: Annotated[int, Field(ge=0)] = 0,
+    ) -> None:  # fmt: skip
+        check = task.check.maybe(RetrievalCheck)
+        if check is None:
+            raise UserError(
+                f"task {task.id} asks for no places in a tree; make such tasks with strop build retrieval"
+            )
+        self.task, self.check, self.opening = task, check, opening
+        self.form, self.tools, self.left, self.listed = CALL_FORMS[calls], tools_of(SearchTools), turns, files
+        self.box: SearchTools | None = None
+        self.services: Services | None = None
+
+    def setup(self, services: Services) -> None:
+        """The tree is there from now on."""
+        self.box = SearchTools(self.task, services)
+
+    def close(self) -> None:
+        """The tree may go."""
+        if self.box is not None:
+            release(self.check)
+
+    def begin(self) -> Opening:
+        """The tools and how to call them; then the request."""
+        rules = (
+            "You find the places in a repository that matter for a request: the files and lines to change or to know.\n"
+            f"{self.form.instructions(self.tools)}\n"
+            f"A message may hold {MOST_CALLS} calls, which are done side by side. You have {self.left} messages; the "
+            "last one must finish."
+        )
+        asked = self.task.statement.strip()
+        if self.listed:
+            with tree_of_check(self.check) as tree:
+                asked += "\n\nFiles:\n" + clipped("\n".join(tree.paths), lines=self.listed)
+        messages = Message(role="system", content=rules), Message(role="user", content=asked)
+        return Opening(messages=messages, max_tokens=self.opening.max_tokens)
+
+    def step(self, completion: Completion) -> Next:
+        """All calls of the turn are begun, or the play ends."""
+        self.left -= 1
+        try:
+            calls = calls_of(completion, self.form, self.tools)
+            given = [self._checked(call) for call in calls]
+            if ended := [call.arguments["places"] for call in given if call.name == "finish"]:
+                return Done(write_ranges(_named("\n".join(ended))))
+        except (CallFault, ValueError) as fault:
+            return Done(str(fault), "malformed")
+        if not self.left:
+            return Done("the last message did not finish", "max turns")
+        assert self.box is not None
+        return Do(*(UseTool(self.box, *call) for call in given))
+
+    def result(self, effect: Any, said: str | Sequence[str]) -> Next:
+        """What the calls gave, in their order."""
+        rest = f"[{self.left} messages left]" if self.left > 1 else "[this message must finish]"
+        return Say(self.form.replies([said] if isinstance(said, str) else said, rest))
+
+    def demonstrate(self, rng: Random) -> Iterator[str]:
+        """An expert who knows the places: looks for words of the request, reads around the places, finishes."""
+        places = [(path, spans) for path, spans in self.check.truth.items() if spans]
+        calls: list[list[ToolCall]] = []
+        if self.left > 1:
+            calls.append(self._looks(rng))
+        if self.left > 2:
+            spots = [
+                (path, max(1, first - rng.randrange(1, PAGE // 3)))
+                for path, spans in places
+                for first, _ in spans
+            ]
+            calls.append(
+                [
+                    ToolCall("read", {"path": path, "start": start})
+                    for path, start in _apart(spots)[:MOST_CALLS]
+                ]
+            )
+        calls.append([ToolCall("finish", {"places": write_ranges(dict(places))})])
+        for turn in calls:
+            yield "\n".join(self.form.write(call, self.tools) for call in turn)
+
+    def _looks(self, rng: Random) -> list[ToolCall]:
+        """Greps for words of the request, first those that the right files hold; at least one."""
+        with tree_of_check(self.check) as tree:
+            text = "\n".join(line for path in self.check.truth for line in tree.lines(path))
+        asked = words(self.task.statement)
+        rng.shuffle(asked)
+        asked.sort(key=lambda word: word not in text)
+        return [ToolCall("grep", {"pattern": word}) for word in asked[: rng.randint(2, 5)] or ["def"]]
+
+    def _checked(self, call: ToolCall) -> ToolCall:
+        """The call with arguments in their types. Raises CallFault for a tool that there is not, ValueError."""
+        if call.name not in self.tools:
+            raise CallFault(f"there is no tool {call.name!r:.40}; there are {', '.join(self.tools)}")
+        return ToolCall(call.name, self.tools[call.name].checked(call.arguments))
+
+
+def _named(places: str) -> dict[str, list[tuple[int, int]]]:
+    """The places of an answer. Raises ValueError, one line, where it names none."""
+    if found := read_ranges(places):
+        return found
+    raise ValueError("the answer names no place; write PATH:FIRST-LAST")
+
+
+def _apart(spots: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Those that no earlier page shows."""
+    found: list[tuple[str, int]] = []
+    for path, start in spots:
+        if not any(path == other and at <= start < at + PAGE // 2 for other, at in found):
+            found.append((path, start))
+    return found

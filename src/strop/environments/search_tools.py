@@ -1,0 +1,172 @@
+"""`SearchTools`: grep, read and glob over a tree that is read-only and shared, and finish, which names the places.
+
+grep is ripgrep where that is installed, else `grep_program`, which prints the same; both in a jail that sees trees
+alone. read and glob look names up among those of the tree, so that nothing leads out of it.
+"""
+
+import os
+import shutil
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from strop.core.checks import RetrievalCheck
+from strop.core.play import Run, Services
+from strop.core.task import Task
+from strop.environments.search_pattern import expression, matching
+from strop.environments.search_tree import SearchTree, acquire, trees_folder
+from strop.environments.toolbox import Toolbox, installed, tool
+
+PAGE = 60
+"""Lines that `read` shows at once."""
+SHOWN = 40
+"""Lines or names that `grep` and `glob` show."""
+SECONDS = 5.0
+"""CPU time of a grep."""
+MOST_OUTPUT = 1 << 20
+"""Bytes of what a grep finds; what follows is not counted."""
+WIDTH = 160
+_RG = (
+    "--no-config", "--no-ignore", "--hidden", "--text", "--no-unicode", "--encoding=none", "--sort=path", "--null",
+    "--with-filename", "--line-number", "--no-heading", "--color=never", "--threads=1",
+)  # fmt: skip
+
+
+class SearchTools(Toolbox):
+    """Tools of one play, which gives the tree back (`search_tree.release`)."""
+
+    side_by_side = True
+
+    def __init__(self, task: Task, services: Services) -> None:
+        super().__init__(task, services)
+        self.tree: SearchTree = acquire(task.check.only(RetrievalCheck))
+
+    @tool(lines=SHOWN + 2, width=WIDTH, seconds=SECONDS)
+    def grep(self, pattern: str, path: str = ".") -> str:
+        """Finds lines that match a regular expression.
+
+        Args:
+            pattern: such as class \\w+Cart; with (?i) in front letters of either case
+            path: of a file or folder
+        """
+        wanted, as_text = expression(pattern)
+        name = self._place(path)
+        place = str(self.tree.folder / name)
+        ran = self.services.run(_program(wanted, place)).result()
+        if ran.expired and ran.expired != "output":
+            return f"given up after {SECONDS:g} seconds; grep in a smaller folder, or for something simpler"
+        if ran.status not in (0, 1) and not ran.expired:
+            raise ValueError(f"this pattern cannot be looked for: {' '.join(ran.errors.split())[:200]}")
+        found = self._found(ran.output)
+        note = "[looked for as a text]\n" if as_text else ""
+        return note + (_shown_lines(found, more=ran.expired == "output") or "nothing found")
+
+    @tool(lines=PAGE + 1, width=WIDTH)
+    def read(self, path: str, start: int = 1) -> str:
+        """Shows lines of a file, with their numbers.
+
+        Args:
+            path: of a file
+            start: first line, from 1
+        """
+        name = _name(path)
+        lines = self.tree.lines(name)
+        first = max(1, start)
+        page = lines[first - 1 : first - 1 + PAGE]
+        if not page:
+            raise ValueError(f"{name} has {len(lines)} lines")
+        head = f"[{name}, lines {first} to {first + len(page) - 1} of {len(lines)}]"
+        return "\n".join([head, *(f"{number}: {_plain(line)}" for number, line in enumerate(page, first))])
+
+    @tool(lines=SHOWN + 1, width=WIDTH)
+    def glob(self, pattern: str) -> str:
+        """Finds files by name.
+
+        Args:
+            pattern: such as **/test_*.py, or cart* in any folder
+        """
+        found = matching(pattern, self.tree.paths)
+        more = [f"[{SHOWN} of {len(found)} files]"] if len(found) > SHOWN else []
+        return "\n".join(found[:SHOWN] + more) or "nothing found"
+
+    @tool
+    def finish(self, places: str) -> str:  # type: ignore[override]
+        """Ends the search: the files and lines that matter, a file a line.
+
+        Args:
+            places: such as shop/cart.py:12-20,31
+        """
+        self.finished = True
+        return places
+
+    def _place(self, path: str) -> str:
+        """A file or folder of the tree. Raises ValueError."""
+        name = _name(path)
+        if name in self.tree.paths:
+            if name not in self.tree.texts:
+                raise ValueError(f"{name} is no text, or too long")
+        elif name and not any(one.startswith(f"{name}/") for one in self.tree.texts):
+            raise ValueError(f"there is no file or folder {name!r:.200}; glob shows what is there")
+        return name
+
+    def _found(self, output: str) -> list[tuple[str, str, str]]:
+        """(path, line, text) of each whole line that was printed."""
+        rows, prefix = list[tuple[str, str, str]](), f"{self.tree.folder}/"
+        for row in output.split("\n")[:-1]:
+            path, _, rest = row.partition("\0")
+            number, _, text = rest.partition(":")
+            rows.append((path.removeprefix(prefix), number, _plain(text)))
+        return rows
+
+
+def _program(wanted: str, place: str) -> Run:
+    """What looks for an expression in a file or folder."""
+    rg = ripgrep()
+    if rg:
+        argv: tuple[str, ...] = (rg, *_RG, f"--regexp={wanted}", "--", place)
+        read: tuple[str, ...] = (str(trees_folder()), rg)
+    else:
+        argv = (sys.executable, "-I", "-S", "-B", "-c", _grep_program(), wanted, place)
+        read = (str(trees_folder()), *installed().read)
+    return Run(argv, seconds=SECONDS, read=read, output_bytes=MOST_OUTPUT)
+
+
+def ripgrep() -> str:
+    """Where ripgrep is: beside Python, or on the PATH, unless STROP_RIPGREP names another place; "" for none."""
+    asked = os.environ.get("STROP_RIPGREP")
+    beside = Path(sys.executable).with_name("rg")
+    found = asked if asked is not None else str(beside) if beside.is_file() else shutil.which("rg") or ""
+    return found and os.path.realpath(found)
+
+
+@cache
+def _grep_program() -> str:
+    return Path(__file__).with_name("grep_program.py").read_text(encoding="utf-8")
+
+
+def _shown_lines(found: list[tuple[str, str, str]], *, more: bool) -> str:
+    """The first lines of each file, as many of each as there is room for."""
+    files = Counter(path for path, _, _ in found)
+    each = max(1, SHOWN // max(1, len(files)))
+    seen: Counter[str] = Counter()
+    rows: list[str] = []
+    for path, number, text in found:
+        seen[path] += 1
+        if len(found) <= SHOWN or (seen[path] <= each and len(rows) < SHOWN):
+            rows.append(f"{path}:{number}: {text}")
+    if len(rows) < len(found) or more:
+        least = "more than " if more else ""
+        rows.append(f"[{len(rows)} of {least}{len(found)} lines in {len(files)} files]")
+    return "\n".join(rows)
+
+
+def _plain(line: str) -> str:
+    """A line without its end and control characters."""
+    return "".join(one if one.isprintable() or one == "\t" else "?" for one in line.rstrip("\r"))
+
+
+def _name(path: str) -> str:
+    """The path as the tree has it; "" for the whole tree."""
+    name = path.strip().removeprefix("./").rstrip("/")
+    return "" if name == "." else name

@@ -1,0 +1,219 @@
+"""`SearchTree`: a tree of files on disk, read-only, shared by all plays that search it; and where trees come from.
+
+    with tree_of_check(check) as tree:
+        tree.lines("shop/cart.py")
+
+A tree is unpacked when it is first asked for and kept while plays use it, and then as long as there is room. In its
+folder are texts of at most LONGEST bytes under plain names; other files are listed, and nothing else of them is
+there: no link, no binary file, none whose name holds control characters or is no UTF-8.
+"""
+
+import atexit
+import secrets
+import shutil
+import tarfile
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from strop.config.foreign_git import ForeignGit
+from strop.config.git import GitError
+from strop.core.checks import ProjectCheck, RetrievalCheck
+from strop.core.errors import UserError, VerificationError
+from strop.core.ids import content_hash
+from strop.core.snapshots import DATA
+from strop.edits import EditError
+from strop.edits.paths import check_path
+from strop.verification.project.snapshot import load_snapshot, read_project
+
+LONGEST = 1 << 20
+"""Bytes of a file that is searched and read; of a longer one only the name is known."""
+MOST_FILES = 50_000
+KEPT_BYTES = 2 << 30
+"""Of trees on disk that no play uses any more."""
+_SECONDS = 300.0
+
+
+class SearchTree:
+    """One tree. `paths`: the size of each file in bytes; `texts`: those that can be read."""
+
+    def __init__(self, folder: Path, paths: Mapping[str, int], texts: frozenset[str]) -> None:
+        self.folder, self.paths, self.texts = folder, paths, texts
+        self.bytes = sum(paths[path] for path in texts)
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a file, as an editor counts them. Raises ValueError, one line, for what is no text here."""
+        if path not in self.paths:
+            raise ValueError(f"there is no file {path!r:.200}; glob and grep show what is there")
+        if path not in self.texts:
+            raise ValueError(f"{path} is no text, or longer than {LONGEST} bytes")
+        text = (self.folder / path).read_bytes().decode(errors="replace")
+        return text.removesuffix("\n").split("\n") if text else []
+
+
+@contextmanager
+def tree_of_check(check: RetrievalCheck) -> Iterator[SearchTree]:
+    """The tree of a check. Raises VerificationError where it is missing, damaged or too large."""
+    tree = acquire(check)
+    try:
+        yield tree
+    finally:
+        release(check)
+
+
+def acquire(check: RetrievalCheck) -> SearchTree:
+    """The tree, which stays until it is released as often as it was acquired. Raises VerificationError."""
+    return _TREES.acquire(_key(check), check)
+
+
+def release(check: RetrievalCheck) -> None:
+    """Gives a tree back."""
+    _TREES.release(_key(check))
+
+
+def trees_folder() -> Path:
+    """The folder that holds all trees of this process: what a jail has to read."""
+    return _TREES.folder
+
+
+class _Trees:
+    """The trees of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._there: OrderedDict[str, SearchTree] = OrderedDict()
+        self._uses: dict[str, int] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._folder: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Made when it is first needed, gone with the process. Jails have users of their own, so everyone may read it;
+        it stands in a folder that nobody can list, under a name that nobody can guess.
+        """
+        with self._lock:
+            if self._folder is None:
+                outer = Path(tempfile.mkdtemp(prefix="strop-trees-"))
+                atexit.register(shutil.rmtree, outer, ignore_errors=True)
+                outer.chmod(0o711)
+                self._folder = outer / secrets.token_hex(16)
+                self._folder.mkdir(mode=0o755)
+            return self._folder
+
+    def acquire(self, key: str, check: RetrievalCheck) -> SearchTree:
+        with self._lock:
+            self._uses[key] = self._uses.get(key, 0) + 1
+            making = self._locks.setdefault(key, threading.Lock())
+        try:
+            with making:
+                if key not in self._there:
+                    try:
+                        made = _unpacked(check, self.folder / key)
+                    except (OSError, tarfile.TarError) as error:
+                        raise VerificationError(
+                            f"the tree {check.tree} cannot be unpacked: {error}"
+                        ) from error
+                    with self._lock:
+                        self._there[key] = made
+        except BaseException:
+            self.release(key)
+            raise
+        return self._there[key]
+
+    def release(self, key: str) -> None:
+        with self._lock:
+            self._uses[key] -= 1
+            if not self._uses[key]:
+                del self._uses[key]
+            if key in self._there:
+                self._there.move_to_end(key)
+            idle = [name for name in self._there if name not in self._uses]
+            held = sum(self._there[name].bytes for name in idle)
+            gone = []
+            while idle and held > KEPT_BYTES:
+                tree = self._there.pop(idle.pop(0))
+                held -= tree.bytes
+                gone.append(tree.folder.rename(tree.folder.with_name(f"gone-{secrets.token_hex(8)}")))
+        for folder in gone:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_TREES = _Trees()
+
+
+def _key(check: RetrievalCheck) -> str:
+    return content_hash([check.tree, check.commit, check.digest, check.files])
+
+
+def _unpacked(check: RetrievalCheck, folder: Path) -> SearchTree:
+    paths: dict[str, int] = {}
+    texts: set[str] = set()
+    made: set[Path] = set()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o755)
+    changed = {path: text.encode("utf-8", "surrogatepass") for path, text in check.files.items()}
+    for path, size, data in _contents(check, changed):
+        if len(paths) >= MOST_FILES:
+            raise VerificationError(f"the tree {check.tree} holds more than {MOST_FILES} files")
+        if not _plain(path):
+            continue
+        paths[path] = size
+        if data is None or b"\0" in data:
+            continue
+        file = folder / path
+        if file.parent not in made:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            made.add(file.parent)
+        file.write_bytes(data)
+        texts.add(path)
+    if not paths:
+        raise VerificationError(f"the tree {check.tree} {check.commit} holds no files")
+    return SearchTree(
+        folder, dict(sorted(paths.items(), key=lambda item: item[0].split("/"))), frozenset(texts)
+    )
+
+
+def _contents(check: RetrievalCheck, changed: Mapping[str, bytes]) -> Iterator[tuple[str, int, bytes | None]]:
+    """(path, size, content or None where it is too long) of each regular file."""
+    for path, data in changed.items():
+        yield path, len(data), data
+    found = _of_commit(check) if check.commit else _of_files(check)
+    yield from (one for one in found if one[0] not in changed)
+
+
+def _of_commit(check: RetrievalCheck) -> Iterator[tuple[str, int, bytes | None]]:
+    with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
+        out = Path(folder) / "tree.tar"
+        try:
+            git = ForeignGit(Path(check.tree))
+            git("archive", "--format=tar", f"--output={out}", check.commit, seconds=_SECONDS)
+        except GitError as error:
+            raise VerificationError(f"the tree {check.tree} {check.commit} cannot be read: {error}") from None
+        with tarfile.open(out, "r:", encoding="utf-8", errors="surrogateescape") as tar:
+            for info in tar:
+                if info.isreg():
+                    stream = tar.extractfile(info) if info.size <= LONGEST else None
+                    yield info.name, info.size, stream.read() if stream else None
+
+
+def _of_files(check: RetrievalCheck) -> Iterator[tuple[str, int, bytes | None]]:
+    try:
+        if check.digest or check.tree.startswith(DATA):
+            files = load_snapshot(ProjectCheck(project=check.tree, digest=check.digest, failing=[]))
+        else:
+            files = read_project(Path(check.tree))
+    except UserError as error:
+        raise VerificationError(str(error)) from None
+    for path, data in files.items():
+        yield path, len(data), data if len(data) <= LONGEST else None
+
+
+def _plain(path: str) -> bool:
+    """Whether a path stays inside, is UTF-8 and has no control characters."""
+    try:
+        return check_path(path).isprintable()
+    except EditError:
+        return False

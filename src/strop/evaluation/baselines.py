@@ -1,0 +1,185 @@
+"""Baselines of search tasks: places that are named without a model, as answers that a scripted policy gives.
+
+bm25-files    the file that BM25 ranks first for the request, whole
+bm25-chunks   the pieces of CHUNK lines that BM25 ranks first, CHUNKS of them
+grep          lines around those that hold most different identifiers of the request, in the files with most
+random        one piece of one file with the ending of a file that matters
+oracle        the places themselves: what the best answer gets
+
+BM25 (bm25s, Lucene's variant, k1 1.5, b .75) sees identifiers, and the words that they are made of, of files of
+programs; so do the others.
+"""
+
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from strop.config.model import ScriptedPolicyConfig
+from strop.config.schema import Recipe
+from strop.core.checks import RetrievalCheck
+from strop.core.errors import UserError
+from strop.core.ids import rng
+from strop.core.optional import require
+from strop.core.ranges import Ranges, merged, write_ranges
+from strop.core.task import Task
+from strop.environments.calls import CALL_FORMS, ToolCall
+from strop.environments.search_pattern import words
+from strop.environments.search_tools import SearchTools
+from strop.environments.search_tree import SearchTree, tree_of_check
+from strop.environments.toolbox import tools_of
+from strop.tasks.adapters.swe_patch import LANGUAGES
+
+CHUNK, CHUNKS = 20, 2
+"""Lines of a piece, and pieces of an answer."""
+AROUND = 5
+"""Lines in front of and behind one that grep finds."""
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+Baseline = Callable[[Task, SearchTree, int], Ranges]
+"""(task, its tree, seed) -> the answer."""
+Chunk = tuple[str, int, int]
+"""(path, first line, last line)"""
+
+
+def bm25(task: Task, tree: SearchTree, seed: int, *, lines: int | None = None, most: int = 1) -> Ranges:
+    """The first pieces of `lines` lines by BM25, or whole files. Empty where no word of the request is in any."""
+    index, chunks = _index(tree, lines)
+    asked = [word for word in tokens(task.statement) if word in index.vocab_dict] if chunks else []
+    if not asked:
+        return {}
+    found, scores = index.retrieve([asked], k=min(most, len(chunks)), show_progress=False)
+    return _named([chunks[at] for at, score in zip(found[0], scores[0], strict=True) if score > 0])
+
+
+def grep(task: Task, tree: SearchTree, seed: int) -> Ranges:
+    """Around the lines with most different identifiers of the request, in the file with most of them."""
+    wanted = words(task.statement)[:10]
+    looks = {word: re.compile(rf"\b{re.escape(word)}\b").search for word in wanted}
+    held: dict[str, Counter[int]] = {}
+    kinds: dict[str, set[str]] = {}
+    for path in _programs(tree):
+        lines, text = tree.lines(path), ""
+        text = "\n".join(lines)
+        for word, look in looks.items():
+            if look(text):
+                kinds.setdefault(path, set()).add(word)
+                held.setdefault(path, Counter()).update(n for n, line in enumerate(lines, 1) if look(line))
+    if not kinds:
+        return {}
+    path = min(kinds, key=lambda one: (-len(kinds[one]), len(held[one]), one))
+    best = max(held[path].values())
+    spots = [number for number, count in sorted(held[path].items()) if count == best][:3]
+    end = len(tree.lines(path))
+    return _named([(path, max(1, at - AROUND), min(end, at + AROUND)) for at in spots])
+
+
+def at_random(task: Task, tree: SearchTree, seed: int) -> Ranges:
+    """One piece of one file."""
+    endings = {path.rpartition(".")[2] for path in task.check.only(RetrievalCheck).truth}
+    paths = [path for path in _programs(tree) if path.rpartition(".")[2] in endings]
+    draw = rng("random-baseline", seed, task.id)
+    chunks = _chunks(tree, [draw.choice(paths)], CHUNK) if paths else []
+    return _named([draw.choice(chunks)]) if chunks else {}
+
+
+def oracle(task: Task, tree: SearchTree, seed: int) -> Ranges:
+    """The truth."""
+    return task.check.only(RetrievalCheck).truth
+
+
+BASELINES: Mapping[str, Baseline] = {
+    "bm25-files": bm25,
+    "bm25-chunks": partial(bm25, lines=CHUNK, most=CHUNKS),
+    "grep": grep,
+    "random": at_random,
+    "oracle": oracle,
+}
+"""By the word behind `scripted:`."""
+
+
+def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Recipe:
+    """The recipe; where its policy is a baseline, with a file of the baseline's answers, which is gone with the stack.
+
+    Raises UserError for tasks that are not searches or are not played by `search`.
+    """
+    policy = recipe.policy
+    if (
+        not isinstance(policy, ScriptedPolicyConfig)
+        or policy.answers not in BASELINES
+        or Path(policy.answers).exists()
+    ):
+        return recipe
+    environment = recipe.task_set.environment
+    if environment.type != "search":
+        raise UserError(
+            f"scripted:{policy.answers} answers in the environment search; add --environment search"
+        )
+    form, tools = CALL_FORMS[environment.options.get("calls", "tags")], tools_of(SearchTools)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))
+    answers = folder / "answers.jsonl"
+    with answers.open("w", encoding="utf-8") as file:
+        for task in tasks:
+            check = task.check.maybe(RetrievalCheck)
+            if check is None:
+                raise UserError(
+                    f"task {task.id} asks for no places: {policy.answers} is a baseline of search tasks"
+                )
+            with tree_of_check(check) as tree:
+                named = write_ranges(BASELINES[policy.answers](task, tree, recipe.seed))
+            said = form.write(ToolCall("finish", {"places": named}), tools)
+            print(json.dumps({"task_id": task.id, "answer": said}), file=file)
+    return recipe.model_copy(update={"policy": policy.model_copy(update={"answers": str(answers)})})
+
+
+def tokens(text: str) -> list[str]:
+    """Identifiers in lower case, and the words that they are made of."""
+    found = []
+    for name in _IDENTIFIER.findall(text):
+        parts = [part.lower() for part in _PARTS.findall(name)]
+        found += [name.lower(), *(part for part in parts if len(parts) > 1)]
+    return found
+
+
+def _index(tree: SearchTree, lines: int | None) -> tuple[Any, list[Chunk]]:
+    """BM25 over the pieces of a tree, kept with it."""
+    kept: dict[int | None, tuple[Any, list[Chunk]]] = tree.__dict__.setdefault("bm25", {})
+    if lines not in kept:
+        bm25s = require("bm25s", package="bm25s", extra="search", purpose="the baseline BM25")
+        chunks = _chunks(tree, _programs(tree), lines)
+        texts = [
+            tokens("\n".join(tree.lines(path)[first - 1 : last])) + tokens(path)
+            for path, first, last in chunks
+        ]
+        index = bm25s.BM25()
+        if any(texts):
+            index.index(texts, show_progress=False)
+        kept[lines] = index, chunks if any(texts) else []
+    return kept[lines]
+
+
+def _programs(tree: SearchTree) -> list[str]:
+    return [
+        path for path in tree.paths if path in tree.texts and path.rpartition(".")[2].lower() in LANGUAGES
+    ]
+
+
+def _chunks(tree: SearchTree, paths: Sequence[str], lines: int | None) -> list[Chunk]:
+    found = []
+    for path in paths:
+        end = len(tree.lines(path))
+        step = lines or max(1, end)
+        found += [(path, first, min(end, first + step - 1)) for first in range(1, end + 1, step)]
+    return found
+
+
+def _named(chunks: Sequence[Chunk]) -> Ranges:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for path, first, last in chunks:
+        found.setdefault(path, []).append((first, last))
+    return {path: merged(spans) for path, spans in found.items()}

@@ -1,0 +1,347 @@
+"""Searches in real jails: what the tools find and refuse, limits of turns and calls, and how plays end."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strop.config.tasks import EnvironmentConfig
+from strop.core.checks import RetrievalCheck
+from strop.core.errors import UserError
+from strop.core.play import Opening
+from strop.core.rollout import Rollout, SamplingParams
+from strop.core.task import Task
+from strop.environments import grep_program, search_tools, search_tree
+from strop.environments.kinds import find_environment, framed
+from strop.environments.search_pattern import expression, literal, matching, words
+from strop.environments.search_tools import SHOWN, SearchTools, ripgrep
+from strop.policies.scripted import ScriptedPolicy
+from strop.rewards.rubric import BUILTIN
+from strop.rollouts.dispatcher import Dispatcher
+from strop.rollouts.services import PlayServices, Threads
+from strop.sandbox.programs import Programs
+
+pytestmark = pytest.mark.jail
+CART = "class Cart:\n    def total(self, prices):\n        return sum(prices)\n\n"
+CART += "    def clear(self):\n        self.items = []\n"
+TREE: dict[str, bytes] = {
+    "shop/cart.py": CART.encode(),
+    "shop/tax.py": "RATE = 0.2  # größer\r\n\ndef tax(total):\n    return total * RATE\n".encode(),
+    "shop/-e.py": b"total = 1\n",
+    "shop.py": b"total\n",
+    ".github/ci.yml": b"total: 3\n",
+    ".gitignore": b"shop/\n",
+    "logo.png": b"total\0total\n",
+    "big.txt": b"total\n" * 200_000,
+    "empty.py": b"",
+    "open.py": b"no end: total",
+    "bad\nname.py": b"total\n",
+    "latin.txt": "total caf\u00e9\n".encode("latin-1"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bare repository with the tree above, links out of it, and a loop of links."""
+    top = tmp_path_factory.mktemp("made")
+    for path, data in TREE.items():
+        (top / path).parent.mkdir(parents=True, exist_ok=True)
+        (top / path).write_bytes(data)
+    (top / "secret").symlink_to("/etc/passwd")
+    (top / "etc").symlink_to("/etc")
+    (top / "shop/loop").symlink_to("..")
+    (top / ".gitattributes").write_text("*.py export-ignore\nshop.py export-subst\n")
+    who = ["-c", "user.name=Ann", "-c", "user.email=a@b", "-c", "core.autocrlf=false"]
+    for command in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", "All"]):
+        subprocess.run(["git", *who, *command], cwd=top, check=True)
+    return top
+
+
+@pytest.fixture(scope="module")
+def task(tree: Path) -> Task:
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tree, check=True, capture_output=True, text=True)
+    truth = {"shop/cart.py": [(2, 3)], "shop/tax.py": [(4, 4)]}
+    check = RetrievalCheck(tree=str(tree), commit=head.stdout.strip(), truth=truth)
+    return Task(family="retrieval", statement="Round the total with tax of a cart.", check=check)
+
+
+@pytest.fixture(scope="module")
+def box(task: Task) -> Iterator[SearchTools]:
+    threads, programs = Threads(), Programs()
+    box = SearchTools(task, PlayServices(None, threads, programs))  # type: ignore[arg-type]
+    yield box
+    search_tree.release(task.check)  # type: ignore[arg-type]
+    programs.close()
+    threads.close()
+
+
+ENGINES = ["ripgrep", "python"]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Either of what grep can be."""
+    if request.param == "python":
+        monkeypatch.setenv("STROP_RIPGREP", "")
+    elif not ripgrep():
+        pytest.skip("ripgrep is not installed")
+    return str(request.param)
+
+
+def test_grep_finds_lines_of_texts_in_the_order_of_names(box: SearchTools, engine: str) -> None:
+    assert box.use("grep", {"pattern": "total"}).split("\n") == [
+        ".github/ci.yml:1: total: 3",
+        "latin.txt:1: total caf\ufffd",
+        "open.py:1: no end: total",
+        "shop/-e.py:1: total = 1",
+        "shop/cart.py:2:     def total(self, prices):",
+        "shop/tax.py:3: def tax(total):",
+        "shop/tax.py:4:     return total * RATE",
+        "shop.py:1: total",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "found"),
+    [
+        (r"^\s+def \w+\(self\)", ".", ["shop/cart.py:5:     def clear(self):"]),
+        ("def total(", "shop", ["[looked for as a text]", "shop/cart.py:2:     def total(self, prices):"]),
+        ("(?i)RETURN.*rate$", "./shop/", ["shop/tax.py:4:     return total * RATE"]),
+        ("größ?er", ".", ["shop/tax.py:1: RATE = 0.2  # größer"]),
+        ("total", "shop/-e.py", ["shop/-e.py:1: total = 1"]),
+        ("-e", "shop", ["nothing found"]),
+        ("total", "logo.png", ["logo.png is no text, or too long"]),
+        ("x", "../..", ["there is no file or folder '../..'; glob shows what is there"]),
+        ("root", "/etc/passwd", ["there is no file or folder '/etc/passwd'; glob shows what is there"]),
+        ("root", "secret", ["there is no file or folder 'secret'; glob shows what is there"]),
+        ("root", "etc", ["there is no file or folder 'etc'; glob shows what is there"]),
+        ("", ".", ["write a pattern of one line, of 1 to 500 characters"]),
+        ("a\nb", ".", ["write a pattern of one line, of 1 to 500 characters"]),
+    ],
+)
+def test_grep_says_what_there_is(
+    box: SearchTools, engine: str, pattern: str, path: str, found: list[str]
+) -> None:
+    assert box.use("grep", {"pattern": pattern, "path": path}).split("\n") == found
+
+
+def test_a_pattern_that_does_not_end_is_given_up(
+    task: Task, box: SearchTools, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ripgrep's time is linear; Python's is bounded."""
+    (tmp_path / "a.txt").write_text("a" * 5000 + "\n")
+    monkeypatch.setattr(search_tools, "SECONDS", 1.0)
+    slow = task.model_copy(update={"check": RetrievalCheck(tree=str(tmp_path), truth={})})
+    other = SearchTools(slow, box.services)
+    began = time.monotonic()
+    monkeypatch.setenv("STROP_RIPGREP", "")
+    assert "given up after 1 seconds" in other.use("grep", {"pattern": "(a|aa)+$b|(a*)*c"})
+    assert time.monotonic() - began < 30
+    search_tree.release(slow.check)  # type: ignore[arg-type]
+
+
+def test_what_is_found_is_cut_and_counted(box: SearchTools, task: Task, tmp_path: Path, engine: str) -> None:
+    for number in range(60):
+        (tmp_path / f"f{number:02}.txt").write_text("needle\n" * 50 + "x" * 10_000 + "needle\n")
+    many = task.model_copy(update={"check": RetrievalCheck(tree=str(tmp_path), truth={})})
+    said = SearchTools(many, box.services).use("grep", {"pattern": "needle"}).split("\n")
+    assert len(said) == SHOWN + 1 and len({row.partition(":")[0] for row in said[:-1]}) == SHOWN
+    assert re.fullmatch(r"\[40 of (more than )?\d+ lines in \d+ files\]", said[-1])
+    assert max(map(len, said)) < 250
+    search_tree.release(many.check)  # type: ignore[arg-type]
+
+
+def test_read_and_glob_stay_inside(box: SearchTools) -> None:
+    assert box.use("read", {"path": "./shop/tax.py", "start": 3}) == (
+        "[shop/tax.py, lines 3 to 4 of 4]\n3: def tax(total):\n4:     return total * RATE"
+    )
+    assert box.use("read", {"path": "shop/tax.py", "start": 5}) == "shop/tax.py has 4 lines"
+    assert "is no text" in box.use("read", {"path": "big.txt"})
+    for path in (
+        "../secret",
+        "/etc/passwd",
+        "secret",
+        "etc/passwd",
+        "shop/loop/shop.py",
+        ".git/HEAD",
+        "shop",
+        "",
+        "\0",
+    ):
+        assert "there is no file" in box.use("read", {"path": path})
+    assert box.use("glob", {"pattern": "*.py"}).split("\n") == [
+        "empty.py", "open.py", "shop/-e.py", "shop/cart.py", "shop/tax.py", "shop.py",
+    ]  # fmt: skip
+    assert box.use("glob", {"pattern": "shop/{cart,tax,none}.py"}).split("\n") == [
+        "shop/cart.py",
+        "shop/tax.py",
+    ]
+    assert box.use("glob", {"pattern": "../*"}) == "nothing found"
+    assert "stands for more than" in box.use("glob", {"pattern": "{a,b}" * 10})
+
+
+def test_globs_take_no_time_that_grows_with_their_stars() -> None:
+    began = time.monotonic()
+    assert matching("**/" * 60 + "*a" * 100 + "b", ["a" * 200 + "/" + "a" * 200] * 50) == []
+    assert time.monotonic() - began < 20
+
+
+PATTERNS = st.recursive(
+    st.sampled_from(["a", "b", "ab", ".", "é", " ", "[ab]", "[^a-c]", r"\w", r"\d", r"\s", r"\.", "<",
+                     "-", "#", r"\bb", "^a", "b$"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{1,}", "*?"])).map(lambda one: f"({one[0]}){one[1]}"),
+        st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.tuples(inner, inner).map("|".join),
+    ),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lines")
+    for name, text in {
+        "a.txt": "a b\nab1\n\n\té b\n",
+        "b/c.txt": "x<y\r\na-b#c\n__ab\n",
+        "b.txt": "bb\x0caa\n.a",
+    }.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    return folder
+
+
+@given(st.one_of(PATTERNS, st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)))
+def test_python_finds_what_ripgrep_finds(lines: Path, pattern: str) -> None:
+    if not ripgrep():
+        pytest.skip("ripgrep is not installed")
+    try:
+        wanted, _ = expression(pattern)
+    except ValueError:
+        return
+    rg = subprocess.run(
+        [ripgrep(), *search_tools._RG, f"--regexp={wanted}", "--", str(lines)], capture_output=True
+    )
+    ours = [sys.executable, "-I", grep_program.__file__, wanted, str(lines)]
+    python = subprocess.run(ours, capture_output=True)
+    assert (rg.returncode, rg.stdout, rg.stderr) == (python.returncode, python.stdout, b"")
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_an_expression_or_looked_for_as_it_is(text: str) -> None:
+    assert re.fullmatch(literal(text).encode(), text.encode())
+    try:
+        wanted, as_text = expression(text)
+    except ValueError:
+        return
+    assert re.compile(wanted.encode()).groups == 0
+    assert not as_text or wanted.endswith(literal(text.removeprefix("(?i)")))
+
+
+def played(verifier: Any, task: Task, texts: Sequence[str], **options: Any) -> Rollout:
+    kind = find_environment(EnvironmentConfig(type="search", **options))
+    policy = ScriptedPolicy(lambda prompt, seed, again, left=list(texts): left.pop(0))  # type: ignore[misc]
+    dispatcher = Dispatcher(policy, verifier, framed(kind, "chat"))
+    (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=4000), seed=1)
+    return rollout
+
+
+def test_calls_of_a_turn_are_answered_in_their_order(verifier: Any, task: Task) -> None:
+    calls = "<grep>tax(</grep> and <glob>*.yml</glob>\n<read>shop.py</read><grep>tot @@ shop.py</grep>"
+    rollout = played(verifier, task, [calls, "<finish>shop/cart.py:2-3\nshop/tax.py:4</finish>"])
+    assert [event.result.split("\n")[-1] for event in rollout.turns[0].events] == [
+        "shop/tax.py:3: def tax(total):", ".github/ci.yml", "1: total", "shop.py:1: total",
+    ]  # fmt: skip
+    assert rollout.verdict is not None and rollout.verdict.passed and rollout.verdict.score == 1
+    assert rollout.answer == "shop/cart.py:2-3\nshop/tax.py:4"
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason", "why"),
+    [
+        (["I do not know."], "malformed", "no tool was called"),
+        (["<grep>a</grep>" * 9], "malformed", "write at most 8"),
+        (["<grep>a</grep>"] * 4, "max turns", "did not finish"),
+        (["<read>a @@ first</read>"], "malformed", "start"),
+        (["<finish>in the cart</finish>"], "malformed", "is no place"),
+        (["<finish></finish>"], "malformed", "names no place"),
+        (["<grep>a</grep><finish>shop.py:1"], "answered", ""),
+    ],
+)
+def test_how_a_play_ends(verifier: Any, task: Task, texts: list[str], reason: str, why: str) -> None:
+    rollout = played(verifier, task, texts)
+    assert rollout.verdict is not None
+    assert (rollout.stop_reason, len(rollout.turns)) == (reason, len(texts))
+    assert why in rollout.verdict.detail and not rollout.verdict.score
+    rewards = [
+        BUILTIN[name](task, rollout, rollout.verdict) for name in ("score", "score_files", "score_lines")
+    ]
+    assert rewards == [0.0, 0.0, 0.0]
+
+
+def test_rewards_are_the_parts_of_the_score(verifier: Any, task: Task) -> None:
+    rollout = played(verifier, task, ["<finish>shop/cart.py:2-3</finish>"])
+    assert rollout.verdict is not None
+    score, files, lines = (
+        BUILTIN[name](task, rollout, rollout.verdict) or 0.0
+        for name in ("score", "score_files", "score_lines")
+    )
+    assert (files, lines) == (pytest.approx(1.25 / 1.5), pytest.approx(2.5 / 2.75)) and score == (
+        files + lines
+    ) / 2
+
+
+@pytest.mark.parametrize("calls", ["tags", "hermes", "openai"])
+def test_the_expert_finds_all(verifier: Any, task: Task, calls: str) -> None:
+    made = find_environment(EnvironmentConfig(type="search", calls=calls))(task, Opening(), None)
+    shown = [*made.demonstrate(random.Random(1))]  # type: ignore[attr-defined]
+    assert len(shown) == 3
+    rollout = played(verifier, task, shown, calls=calls)
+    assert rollout.verdict is not None and rollout.verdict.passed
+
+
+def test_a_task_of_another_kind_and_a_fifth_turn_are_refused(task: Task) -> None:
+    with pytest.raises(UserError, match="turns"):
+        find_environment(EnvironmentConfig(type="search", turns=5))
+    with pytest.raises(UserError, match="strop build retrieval"):
+        find_environment("search")(Task(statement="x", check={"kind": "none"}), None, None)  # type: ignore[arg-type]
+
+
+def test_a_missing_tree_is_our_fault(verifier: Any, task: Task, tmp_path: Path) -> None:
+    gone = task.model_copy(
+        update={"check": task.check.model_copy(update={"tree": str(tmp_path / "none.git")})}
+    )
+    rollout = played(verifier, gone, ["<grep>a</grep>"])
+    assert rollout.stop_reason == "infra" and rollout.verdict is not None and not rollout.verdict.scored
+
+
+def test_trees_that_nobody_uses_go_when_there_is_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = []
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "a.txt").write_text("x" * 100)
+        checks.append(RetrievalCheck(tree=str(folder), truth={}))
+    monkeypatch.setattr(search_tree, "KEPT_BYTES", 150)
+    trees = [search_tree.acquire(check) for check in checks]
+    assert search_tree.acquire(checks[0]) is trees[0]
+    for check in checks:
+        search_tree.release(check)
+    assert [tree.folder.exists() for tree in trees] == [True, False, True]
+    search_tree.release(checks[0])
+    assert os.stat(search_tree.trees_folder().parent).st_mode & 0o777 == 0o711
+
+
+def test_words_of_a_request() -> None:
+    assert words("Fix the TTL of get_item when maxSize is zero") == ["get_item", "maxSize", "zero", "TTL"]
