@@ -169,16 +169,16 @@ WORKLOAD = {
 def least_gpus(model: str, gpu: Gpu = H100) -> int:
     """The fewest GPUs, a power of two, on which ZeRO-3 trains whole weights on 16K answers, by the memory plan."""
     words = [
-        f"model.name={MODELS[model]}", "launch.engine=zero3", "launch.servers=1", "sampling.max_tokens=16384",
+        f"model.name={MODELS[model]}", "launch.engine=zero3", "policy.engine=vllm-server", "launch.servers=1",
+        "sampling.max_tokens=16384",
         "tasks.max_prompt_tokens=1024", "optim.micro_batch_tokens=17408", "optim.shared_prefix=true",
     ]  # fmt: skip
     shape = ModelShape.of_config(PUBLISHED[MODELS[model]])
     assert shape is not None
     world = 1
     while world < 4096:
-        # Sampling is the servers': what the transformers engine would hold here is not.
         plan = memory_plan(load_recipe([], [*words, f"launch.processes={world}"]), shape)[0]
-        if sum(plan.held.values()) - plan.held["sampler's copy"] + sum(plan.updating.values()) <= gpu.memory:
+        if sum(plan.held.values()) + sum(plan.updating.values()) <= gpu.memory:
             return world
         world *= 2
     raise ValueError(f"{model} does not fit on {world} GPUs")

@@ -18,7 +18,7 @@ def test_a_key_is_said_with_type_bounds_unit_and_default() -> None:
     assert "type     whole number, at least 1" in text
     assert "default  1024" in text and "unit     tokens" in text and "Longest completion" in text
     assert "one of continue, chat, chat-prefilled" in one("tasks.style")
-    assert "(only with policy.engine vllm)" in one("policy.tensor_parallel_size")
+    assert "(only with policy.engine vllm, vllm-server)" in one("policy.tensor_parallel_size")
     assert "default  must be given" in one("rewards.0.name")
     assert "list of 2 numbers" in one("optim.betas") and "text, or null" in one("model.cutoff")
 

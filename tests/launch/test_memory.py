@@ -150,7 +150,7 @@ def test_models_of_recipes_are_known_without_their_files() -> None:
 
 
 def test_engines_divide() -> None:
-    one, words = plan(), ("launch.processes=2", "launch.nodes=2")
+    one, words, apart = plan(), ("launch.processes=2", "launch.nodes=2"), "policy.engine=vllm-server"
     ddp, zero2 = plan(*words), plan(*words, "launch.engine=zero2")
     assert ddp.held == one.held and ddp.updating["buckets of DDP"] == one.updating["gradients"]
     assert zero2.held["weights"] == one.held["weights"] and zero2.held["Adam"] == one.held["Adam"] / 4
@@ -158,13 +158,13 @@ def test_engines_divide() -> None:
     low = plan(*words, "launch.engine=zero2", "model.dtype=bfloat16").held  # moments stay float32
     assert low["Adam"] == zero2.held["Adam"] and low["weights"] == one.held["weights"] / 2
     for engine in ("zero3", "fsdp2"):
-        shared = plan(*words, f"launch.engine={engine}")
+        shared = plan(*words, apart, f"launch.engine={engine}")
         assert shared.count == 4 and shared.held["weights"] == one.held["weights"] / 4
         assert shared.updating["gradients"] == one.updating["gradients"] / 4
         assert shared.updating["layers put together"] > 0
     short = "model.compute_dtype=bfloat16"
-    assert plan(*words, short, "launch.engine=zero3").held["weights"] == one.held["weights"] / 8
-    assert plan(*words, short, "launch.engine=fsdp2").held["weights"] == one.held["weights"] / 4
+    assert plan(*words, apart, short, "launch.engine=zero3").held["weights"] == one.held["weights"] / 8
+    assert plan(*words, apart, short, "launch.engine=fsdp2").held["weights"] == one.held["weights"] / 4
     assert plan(short).updating["weights in bfloat16 (autocast)"] == one.held["weights"] / 2
     assert plan("grpo.beta=0.1").held["reference"] == one.held["weights"]
     assert plan("grpo.beta=0.1", "model.lora.rank=4").held["reference"] == 0
