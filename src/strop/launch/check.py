@@ -168,7 +168,7 @@ def _port(node: Node) -> Iterator[str]:
         yield f"MASTER_PORT={port!r} is no port; give a number from 1 to 65535"
         return
     with closing(socket.socket()) as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a job that was requeued meets its last try's
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as that of a try before may linger
         try:
             one.bind(("", int(port)))
         except OSError as error:
