@@ -88,10 +88,19 @@ def side_by_side(number: int, rounds: int) -> tuple[list[Any], dict[str, Any]]:
     return found, {"throughput": round(median(ratios), 3), **rates}
 
 
+def both_up(verifier: Any) -> Any:
+    """Waits until both actors judge, two minutes at most; the counters."""
+    deadline = time.monotonic() + 120
+    while verifier.stats()["workers_up"] < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return verifier.stats()
+
+
 def with_a_kill(cluster: Any, lost: Any, wanted: list[Any]) -> dict[str, Any]:
     """All answers, while a node is killed."""
     settled: Counter[int] = Counter()
     with open_on_ray(limits=LIMITS) as there:
+        both_up(there)
         futures = [there.submit(TASK, text) for text in answers(0, len(wanted))]
         for number, future in enumerate(futures):
             future.add_done_callback(lambda _, number=number: settled.update([number]))
@@ -100,10 +109,7 @@ def with_a_kill(cluster: Any, lost: Any, wanted: list[Any]) -> dict[str, Any]:
         cluster.remove_node(lost, allow_graceful=False)
         verdicts = [future.result(600) for future in futures]
         cluster.add_node(num_cpus=1)
-        deadline = time.monotonic() + 120
-        while there.stats()["workers_up"] < 2 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        stats = there.stats()
+        stats = both_up(there)
     return {
         "lost": len(wanted) - len(settled),
         "doubled": sum(count > 1 for count in settled.values()),

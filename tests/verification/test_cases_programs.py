@@ -134,7 +134,10 @@ HUNGRY = {
 
 @pytest.mark.parametrize("name", HUNGRY)
 def test_addresses_for_stacks_are_no_memory(name: str) -> None:
-    with open_verifier(workers=1, limits=Limits(memory_bytes=MEMORY)) as verifier:
+    roomy = Limits(
+        memory_bytes=MEMORY, cpu_seconds=20, wall_seconds=60
+    )  # pages are slow where memory is short
+    with open_verifier(workers=1, limits=roomy) as verifier:
         assert verifier.verify(program("", "1"), HUNGRY[name]).outcome is Outcome.OUT_OF_MEMORY
         function = HUNGRY[name].replace("print(1)", "def f(x): return x")
         check = CasesCheck(entry_point="f", cases=[Case(args=[3], expected=3)])
