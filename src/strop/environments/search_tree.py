@@ -70,8 +70,8 @@ def acquire(check: RetrievalCheck) -> SearchTree:
 
 
 def release(check: RetrievalCheck) -> None:
-    """Gives a tree back."""
-    _TREES.release(_key(check))
+    """Gives a tree back. One of a plain folder, which may change, is not kept."""
+    _TREES.release(_key(check), keep=bool(check.commit or check.digest or check.tree.startswith(DATA)))
 
 
 def trees_folder() -> Path:
@@ -123,17 +123,17 @@ class _Trees:
             raise
         return self._there[key]
 
-    def release(self, key: str) -> None:
+    def release(self, key: str, *, keep: bool = True) -> None:
         with self._lock:
             self._uses[key] -= 1
             if not self._uses[key]:
                 del self._uses[key]
             if key in self._there:
-                self._there.move_to_end(key)
+                self._there.move_to_end(key, last=keep)
             idle = [name for name in self._there if name not in self._uses]
             held = sum(self._there[name].bytes for name in idle)
             gone = []
-            while idle and held > KEPT_BYTES:
+            while idle and (held > KEPT_BYTES or (idle[0] == key and not keep)):
                 tree = self._there.pop(idle.pop(0))
                 held -= tree.bytes
                 gone.append(tree.folder.rename(tree.folder.with_name(f"gone-{secrets.token_hex(8)}")))
