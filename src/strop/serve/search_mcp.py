@@ -1,13 +1,29 @@
 """The MCP server of `strop serve-search`: one tool that answers where in a folder something is, on stdin and stdout."""
 
 import asyncio
+import logging
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from strop import __version__
 from strop.core.errors import StropError
 from strop.core.optional import require
 from strop.rollouts.services import Threads
 from strop.serve.finder import Finder
+
+_WHAT = """Finds where in the repository something is: the files and lines that matter for a request.
+Answers with PATH:FIRST-LAST of each file and with those lines."""
+_Question = Annotated[
+    str,
+    Field(
+        description="what is looked for, in words, such as an issue's text; name identifiers that are known"
+    ),
+]
+_Below = Annotated[
+    str, Field(description="look only in this folder, a path relative to the repository's top")
+]
 
 
 def check_package() -> None:
@@ -17,33 +33,26 @@ def check_package() -> None:
 
 def serve(finder: Finder, root: Path) -> None:
     """Serves until stdin ends. Nothing outside of `root` is looked at."""
-    mcp = require("mcp.server", package="mcp", extra="mcp", purpose="strop serve-search")
-    errors = require(
-        "mcp.server.mcpserver.exceptions", package="mcp", extra="mcp", purpose="strop serve-search"
-    )
-    server = mcp.MCPServer("strop-search", version=__version__, log_level="WARNING")
-    threads = (
-        Threads()
-    )  # they keep no process alive: it ends with stdin, also while a question is looked into
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.types import ToolAnnotations
 
-    @server.tool(structured_output=False)
-    async def search_code(question: str, folder: str = ".") -> str:
-        """Finds where in the repository something is: the files and lines that matter for a request.
+    server = MCPServer("strop-search", version=__version__, log_level="WARNING")
+    threads = Threads()  # which keep no process alive: it ends at once, whatever goes on
+    logging.disable(logging.DEBUG)  # bm25s
 
-        Answers with PATH:FIRST-LAST of each file and with those lines.
+    only_reads = ToolAnnotations(read_only_hint=True)
 
-        Args:
-            question: what is looked for, in words, such as an issue's text; name identifiers that are known
-            folder: look only below this folder, a path relative to the repository's
-        """
+    @server.tool(description=_WHAT, structured_output=False, annotations=only_reads)
+    async def search_code(question: _Question, folder: _Below = ".") -> str:
         try:
             place = (root / folder).resolve()
             if not place.is_relative_to(root):
-                raise errors.ToolError(f"{folder!r:.200} is outside of the repository")
+                raise ToolError(f"{folder!r:.200} is outside of the repository")
             found = await asyncio.wrap_future(threads.submit(lambda: finder.find(place, question)))
         except (StropError, ValueError) as error:
-            raise errors.ToolError(" ".join(str(error).split())) from error
+            raise ToolError(" ".join(str(error).split())) from error
         below = place.relative_to(root).as_posix()
         return found.text(lines=True, below="" if below == "." else below) or f"no place found: {found.why}"
 
-    server.run()
+    threads.submit(server.run).result()  # in a thread as well: reading stdin cannot be interrupted
