@@ -74,7 +74,10 @@ def finder_of(model: str, answering: EngineOptions, overrides: list[str], second
     if model in ("scripted:oracle", "scripted:random"):
         raise UserError(f"{model} answers tasks alone, whose places are known; name scripted:bm25-chunks")
     options = [f"tasks.environment={json.dumps(_environment(model))}", f"play.seconds={seconds}"]
-    recipes = recipes_of(read_models([model], answering.engine, answering.base_url), options, overrides)
+    models = read_models([model], answering.engine, answering.base_url)
+    if models[0].engine == "openai":
+        options += [f"policy.timeout_seconds={seconds}", f"policy.retry_seconds={seconds}"]
+    recipes = recipes_of(models, options, overrides)
     check_there(recipes)
     return Finder(recipes[model])
 

@@ -33,6 +33,8 @@ TASK = "search"
 MOST_LINES = 200
 """Lines of an answer that are shown."""
 WIDTH = 200
+_GRACE = 2.0
+"""Seconds that closing waits for a question that is looked into."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class Finder:
 
     def __exit__(self, *_: object) -> None:
         getattr(self._policy, "close", lambda: None)()
+        self._lock.acquire(timeout=_GRACE)  # so that a question of another thread gives its tree back
 
     def find(
         self, folder: Path, question: str, watched: Callable[[Environment], Environment] = lambda one: one
