@@ -9,7 +9,7 @@ from strop.cli.options import EngineOptions, grouped, say
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
-    from strop.serve.finder import Finder
+    from strop.serve.finder import PlaceFinder
 
 ModelWord = Annotated[
     str,
@@ -64,12 +64,12 @@ def search(
     print(found.text(lines=show))
 
 
-def finder_of(model: str, answering: EngineOptions, overrides: list[str], seconds: float) -> "Finder":
+def finder_of(model: str, answering: EngineOptions, overrides: list[str], seconds: float) -> "PlaceFinder":
     """Who answers for a MODEL word. A run looks as it was trained to. Raises UserError, ConfigError."""
     import json
 
     from strop.cli.models import check_there, read_models, recipes_of
-    from strop.serve.finder import Finder
+    from strop.serve.finder import PlaceFinder
 
     if model in ("scripted:oracle", "scripted:random"):
         raise UserError(f"{model} answers tasks alone, whose places are known; name scripted:bm25-chunks")
@@ -79,7 +79,7 @@ def finder_of(model: str, answering: EngineOptions, overrides: list[str], second
         options += [f"policy.timeout_seconds={seconds}", f"policy.retry_seconds={seconds}"]
     recipes = recipes_of(models, options, overrides)
     check_there(recipes)
-    return Finder(recipes[model])
+    return PlaceFinder(recipes[model])
 
 
 def _environment(model: str) -> dict[str, object]:

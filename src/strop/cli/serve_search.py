@@ -19,11 +19,12 @@ def serve_search(
     seconds: Seconds = 120.0,
 ) -> None:
     """Serve the tool search_code over MCP on stdin and stdout: a coding agent starts this command by itself."""
+    from strop.core.optional import require
     from strop.serve import search_mcp
 
     if not root.is_dir():
         raise UserError(f"--root {root}: no such folder")
-    search_mcp.check_package()
+    require("mcp.server", package="mcp", extra="mcp", purpose="strop serve-search")
     with finder_of(model, answering, overrides or [], seconds) as finder:
         say(f"search_code over MCP on stdin and stdout, for {root.resolve()}")
         search_mcp.serve(finder, root.resolve())

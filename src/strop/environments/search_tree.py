@@ -55,13 +55,13 @@ class SearchTree:
 
 
 @contextmanager
-def tree_of_check(check: RetrievalCheck) -> Iterator[SearchTree]:
-    """The tree of a check. Raises VerificationError where it is missing, damaged or too large."""
+def tree_of_check(check: RetrievalCheck, *, keep: bool = True) -> Iterator[SearchTree]:
+    """The tree of a check; `keep` as for `release`. Raises VerificationError: it is missing, damaged or too large."""
     tree = acquire(check)
     try:
         yield tree
     finally:
-        release(check)
+        release(check, keep=keep)
 
 
 def acquire(check: RetrievalCheck) -> SearchTree:
@@ -69,9 +69,9 @@ def acquire(check: RetrievalCheck) -> SearchTree:
     return _TREES.acquire(_key(check), check)
 
 
-def release(check: RetrievalCheck) -> None:
-    """Gives a tree back. One of a plain folder, which may change, is not kept."""
-    _TREES.release(_key(check), keep=bool(check.commit or check.digest or check.tree.startswith(DATA)))
+def release(check: RetrievalCheck, *, keep: bool = True) -> None:
+    """Gives a tree back; without `keep` it goes with its last use, as that of a folder that may change."""
+    _TREES.release(_key(check), keep=keep)
 
 
 def trees_folder() -> Path:

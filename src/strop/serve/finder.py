@@ -1,8 +1,4 @@
-"""`Finder`: where in a folder something is. Plays the environment `search` on folders of one's own, with one policy.
-
-with Finder(recipe) as finder:
-    print(finder.find(Path("."), "where are prices rounded?").places)
-"""
+"""`PlaceFinder`: where in a folder something is, by plays of `search` on folders of one's own, with one policy."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -68,7 +64,7 @@ class Found:
             room = max(0, room - len(held))
 
 
-class Finder:
+class PlaceFinder:
     """Opens the policy of a recipe and asks it, one question after the other, from any thread."""
 
     def __init__(self, recipe: Recipe) -> None:
@@ -79,7 +75,7 @@ class Finder:
         scripted = isinstance(recipe.policy, ScriptedPolicyConfig)
         self._policy = None if scripted else open_policy(recipe)
 
-    def __enter__(self) -> "Finder":
+    def __enter__(self) -> "PlaceFinder":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -101,7 +97,7 @@ class Finder:
             raise UserError("the question is empty; say what is looked for")
         check = RetrievalCheck(tree=str(folder.resolve()), truth={})
         task = Task(id=TASK, family="search", statement=question, check=check)
-        with self._lock, tree_of_check(check) as tree, ExitStack() as stack:
+        with self._lock, tree_of_check(check, keep=False) as tree, ExitStack() as stack:
             environment = played_by(self._recipe)
             player = dispatcher_of(
                 self._recipe,

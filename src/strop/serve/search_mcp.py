@@ -9,9 +9,8 @@ from pydantic import Field
 
 from strop import __version__
 from strop.core.errors import StropError
-from strop.core.optional import require
 from strop.rollouts.services import Threads
-from strop.serve.finder import Finder
+from strop.serve.finder import PlaceFinder
 
 _WHAT = """Finds where in the repository something is: the files and lines that matter for a request.
 Answers with PATH:FIRST-LAST of each file and with those lines."""
@@ -26,12 +25,7 @@ _Below = Annotated[
 ]
 
 
-def check_package() -> None:
-    """Raises UserError where the package is missing."""
-    require("mcp.server", package="mcp", extra="mcp", purpose="strop serve-search")
-
-
-def serve(finder: Finder, root: Path) -> None:
+def serve(finder: PlaceFinder, root: Path) -> None:
     """Serves until stdin ends. Nothing outside of `root` is looked at."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
