@@ -55,13 +55,13 @@ class SearchTree:
 
 
 @contextmanager
-def tree_of_check(check: RetrievalCheck) -> Iterator[SearchTree]:
-    """The tree of a check. Raises VerificationError where it is missing, damaged or too large."""
+def tree_of_check(check: RetrievalCheck, *, keep: bool = True) -> Iterator[SearchTree]:
+    """The tree of a check; `keep` as for `release`. Raises VerificationError: it is missing, damaged or too large."""
     tree = acquire(check)
     try:
         yield tree
     finally:
-        release(check)
+        release(check, keep=keep)
 
 
 def acquire(check: RetrievalCheck) -> SearchTree:
@@ -69,9 +69,9 @@ def acquire(check: RetrievalCheck) -> SearchTree:
     return _TREES.acquire(_key(check), check)
 
 
-def release(check: RetrievalCheck) -> None:
-    """Gives a tree back."""
-    _TREES.release(_key(check))
+def release(check: RetrievalCheck, *, keep: bool = True) -> None:
+    """Gives a tree back; without `keep` it goes with its last use, as that of a folder that may change."""
+    _TREES.release(_key(check), keep=keep)
 
 
 def trees_folder() -> Path:
@@ -123,17 +123,17 @@ class _Trees:
             raise
         return self._there[key]
 
-    def release(self, key: str) -> None:
+    def release(self, key: str, *, keep: bool = True) -> None:
         with self._lock:
             self._uses[key] -= 1
             if not self._uses[key]:
                 del self._uses[key]
             if key in self._there:
-                self._there.move_to_end(key)
+                self._there.move_to_end(key, last=keep)
             idle = [name for name in self._there if name not in self._uses]
             held = sum(self._there[name].bytes for name in idle)
             gone = []
-            while idle and held > KEPT_BYTES:
+            while idle and (held > KEPT_BYTES or (idle[0] == key and not keep)):
                 tree = self._there.pop(idle.pop(0))
                 held -= tree.bytes
                 gone.append(tree.folder.rename(tree.folder.with_name(f"gone-{secrets.token_hex(8)}")))

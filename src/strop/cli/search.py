@@ -1,0 +1,95 @@
+"""`strop search`: where in a folder something is, as a model sees it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Exit, Option
+
+from strop.cli.options import EngineOptions, grouped, say
+from strop.core.errors import UserError
+
+if TYPE_CHECKING:
+    from strop.serve.finder import PlaceFinder
+
+ModelWord = Annotated[
+    str,
+    Option(
+        "--model",
+        "-m",
+        help="who looks, written as for strop eval: a run, folder, preset or openai:NAME@URL; "
+        "scripted:bm25-chunks, bm25-files and grep need no model",
+    ),
+]
+Seconds = Annotated[float, Option(min=1, help="wall time for one question")]
+Overrides = Annotated[
+    list[str] | None,
+    Argument(metavar="[KEY=VALUE...]", help="recipe overrides, such as tasks.environment.calls=hermes"),
+]
+
+
+@grouped
+def search(
+    answering: EngineOptions,
+    folder: Annotated[Path, Argument(help="a repository or any folder of files")],
+    question: Annotated[str, Argument(help="what is looked for, in words")],
+    model: ModelWord,
+    overrides: Overrides = None,
+    seconds: Seconds = 120.0,
+    show: Annotated[bool, Option("--show", help="print the lines as well")] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="print the way there, turn by turn")] = False,
+) -> None:
+    """Ask a model where in a folder something is: prints PATH:FIRST-LAST of each file. Exit code 1 where none is found.
+
+    The folder's files are as they are now, in a git checkout those that git knows. They are only read.
+    """
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}")
+    with finder_of(model, answering, overrides or [], seconds) as finder:
+        if verbose:
+            from strop.cli.play import PlayWatch
+            from strop.reports.terminal.consoles import console
+            from strop.reports.terminal.plays import PlayView
+
+            watch = PlayWatch(PlayView(console()))
+            found = finder.find(folder, question, watch.on)
+            watch.end()
+            print()
+        else:
+            found = finder.find(folder, question)
+    for place in found.unknown if found.places else ():
+        say(f"note: the answer also names {place}, which is not there")
+    if not found.places:
+        say(f"no place found: {found.why}")
+        raise Exit(1)
+    print(found.text(lines=show))
+
+
+def finder_of(model: str, answering: EngineOptions, overrides: list[str], seconds: float) -> "PlaceFinder":
+    """Who answers for a MODEL word. A run looks as it was trained to. Raises UserError, ConfigError."""
+    import json
+
+    from strop.cli.models import check_there, read_models, recipes_of
+    from strop.serve.finder import PlaceFinder
+
+    if model in ("scripted:oracle", "scripted:random"):
+        raise UserError(f"{model} answers tasks alone, whose places are known; name scripted:bm25-chunks")
+    options = [f"tasks.environment={json.dumps(_environment(model))}", f"play.seconds={seconds}"]
+    models = read_models([model], answering.engine, answering.base_url)
+    if models[0].engine == "openai":
+        options += [f"policy.timeout_seconds={seconds}", f"policy.retry_seconds={seconds}"]
+    recipes = recipes_of(models, options, overrides)
+    check_there(recipes)
+    return PlaceFinder(recipes[model])
+
+
+def _environment(model: str) -> dict[str, object]:
+    """The environment search, with its options in the run that a model belongs to."""
+    from strop.config.load import load_recipe
+    from strop.evaluation.contamination import run_of
+
+    run = run_of(model.removeprefix("transformers:").removeprefix("vllm:"))
+    known = load_recipe([run / "recipe.yaml"]).tasks if run else []
+    for one in known if isinstance(known, list) else [known]:
+        if one.environment.type == "search":
+            return {"type": "search", **one.environment.options}
+    return {"type": "search"}

@@ -1,0 +1,153 @@
+"""Where in a folder: asked in the terminal, and by the official MCP client of a server that runs beside it."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.without import without
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+CART = "class Cart:\n    def total(self, prices):\n        return sum(prices)\n"
+TAX = "RATE = 0.2\n\n\ndef tax(total):\n    return total * RATE\n"
+BM25 = ("-m", "scripted:bm25-chunks")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A checkout with a file that git does not know."""
+    folder = tmp_path / "project" / "shop"
+    folder.mkdir(parents=True)
+    (folder / "cart.py").write_text(CART)
+    (folder / "tax.py").write_text(TAX)
+    subprocess.run(["git", "init", "--quiet", tmp_path / "project"], check=True)
+    subprocess.run(["git", "-C", tmp_path / "project", "add", "."], check=True)
+    (folder / "build.py").write_text("zebra = 1\n")
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., str]:
+    def written(*answers: str) -> str:
+        lines = (json.dumps({"task_id": "search", "answer": answer}) + "\n" for answer in answers)
+        (tmp_path / "script.jsonl").write_text("".join(lines))
+        return f"scripted:{tmp_path / 'script.jsonl'}"
+
+    return written
+
+
+def test_places_with_their_lines(strop: Any, shop: Path) -> None:
+    done = strop("search", shop, "where is the tax rate?", *BM25)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "shop/tax.py:1-5\n", "")
+    done = strop("search", shop, "where is the tax rate?", *BM25, "--show")
+    assert done.stdout.splitlines()[:2] == ["shop/tax.py:1-5", "     1  RATE = 0.2"]
+    done = strop("search", shop, "zebra", *BM25)
+    assert done.returncode == 1 and not done.stdout and done.stderr.startswith("no place found: ")
+
+
+@pytest.mark.jail
+def test_a_model_looks_around_and_only_what_is_there_is_printed(
+    strop: Any, shop: Path, script: Callable[..., str]
+) -> None:
+    finish = "<finish>shop/tax.py:4-99\nshop/none.py:1\nshop/cart.py:2</finish>"
+    model = script("<grep>RATE</grep>\n<read>shop/tax.py @@ 1</read>", finish)
+    done = strop("search", shop, "tax", "-m", model, "-v")
+    assert done.returncode == 0, done.stderr
+    way, _, answer = done.stdout.rpartition("\n\n")
+    assert "shop/tax.py:1: RATE = 0.2" in way
+    assert answer == "shop/tax.py:4-5\nshop/cart.py:2\n"
+    assert done.stderr == "note: the answer also names shop/none.py:1, which is not there\n"
+    done = strop("search", shop, "tax", "-m", script("<finish>shop/none.py:1</finish>"))
+    assert done.returncode == 1 and "names only what is not there: shop/none.py:1" in done.stderr
+
+
+def test_mistakes(strop: Any, shop: Path, tmp_path: Path) -> None:
+    for words, said in (
+        (("none", "tax", *BM25), "there is no folder none"),
+        ((shop, " ", *BM25), "the question is empty"),
+        ((shop, "tax", "-m", "scripted:oracle"), "name scripted:bm25-chunks"),
+        ((shop, "tax", *BM25, "tasks.environment=workspace"), "is not search"),
+    ):
+        done = strop("search", *words)
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+    done = strop("serve-search", *BM25, "--root", "none")
+    assert done.returncode == 2 and "--root none: no such folder" in done.stderr
+
+
+def asked(arguments: list[str], ask: Callable[[Any], Awaitable[None]]) -> None:
+    """Calls the server's tool by the official client, in processes of their own."""
+    mcp = pytest.importorskip("mcp")
+
+    async def session() -> None:
+        environment = {"PYTHONPATH": str(SOURCE)}
+        command = ["-m", "strop.cli", "serve-search", *arguments]
+        server = mcp.StdioServerParameters(command=sys.executable, args=command, env=environment)
+        async with mcp.Client(server, read_timeout_seconds=120) as client:
+            await ask(client)
+
+    asyncio.run(session())
+
+
+def test_the_official_client_asks_of_files_as_they_are_now(shop: Path, tmp_path: Path) -> None:
+    async def ask(client: Any) -> None:
+        (tool,) = (await client.list_tools()).tools
+        assert tool.name == "search_code" and tool.input_schema["required"] == ["question"]
+
+        async def answer(**arguments: str) -> tuple[bool, str]:
+            result = await client.call_tool("search_code", arguments)
+            (content,) = result.content
+            return result.is_error, content.text
+
+        place = "shop/tax.py:1-5\n     1  RATE = 0.2\n     2\n"
+        for folder in (".", "shop"):
+            failed, text = await answer(question="where is the tax rate?", folder=folder)
+            assert not failed and text.startswith(place)
+        failed, text = await answer(question="lions")
+        assert not failed and text.startswith("no place found: ")
+        (shop / "shop" / "cart.py").write_text("lions = 3\n")
+        assert await answer(question="lions") == (False, "shop/cart.py:1\n     1  lions = 3")
+        (shop / "out").symlink_to(tmp_path)
+        for folder, said in (
+            ("..", "outside"),
+            ("/etc", "outside"),
+            ("out", "outside"),
+            ("none", "no folder"),
+        ):
+            failed, text = await answer(question="tax", folder=folder)
+            assert failed and said in text
+
+    asked([*BM25, "--root", str(shop)], ask)
+
+
+def test_ctrl_c_ends_a_server_whose_client_is_silent(shop: Path) -> None:
+    pytest.importorskip("mcp")
+    command = [sys.executable, "-m", "strop.cli", "serve-search", *BM25, "--root", str(shop)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith("search_code over MCP")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
+        finally:
+            process.kill()
+
+
+def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
+    environment = without(tmp_path / "site", "mcp")
+    environment["PYTHONPATH"] += f"{os.pathsep}{SOURCE}"
+    command = [sys.executable, "-m", "strop.cli", "serve-search", *BM25]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 2 and done.stderr.endswith("pip install 'strop[mcp]'\n")
