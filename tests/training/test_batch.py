@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
-from strop.core.rollout import Completion, Group, Rollout, Turn
+from strop.core.rollout import Completion, Event, Group, Rollout, Turn
 from strop.training.batch import Advantages, age, batch_of, sample_of, too_old
 
 
@@ -92,6 +92,23 @@ def test_each_form_of_advantage_reaches_the_tokens() -> None:
         # Returns 1; 0, 0; 0.25, 0.5: the first turns have the mean 5/12, the second 1/4.
         "per-turn": [[0.583] * 2, [-0.417, -0.417, -0.25, -0.25], [-0.167, 0.25]],
     }
+
+
+def test_advantages_by_calls_reach_all_tokens_of_a_play() -> None:
+    one = group([1.0, 0.0, None], [[2, 1], [1, 1], [1]])
+    grep = Event(name="UseTool", asked="grep", result="", seconds=0.0, bytes=0)
+    for rollout, calls in zip(one.rollouts, (3, 1, 8), strict=True):
+        rollout.turns[0] = rollout.turns[0].model_copy(update={"events": [grep] * calls})
+    (found,) = Advantages(config.LeaveOneOutAdvantage(by_calls=True)).of([one])
+    assert [rollout.advantage for rollout in found.rollouts] == [
+        2.0,
+        -1.0,
+        0.0,
+    ]  # (3 + 1) / 2 calls, (1 + 1) / 2
+    sample = sample_of(found.rollouts[0], mask_truncated=True)
+    assert [float(a) for a, keep in zip(sample.advantages, sample.mask, strict=True) if keep] == [2.0] * 3
+    (plain,) = Advantages(config.LeaveOneOutAdvantage()).of([one])
+    assert [rollout.advantage for rollout in plain.rollouts] == [1.0, -1.0, 0.0]
 
 
 def test_a_running_baseline_goes_on_where_it_was() -> None:

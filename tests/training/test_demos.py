@@ -97,7 +97,8 @@ def test_what_fails_is_left_out_and_plays_of_a_task_differ(words: list[str], tmp
     tasks = task_sets(recipe)[0].train[:3]
     file = tmp_path / "demos.jsonl"
     words[-1] = f"tasks.environment={{type: '{tmp_path}/expert.py:Guesses', unliked: '{tasks[0].id}'}}"
-    done = strop("build", "demos", *words, "-o", str(file), "--each", "2", "--limit", "3")
+    short = "play.max_tokens=100"  # in the tokens of the model, which an expert does not say
+    done = strop("build", "demos", *words, short, "-o", str(file), "--each", "2", "--limit", "3")
     assert done.returncode == 0, done.stderr
     assert "4 demonstrations of 3 tasks" in done.stdout and "left out: 2 plays" in done.stderr
     found = read_demos(file)

@@ -1,6 +1,7 @@
 """Every shipped recipe runs: two steps with a tiny model in place of the recipe's own."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,32 @@ def bugs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def made_small(recipe: Path, bugs: Path) -> list[str]:
+@pytest.fixture(scope="session")
+def searches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some tasks of search, of a repository with a file for each word."""
+    folder = tmp_path_factory.mktemp("searches") / "shop"
+    folder.mkdir()
+    git = ["git", "-C", str(folder), "-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    for step in ("0", "1"):
+        for word in ("apples", "bread", "cheese", "dates", "eggs"):
+            (folder / f"{word[0]}.py").write_text(f"def {word}(count):\n    return count * {step}\n")
+            subprocess.run([*git, "add", "-A"], check=True)
+            subprocess.run([*git, "commit", "-qm", f"Change the price of {word} to {step}"], check=True)
+    path = folder.with_name("search.jsonl")
+    done = strop("build", "retrieval", str(folder), "-o", str(path), "--newest-share", "0")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def made_small(recipe: Path, bugs: Path, searches: Path) -> list[str]:
     """What else a recipe needs to run anywhere: tasks in place of a file to be made, a step for each stage."""
     settings = load_recipe([recipe], [])
     words = []
     if recipe.stem.startswith("repair-"):
         words += [f"tasks.source={bugs}"]
+    elif settings.tasks.environment.type == "search":
+        words += [f"tasks.source={searches}"]
     elif settings.tasks.source.endswith(".jsonl") or settings.tasks.source.startswith(
         ("code-contests:", "mbpp:")
     ):
@@ -48,7 +69,12 @@ def made_small(recipe: Path, bugs: Path) -> list[str]:
 @pytest.mark.train(30)
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
 def test_two_steps(
-    recipe: Path, tiny_model: Path, bugs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recipe: Path,
+    tiny_model: Path,
+    bugs: Path,
+    searches: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)  # what a recipe names is found from any folder
     done = strop(
@@ -56,7 +82,7 @@ def test_two_steps(
         "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch_tokens=64",
         "sampling.max_tokens=8",
         "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]", "optim.warmup_steps=0", "sft.steps=1",
-        *made_small(recipe, bugs),
+        *made_small(recipe, bugs, searches),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]

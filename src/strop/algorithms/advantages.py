@@ -44,6 +44,19 @@ def leave_one_out(groups: Sequence[Rewards]) -> list[list[float]]:
     return found
 
 
+def by_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> list[float]:
+    """A_i times the mean over the turns of play i of max(1, calls), from the number of calls in each turn.
+
+    SWE-grep (cognition.ai/blog/swe-grep, 2025-10-16) scales by the mean number of calls a turn, so that plays that look
+    side by side count for more; its formula is not published. Deviation: a turn without a call counts as one, so no
+    play is scaled down, nor one that calls nothing to 0. What a group's advantages add up to is then not always 0.
+    """
+    return [
+        advantage * (fmean(max(1, calls) for calls in turns) if turns else 1.0)
+        for advantage, turns in zip(advantages, plays, strict=True)
+    ]
+
+
 @dataclass
 class RunningBaseline:
     """A_i = r_i - b, with b an exponential mean of the rewards before it: for groups of one (REINFORCE, Williams 1992).

@@ -32,7 +32,7 @@ def demos(
     if output.suffix != ".jsonl":
         raise UserError(f"--output {output}: name a file that ends in .jsonl")
     files.check_writable(output)
-    resolved = recipe_of([*recipe, "sft.demos=null"])
+    resolved = recipe_of([*recipe, "sft.demos=null", "play.max_tokens=null"])  # counted in the model's tokens
     if isinstance(resolved.tasks, list):
         raise UserError("strop build demos takes a recipe with one task set; this one has several")
     tasks = task_sets(resolved, say)[0].train[:limit]

@@ -155,6 +155,9 @@ class LeaveOneOutAdvantage(Section):
 
     type: Literal["leave-one-out"] = "leave-one-out"
     """Which form."""
+    by_calls: bool = False
+    """Multiplied by the mean number of calls in a turn of the play (SWE-grep, cognition.ai/blog/swe-grep), where an
+    environment takes several calls a turn."""
 
 
 class RunningBaselineAdvantage(Section):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from strop.algorithms.advantages import RunningBaseline, group_relative, leave_one_out, per_turn
+from strop.algorithms.advantages import RunningBaseline, by_calls, group_relative, leave_one_out, per_turn
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
 from strop.core.rollout import Group, Rollout
@@ -39,8 +39,10 @@ class Advantages:
         match self._form:
             case config.GroupAdvantage(scale=scale):
                 found = group_relative(rewards, scale)
-            case config.LeaveOneOutAdvantage():
+            case config.LeaveOneOutAdvantage(by_calls=scaled):
                 found = leave_one_out(rewards)
+                if scaled:
+                    found = [by_calls(*pair) for pair in zip(found, map(_calls, groups), strict=True)]
             case config.RunningBaselineAdvantage():
                 found = self._running.advantages([group.task_id for group in groups], rewards)
             case config.PerTurnAdvantage(discount=discount, scale=scale):
@@ -55,6 +57,11 @@ class Advantages:
     def load(self, state: dict[str, Any]) -> None:
         """Takes over a state given by `state`."""
         self._running.load(state)
+
+
+def _calls(group: Group) -> list[list[int]]:
+    """How many effects each turn of each play asked for: calls of tools. The last one, which ends a play, has none."""
+    return [[len(turn.events) for turn in rollout.turns] for rollout in group.rollouts]
 
 
 def _by_turn(group: Group, discount: float, scale: config.Scale) -> Group:
