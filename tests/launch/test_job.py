@@ -148,7 +148,9 @@ def test_nodes_that_verify_stand_apart(slurm: Slurm, tmp_path: Path) -> None:
     if "verifier" not in Recipe.model_fields:
         pytest.skip("there is no section verifier")
     job = Job(slurm, tmp_path, "launch.verifiers=1", "launch.verifier_cpus=2")
-    assert job.submit(trainer=f"sleep 3; {DONE}")["JobState"] == "COMPLETED", job.log
+    ended = job.submit(trainer=f"sleep 3; {DONE}")
+    assert ended["JobState"] == "COMPLETED" and "the run is finished" in job.log
+    assert (ended["TimeLimit"], ended["Requeue"]) == ("04:00:00", "1")
     places = {(line.split()[0], line.split()[1]) for line in (job.run / "said").read_text().splitlines()}
     (first,) = (place for name, place in places if name == "trainer")
     (other,) = (place for name, place in places if name == "verifier")

@@ -133,7 +133,7 @@ class WeightedRubric:
             given = ("rollouts",) if is_batched(reward) else ("task", "rollout", "verdict")
             with suppress(ValueError):  # one that is written in C says nothing of its arguments
                 try:
-                    inspect.signature(reward).bind(*given)
+                    inspect.signature(reward, follow_wrapped=False).bind(*given)
                 except TypeError as error:
                     wants = "(rollouts), a list" if is_batched(reward) else "(task, rollout, verdict)"
                     how = "" if is_batched(reward) else ", or (rollouts) under @strop.batched"
