@@ -24,7 +24,7 @@ def run(*words: str) -> "subprocess.CompletedProcess[str]":
 
 def test_the_kill_of_a_node_loses_doubles_and_changes_nothing(tmp_path: Path) -> None:
     done = run(
-        "benchmarks/ray_verdicts.py", "--verdicts", "200", "--rounds", "1", "--json", str(tmp_path / "row")
+        "benchmarks/ray_verdicts.py", "--verdicts", "600", "--rounds", "1", "--json", str(tmp_path / "row")
     )
     assert done.returncode == 0, done.stdout + done.stderr
     row: dict[str, Any] = json.loads((tmp_path / "row").read_text())
