@@ -240,7 +240,7 @@ class Preflight:
                 with self.noting():  # one task shows whether the style can be asked for
                     style = played_by(self.sets[0].recipe, check.style, kind=self.given.environment)
                     check_prompts(self.extra[:1], style, tokenizer, PlayLimits.prompt)
-        context = (self.model.context if self.model else None) or 0
+        context = (self.model.context if self.model and self.samples else None) or 0
         answer = max(one.recipe.sampling.max_tokens for one in stages_of(self.recipe))
         if context and answer >= context:
             self.faults.append(
