@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 from strop.config.launch import SiteConfig
-from strop.config.schema import Recipe
 from strop.launch import plan
 from strop.launch.slurm import script
 
 from .slurm import Slurm
-from .test_plan import needs_servers
 
 pytestmark = pytest.mark.needs("slurm")
 
@@ -76,8 +74,6 @@ DONE = 'touch "$run/summary.json"'
 def test_a_size_gets_the_gpus_that_were_published(
     size: str, gpus: int, ranks: int, devices: dict[str, int], slurm: Slurm, tmp_path: Path
 ) -> None:
-    if size != "small":
-        needs_servers()
     job = Job(slurm, tmp_path, size=size)
     ended = job.submit(trainer=DONE)
     assert ended["JobState"] == "COMPLETED", job.log
@@ -129,7 +125,6 @@ def test_a_run_that_was_stopped_by_hand_stays_so(slurm: Slurm, tmp_path: Path) -
 
 
 def test_servers_find_their_key_and_nothing_says_it(slurm: Slurm, tmp_path: Path) -> None:
-    needs_servers()
     job = Job(slurm, tmp_path, "launch.device=cpu", size="medium")
     key = (job.run / "launch" / plan.KEY).read_text().strip()
     see = f'[ "$(cat "$STROP_SAMPLER_KEY_FILE")" = {key} ] && touch "$run/$SLURM_JOB_NAME.sees"'
@@ -145,8 +140,6 @@ def test_servers_find_their_key_and_nothing_says_it(slurm: Slurm, tmp_path: Path
 
 def test_nodes_that_verify_stand_apart(slurm: Slurm, tmp_path: Path) -> None:
     """Without a GPU, in one job with the others."""
-    if "verifier" not in Recipe.model_fields:
-        pytest.skip("there is no section verifier")
     job = Job(slurm, tmp_path, "launch.verifiers=1", "launch.verifier_cpus=2")
     ended = job.submit(trainer=f"sleep 3; {DONE}")
     assert ended["JobState"] == "COMPLETED" and "the run is finished" in job.log

@@ -10,7 +10,6 @@ from tests import needs
 from tests.warm import strop
 
 from strop.config.launch import SiteConfig, read_site
-from strop.config.model import POLICIES
 from strop.core.errors import ConfigError, UserError
 from strop.launch import local, plan, slurm
 
@@ -19,11 +18,6 @@ HOSTILE = "x y'$(touch hacked)\"`touch hacked`;touch hacked;%j #&|>hacked"
 
 def planned(folder: Path, *words: str, **site: object) -> plan.Plan:
     return plan.plan_of(["demo"], [f"run.dir={folder}/run", *words], SiteConfig.model_validate(site))
-
-
-def needs_servers() -> None:
-    if plan.SERVER not in POLICIES:
-        pytest.skip(f"there is no policy.engine {plan.SERVER}")
 
 
 def shell(text: str) -> None:
@@ -48,8 +42,6 @@ def test_the_template_is_short() -> None:
 def test_sizes_are_those_published(
     size: str, gpus: int, tasks: int, parts: dict[str, int], tmp_path: Path
 ) -> None:
-    if size != "small":
-        needs_servers()
     found = planned(tmp_path, size=size)
     assert [(one.nodes, one.tasks, one.gpus) for one in found.groups] == [(1, tasks, gpus)]
     assert {part.name: part.gpus for part in found.parts} == parts
@@ -60,7 +52,6 @@ def test_sizes_are_those_published(
 
 
 def test_parts_that_do_not_fit_a_node_get_another(tmp_path: Path) -> None:
-    needs_servers()
     found = planned(tmp_path, size="large", gpus_per_node=4)
     assert [(one.nodes, one.gpus) for one in found.groups] == [(2, 4)]
     assert [(part.name, part.first) for part in found.parts] == [("sampler-1", 1), ("trainer", 0)]
@@ -69,7 +60,6 @@ def test_parts_that_do_not_fit_a_node_get_another(tmp_path: Path) -> None:
 
 
 def test_servers_get_a_key_that_only_its_owner_reads(tmp_path: Path) -> None:
-    needs_servers()
     found = planned(tmp_path, size="medium")
     plan.prepare(found, overwrite=False, say=print)
     key = found.folder / plan.KEY
