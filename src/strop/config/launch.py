@@ -8,7 +8,6 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from strop.config.section import Complaint, Section
-from strop.config.yaml12 import YamlFault, read_yaml
 from strop.core.errors import ConfigError, UserError
 
 Engine = Literal["ddp", "fsdp2", "zero2", "zero3"]
@@ -90,6 +89,8 @@ class SiteConfig(Section):
 
 def read_site(path: Path) -> SiteConfig:
     """What a SITE.yaml says. Raises UserError, or ConfigError with a line for each fault."""
+    from strop.config.yaml12 import YamlFault, read_yaml  # not loaded by --help
+
     try:
         data = read_yaml(path.read_text(encoding="utf-8"), lambda *_: None)
     except FileNotFoundError:
