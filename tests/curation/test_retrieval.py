@@ -14,6 +14,7 @@ from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
 from strop.core.ranges import write_ranges
 from strop.core.snapshots import archive, digest_of
 from strop.core.task import Task
+from strop.curation.retrieval.build import split_of
 from strop.curation.retrieval.commits import changed_lines, names_file
 from strop.curation.retrieval.known import changed
 from strop.environments.search_tree import tree_of_check
@@ -174,6 +175,45 @@ def test_sides_and_reasons(built: Path) -> None:
         "the message names a file that matters": 2,
     }
     assert manifest["considered"] == sum(manifest["left_out"].values()) + manifest["tasks"]
+
+
+@pytest.mark.parametrize(
+    ("days", "share", "held_out"),
+    [
+        ("33221", 0.2, "33"),  # whole days
+        ("33221", 0.7, "3322"),
+        ("11111", 0.2, "1"),  # of one day: just so many
+        ("21111", 0.5, "21"),
+        ("321", 0.0, ""),
+        ("321", 1.0, "321"),
+    ],
+)
+def test_the_newest_days_are_held_out(days: str, share: float, held_out: str) -> None:
+    tasks = [
+        Task(
+            id=str(number),
+            statement="x",
+            topic="shop",
+            check=RetrievalCheck(tree="t", truth={}),
+            metadata={"kind": "commit", "date": day},
+        )
+        for number, day in enumerate(days)
+    ]
+    split = list(split_of(tasks, [], share))
+    assert "".join(str(task.metadata["date"]) for task in split if task.split == "held-out") == held_out
+    assert [task.id for task in split] == [task.id for task in tasks]
+
+
+@pytest.mark.train(15)
+def test_a_dry_run_plays_as_the_expert_does(built: Path) -> None:
+    short = "play.max_tokens=1200"  # in tokens of the model, not of the expert
+    done = warm.strop(
+        "train", "retrieval-laptop", "tasks.source=out.jsonl", "sft.demos=null", "sft.warm_start=false", short,
+        "evaluation.before=true", "--dry-run", cwd=built,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = "rewards of a play of the environment's expert: score 1, score_files 1, score_lines 1"
+    assert said in done.stdout + done.stderr
 
 
 def test_the_trees_move_with_the_tasks(built: Path, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from strop.core.protocols import Environment, Tokenizer
 from strop.core.rollout import Completion, Message
 from strop.core.task import Task
 from strop.core.user_code import environment_fault
+from strop.policies.tokenizer import HubTokenizer
+from strop.tasks.demos import Demo
 
 
 def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
@@ -31,6 +33,39 @@ def turn_ids(
     ended = completion.token_ids[-1] if completion.finish_reason == "eos" and completion.token_ids else None
     head = tokenizer.encode_turn(messages, ended=ended)
     return [*head, *tokenizer.encode(prefill)] if prefill else head
+
+
+def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[tuple[list[int], list[int]]]:
+    """A demonstration in the tokens that its play would have had: what is given, and what is answered, turn by turn."""
+    opening = demo.opening()
+    given, end = (
+        opening_ids(opening, tokenizer),
+        tokenizer.turn_end if opening.messages else tokenizer.text_end,
+    )
+    opens, turns = bool(opening.messages) and not opening.prefill, list[tuple[list[int], list[int]]]()
+    for number, (text, said) in enumerate(demo.turns()):
+        ids = [*tokenizer.encode(text, opens=opens), *end]
+        turns.append((given, ids))
+        whole = Completion(token_ids=ids, logprobs=[0.0] * len(ids), text=text, finish_reason="eos")
+        begun = demo.begun[number] if number < len(demo.begun) else ""
+        given = turn_ids(opening, whole, said, tokenizer, begun) if said else []
+        opens = bool(opening.messages) and not begun
+    return turns
+
+
+def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, play: int | None) -> str:
+    """Why no model could play so within these numbers of tokens, "" if one could. As the dispatcher has it, each answer
+    but the first needs room for `answer` tokens.
+    """
+    before = 0
+    for number, (given, said) in enumerate(demo_turns(demo, tokenizer)):
+        before += len(given)
+        if not number and before > prompt:
+            return f"a prompt of more than tasks.max_prompt_tokens={prompt}"
+        if play is not None and before + (answer if number else 1) > play:
+            return f"a play that play.max_tokens={play} has no room for"
+        before += len(said)
+    return ""
 
 
 def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) -> list[int]:
