@@ -28,6 +28,7 @@ from strop.core.registry import Registry
 from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.feedback import Feedback
+from strop.environments.harness import Harness
 from strop.environments.search import Search
 from strop.environments.single_turn import SingleTurn
 from strop.environments.toolbox import Toolbox, toolbox_of
@@ -42,7 +43,13 @@ task in the recipe's prompt style; `read` turns a completion's text into the cod
 
 ENVIRONMENTS: Registry[Kind] = Registry(
     "environments",
-    {"single-turn": SingleTurn, "feedback": Feedback, "workspace": Workspace, "search": Search},
+    {
+        "single-turn": SingleTurn,
+        "feedback": Feedback,
+        "workspace": Workspace,
+        "search": Search,
+        "harness": Harness,
+    },
 )
 """Every kind by its name as tasks.environment.type."""
 

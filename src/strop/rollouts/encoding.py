@@ -1,11 +1,13 @@
 """From what an environment says to token ids: the only place where a play's text becomes tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
 from strop.core.errors import UserError
 from strop.core.play import Opening
 from strop.core.protocols import Environment, Tokenizer
-from strop.core.rollout import Completion, Message
+from strop.core.rollout import Completion, Message, Turn
 from strop.core.task import Task
 from strop.core.user_code import environment_fault
 from strop.policies.tokenizer import HubTokenizer
@@ -66,6 +68,64 @@ def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, p
             return f"a play that play.max_tokens={play} has no room for"
         before += len(said)
     return ""
+
+
+def tokens_of(turns: Iterable[Turn]) -> list[int]:
+    """The tokens of turns, end to end."""
+    pieces = ((turn.prompt_ids, turn.completion.token_ids) for turn in turns)
+    return [*chain.from_iterable(chain.from_iterable(pieces))]
+
+
+@dataclass
+class Conversation:
+    """What somebody else, who keeps the history, asked in one play."""
+
+    asked: list[tuple[Message, ...] | str] = field(default_factory=list)
+    """Of each turn, and of the one that awaits its completion."""
+
+    def place(
+        self, asked: tuple[Message, ...] | str, turns: Sequence[Turn], tokenizer: Tokenizer
+    ) -> tuple[int, list[int]]:
+        """(row, its new tokens) of a prompt after these turns.
+
+        The longest exchange that it begins with, the answer included, is not encoded again. The prompt goes on in that
+        row if this was its last turn, else in a new one that begins with the same tokens. So does one that the model
+        would not see like this: a template that leaves out earlier thoughts writes the whole prompt anew.
+        Raises ValueError where the chat template refuses the conversation.
+        """
+        last = {turn.row: number for number, turn in enumerate(turns)}
+        known = [number for number, turn in enumerate(turns) if self._begins(asked, number, turn)]
+        best = max(known, key=lambda n: (len(self.asked[n]), last[turns[n].row] == n, n), default=None)
+        more = None if best is None else _more(asked, self.asked[best], turns[best], tokenizer)
+        self.asked.append(asked)
+        if best is None or more is None:
+            whole = tokenizer.encode_text(asked) if isinstance(asked, str) else tokenizer.encode_chat(asked)
+            return len(last), whole
+        row = turns[best].row
+        if last[row] == best:
+            return row, more
+        return len(last), [*tokens_of(turn for turn in turns[: best + 1] if turn.row == row), *more]
+
+    def _begins(self, asked: tuple[Message, ...] | str, number: int, turn: Turn) -> bool:
+        """Whether a prompt is what was asked and answered at a turn, and more."""
+        before, said = self.asked[number], turn.completion.text
+        if isinstance(asked, str) or isinstance(before, str):
+            return isinstance(asked, str) and isinstance(before, str) and asked.startswith(before + said)
+        known = (*before, Message(role="assistant", content=said))
+        return len(asked) > len(known) and asked[: len(known)] == known
+
+
+def _more(
+    asked: tuple[Message, ...] | str, before: tuple[Message, ...] | str, turn: Turn, tokenizer: Tokenizer
+) -> list[int] | None:
+    """Tokens of what was asked after an answer; None where the answer is not written as it was."""
+    completion = turn.completion
+    if isinstance(asked, str):
+        return tokenizer.encode(asked[len(before) + len(completion.text) :])
+    known, rest = asked[: len(before) + 1], asked[len(before) + 1 :]
+    if not tokenizer.keeps(known, rest):
+        return None
+    return turn_ids(Opening(messages=known[:1]), completion, rest, tokenizer)
 
 
 def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) -> list[int]:
