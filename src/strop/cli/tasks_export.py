@@ -23,7 +23,7 @@ def export_command(
     split: Side = None,
     strict: Annotated[bool, Option("--strict", help="exit code 1 if a task was left out")] = False,
 ) -> None:
-    """Write tasks for another project: for verifiers, a package whose rewards ask Strop's verifier (docs/neighbours.md).
+    """Write tasks for another project (docs/neighbours.md): for verifiers, a package whose rewards ask our verifier.
 
     Tasks that it cannot hold are reported on stderr and left out. Exit code 2 if no task came through.
     """

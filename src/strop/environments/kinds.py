@@ -42,7 +42,13 @@ task in the recipe's prompt style; `read` turns a completion's text into the cod
 
 ENVIRONMENTS: Registry[Kind] = Registry(
     "environments",
-    {"single-turn": SingleTurn, "feedback": Feedback, "workspace": Workspace, "search": Search},
+    {
+        "single-turn": SingleTurn,
+        "feedback": Feedback,
+        "workspace": Workspace,
+        "search": Search,
+        "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
+    },
 )
 """Every kind by its name as tasks.environment.type."""
 

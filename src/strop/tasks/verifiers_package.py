@@ -1,6 +1,6 @@
 """A package for verifiers 0.4 out of tasks: `strop tasks export --verifiers`.
 
-The package is data and a few lines; what it does is `strop.rollouts.verifiers_taskset`, of the Strop installed beside it.
+The package is data and a few lines; what it does is `strop.neighbours.verifiers`, of the Strop installed beside it.
 """
 
 import re
@@ -20,7 +20,7 @@ _INIT = '''"""{name}: {count} tasks, judged by Strop."""
 
 from pathlib import Path
 
-from strop.rollouts.verifiers_taskset import OneTurn, taskset_of
+from strop.neighbours.verifiers import OneTurn, taskset_of
 
 Taskset = taskset_of(Path(__file__).with_name("tasks.jsonl"), style={style!r})
 
@@ -65,7 +65,9 @@ def write_package(
     folder that is there, and where no task is left.
     """
     if not _NAME.fullmatch(name):
-        raise UserError(f"--verifiers {name}: a package's name is made of a-z, 0-9 and single -, as code-tasks")
+        raise UserError(
+            f"--verifiers {name}: a package's name is made of a-z, 0-9 and single -, as code-tasks"
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is there already; name another with --output, or remove it")
     part, module = folder.with_name(f".{folder.name}.part"), name.replace("-", "_")
@@ -96,7 +98,9 @@ def _fit(tasks: Iterable[Task], style: str, report: Report) -> Iterable[Task]:
                 raise UserError(f"task {task.id!r} has no tests to judge an answer by")
             prompt = render(task, style)
             if not prompt.messages or prompt.prefill:
-                raise UserError(f"task {task.id!r}: style {style!r} is no conversation that a server can answer")
+                raise UserError(
+                    f"task {task.id!r}: style {style!r} is no conversation that a server can answer"
+                )
         except UserError as error:
             report(f"{error}: left out")
             continue

@@ -3,7 +3,7 @@
 Packages that `strop tasks export --verifiers` writes are made of this: `taskset_of` their tasks, and the harness
 `OneTurn`, which asks the model in the process that it runs in; verifiers' own starts one for each rollout.
 
-What a trace holds of a task is its id and prompt. The tests stay in the package's file, so that traces can be published.
+What a trace holds of a task is its id and prompt. The tests stay in the package's file: traces can be published.
 An answer that could not be verified raises: verifiers then records a TaskError, and the rollout has no reward.
 """
 
@@ -33,7 +33,7 @@ RETRIES = 4
 class JudgedConfig(vf.TaskConfig):
     """Options `--env.taskset.task.*`."""
 
-    recipe: list[str] = []
+    recipe: list[str] = []  # noqa: RUF012  # pydantic copies it
     """Settings of the verifier, as in a recipe of Strop: ["sandbox.workers=4", "verifier.engine=server", ...]."""
 
 
@@ -124,7 +124,9 @@ class TasksOfFile:
     def data(self, task: Task) -> vf.TaskData:
         """As verifiers sees it."""
         messages = render(task, self._style).messages
-        said = {role: "\n\n".join(m.content for m in messages if m.role == role) for role in ("system", "user")}
+        said = {
+            role: "\n\n".join(m.content for m in messages if m.role == role) for role in ("system", "user")
+        }
         return vf.TaskData(
             id=task.id, name=task.name, prompt=said["user"], system_prompt=said["system"] or None
         )
