@@ -49,6 +49,7 @@ ENVIRONMENTS: Registry[Kind] = Registry(
         "workspace": Workspace,
         "search": Search,
         "harness": Harness,
+        "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
     },
 )
 """Every kind by its name as tasks.environment.type."""

@@ -101,8 +101,10 @@ BUILTIN: dict[str, Reward] = (
 )
 """Every built-in reward by the name that a recipe uses."""
 
-REWARDS: Registry[Reward | BatchReward] = Registry("rewards", BUILTIN)
-"""These and what other packages add."""
+REWARDS: Registry[Reward | BatchReward] = Registry(
+    "rewards", {**BUILTIN, "verifiers": "strop.neighbours.verifiers_tasks:score"}
+)
+"""These, what belongs to a neighbour's tasks, and what other packages add."""
 
 
 class WeightedRubric:
