@@ -76,7 +76,7 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
     def accepted(id: str) -> None:
         follower.accepted(id)
 
-    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION)  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())  # type: ignore[untyped-decorator]
     async def suggest(params: types.InlineCompletionParams) -> types.InlineCompletionList:
         nothing = types.InlineCompletionList(items=[])
         document = server.workspace.text_documents.get(params.text_document.uri)
