@@ -109,12 +109,12 @@ def _task(
     truth = {path: spans for path, spans in telling.items() if spans}
     if not truth:
         raise LeftOut("a bump or release")
-    after = repository.texts(commit.id, truth)
-    if all(same_program(path, before[path], after.get(path)) for path in truth):
-        raise LeftOut("changes only comments, docstrings or layout")
     named = [path for path in truth if names_file(message, path)]
     if named and not limits.named:
         raise LeftOut("the message names a file that matters")
+    after = repository.texts(commit.id, truth)
+    if all(same_program(path, before[path], after.get(path)) for path in truth):
+        raise LeftOut("changes only comments, docstrings or layout")
     return Task(
         family=FAMILY,
         language=LANGUAGES[next(iter(truth)).rpartition(".")[2].lower()],
