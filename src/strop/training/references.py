@@ -73,5 +73,5 @@ def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> tu
     play = one.recipe.play.model_copy(update={"max_tokens": None})  # counted in a model's tokens
     recipe = one.recipe.model_copy(update={"play": play})
     player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
-    (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 30), seed=recipe.seed, tag="preflight")
+    (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
     return rollout, bool(shown)

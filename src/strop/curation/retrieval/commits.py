@@ -4,15 +4,19 @@ The truth are the lines of the parent's tree that the commit removes or replaces
 them); an insertion counts the line behind which it stands. Renames are followed; files that are new are no part of it.
 Of what a commit changes only programs count that are no tests and do not say how the project is built.
 
+Where a message says that it closes an issue whose text is known, that text is the request.
+
 What is left out, and why, is counted: see docs/search.md.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 
 from strop.core.checks import RetrievalCheck
+from strop.core.errors import UserError
 from strop.core.ranges import Range, merged, write_ranges
 from strop.core.task import Task
 from strop.curation.edits.history import is_packaging, is_program, is_test, says_enough
@@ -32,6 +36,9 @@ flake8 black ruff isort mypy typo typos warning warnings better nicer simplify s
 """
 """Words that do not say where something is."""
 _VERSION = re.compile(r"\s*_*version(?:_info)?_*\s*[:=]", re.IGNORECASE)
+_CLOSES = re.compile(
+    r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
+)
 _AT_ONCE = 100
 """Commits whose changes are read together."""
 _NAMED_AT_LEAST = 4
@@ -48,6 +55,8 @@ class CommitLimits:
     """Lines that matter, at most."""
     named: bool = False
     """Whether messages that name a file that matters make tasks too."""
+    issues: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """Repository to the texts of its issues, by number."""
 
 
 def of_commits(
@@ -79,7 +88,9 @@ def _task(
     store: str,
     limits: CommitLimits,
 ) -> Task:
-    message = says_enough(commit)
+    texts = limits.issues.get(history.name, {})
+    issue = next((number for number in map(int, _CLOSES.findall(commit.message)) if number in texts), 0)
+    message = says_enough(commit._replace(message=texts[issue]) if issue else commit)
     if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
         raise LeftOut("says nothing of where")
     if not commit.parent:
@@ -98,12 +109,12 @@ def _task(
     truth = {path: spans for path, spans in telling.items() if spans}
     if not truth:
         raise LeftOut("a bump or release")
-    after = repository.texts(commit.id, truth)
-    if all(same_program(path, before[path], after.get(path)) for path in truth):
-        raise LeftOut("changes only comments, docstrings or layout")
     named = [path for path in truth if names_file(message, path)]
     if named and not limits.named:
         raise LeftOut("the message names a file that matters")
+    after = repository.texts(commit.id, truth)
+    if all(same_program(path, before[path], after.get(path)) for path in truth):
+        raise LeftOut("changes only comments, docstrings or layout")
     return Task(
         family=FAMILY,
         language=LANGUAGES[next(iter(truth)).rpartition(".")[2].lower()],
@@ -118,8 +129,31 @@ def _task(
             "commit": commit.id,
             "date": commit.date,
             **({"names_file": True} if named else {}),
+            **({"issue": issue} if issue else {}),
         },
     )
+
+
+def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
+    """Texts of issues by repository and number, of words such as flask=issues.json: a JSON array of objects with
+    number, title and body. Raises UserError.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not (name and equals and path):
+            raise UserError(f"--issues {word}: write REPOSITORY=FILE.json")
+        try:
+            rows = json.loads(Path(path).read_text(encoding="utf-8"))
+            texts = {int(row["number"]): f"{row['title']}\n\n{row.get('body') or ''}".strip() for row in rows}
+        except OSError as error:
+            raise UserError(f"--issues {word}: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UserError(
+                f"--issues {word}: is no list of issues; gh issue list --json number,title,body writes one"
+            ) from None
+        found.setdefault(name, {}).update(texts)
+    return found
 
 
 def changed_lines(diff: str) -> dict[str, list[Range]]:

@@ -1,5 +1,6 @@
 """Retrieval tasks of functions whose docstring says what they do, and of bugs that were put into a project."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from strop.edits.lines import opcodes, split
 
 _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
 """Of a docstring, and of the function that it describes."""
+_WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")
+"""The first line of what `strop build bugs` says of a bug."""
 Done = Callable[[int], None]
 
 
@@ -113,14 +116,15 @@ def _of_bug(task: Task, file: Path) -> Task:
         for path, text in sorted(edit.oracle.items())
         if path in edit.files and (spans := changed(edit.files[path], text or ""))
     }
-    if any(names_file(task.statement, path) for path in truth):
+    said = request_of_bug(task.statement)
+    if any(names_file(said, path) for path in truth):
         raise LeftOut("the message names a file that matters")
     name = Path(judge.project).name
-    there = file.parent / name
+    there, repository = file.parent / name, task.topic or name.removesuffix(".project.tar.gz")
     return Task(
         family=FAMILY,
         language=task.language,
-        statement=task.statement,
+        statement=said,
         reference=write_ranges(truth),
         check=RetrievalCheck(
             tree=name if there.is_file() else judge.project,
@@ -128,10 +132,20 @@ def _of_bug(task: Task, file: Path) -> Task:
             files={**judge.files, **edit.files},
             truth=truth,
         ),
-        topic=name.removesuffix(".project.tar.gz"),
+        topic=repository,
         source=task.source,
-        metadata={"kind": "bug", "repository": name.removesuffix(".project.tar.gz"), "original": task.id},
+        metadata={"kind": "bug", "repository": repository, "original": task.id},
     )
+
+
+def request_of_bug(statement: str) -> str:
+    """What a repair says of its bug, without where it is: the function and file at its beginning, the failing test's
+    file. Raises LeftOut where nothing else is said.
+    """
+    said = re.sub(r"`[^`\s]+\.(?:py|rs)::", "`", _WHERE.sub("", statement)).strip()
+    if not said:
+        raise LeftOut("says too little")
+    return said
 
 
 def changed(before: str, after: str) -> list[Range]:
