@@ -20,6 +20,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter, harbor_folder
 from strop.tasks.adapters.fields import has, mapping, refuse_unreadable, text
+from strop.tasks.adapters.harbor_export import TASK, task_folder
 from strop.tasks.adapters.harbor_folder import INSTRUCTION, SETTINGS
 from strop.tasks.bounded import check_value, parse_toml
 from strop.tasks.rows import Row
@@ -32,6 +33,9 @@ _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 def _read(row: Row, where: str) -> Iterator[Task]:
     refuse_unreadable(row, where)
     name, files = text(row, "name", where), harbor_folder.files_of(row, where)
+    if TASK in files:
+        yield Task.model_validate_json(_text(files, TASK))
+        return
     settings = parse_toml(_text(files, SETTINGS), f"{where}: {SETTINGS}")
     statement = _statement(files)
     if not statement:
@@ -94,7 +98,7 @@ def _write(task: Task) -> dict[str, Any]:
     check = task.check.maybe(WorkspaceCheck)
     kept: Any = task.metadata.get("original", {})
     if task.family != "terminal" or check is None or not isinstance(kept, dict):
-        raise UserError(f"task {task.id!r} is no task folder: the format harbor cannot hold it")
+        return task_folder(task)
     texts = {_SOLUTION: task.reference, **check.files}
     files = {path: dict(file) for path, file in mapping(kept, "files", task.id, {}).items()}
     if INSTRUCTION in files or not files:
