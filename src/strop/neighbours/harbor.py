@@ -2,9 +2,9 @@
 
     harbor run -p TASKS -a oracle --env strop.neighbours.harbor:JailEnvironment -n 2 -o RESULTS -y
 
-What a Dockerfile may ask for is in `strop.sandbox.dockerfile`; a task that needs more is refused by name before it starts.
-Deviations from a container: there is one user, whichever is asked for; a command's processes end with it, so a server
-that an agent leaves running is gone when the tests run; and there is no network, also where a task allows it.
+What a Dockerfile may ask for is in `strop.sandbox.dockerfile`; a task that needs more is refused by name before it
+starts. Deviations from a container: there is one user, whichever is asked for; a command's processes end with it, so a
+server that an agent leaves running is gone when the tests run; and there is no network, also where a task allows it.
 """
 
 import asyncio
@@ -37,14 +37,17 @@ class JailEnvironment(BaseEnvironment):
 
     @staticmethod
     def type() -> str:
+        """What Harbor calls it."""
         return "strop-jail"
 
     @property
     def capabilities(self) -> EnvironmentCapabilities:
+        """No network, and nothing else of what containers have."""
         return EnvironmentCapabilities(disable_internet=True)
 
     @classmethod
     def resource_capabilities(cls) -> EnvironmentResourceCapabilities:
+        """Memory is bounded, processors are not."""
         return EnvironmentResourceCapabilities(memory_limit=True)
 
     def _validate_definition(self) -> None:
@@ -82,6 +85,7 @@ class JailEnvironment(BaseEnvironment):
         await asyncio.to_thread(furnish, self._box, self._plan, files, programs)
 
     async def stop(self, delete: bool) -> None:
+        """Ends what runs; the box is gone."""
         if self._box is not None:
             await asyncio.to_thread(self._box.close)
 
@@ -110,10 +114,12 @@ class JailEnvironment(BaseEnvironment):
         )
 
     async def upload_file(self, source_path: Path | str, target_path: str) -> None:
+        """Raises ValueError for a path that cannot be written."""
         source = Path(source_path)
         await asyncio.to_thread(self._put, {target_path: source})
 
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:
+        """Raises ValueError for a path that cannot be written."""
         source = Path(source_dir)
         files = {
             f"{target_dir}/{path.relative_to(source).as_posix()}": path

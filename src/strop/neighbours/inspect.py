@@ -55,6 +55,7 @@ class JailSandbox(SandboxEnvironment):
     async def sample_cleanup(
         cls, task_name: str, config: Any, environments: dict[str, SandboxEnvironment], interrupted: bool
     ) -> None:
+        """Ends what runs; the boxes are gone."""
         for environment in environments.values():
             await asyncio.to_thread(environment.as_type(JailSandbox).machine.close)
 
@@ -86,6 +87,7 @@ class JailSandbox(SandboxEnvironment):
         return ExecResult(done.status == 0, done.status, done.stdout.decode(errors="replace"), error)
 
     async def write_file(self, file: str, contents: str | bytes) -> None:
+        """Raises PermissionError, IsADirectoryError."""
         parent = str(PurePosixPath(file).parent)
         self._checked(file, await self._run(["sh", "-c", _WRITE, "sh", file, parent], contents))
 
@@ -96,6 +98,7 @@ class JailSandbox(SandboxEnvironment):
     async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
 
     async def read_file(self, file: str, text: bool = True) -> str | bytes:
+        """Raises FileNotFoundError, PermissionError, IsADirectoryError, OutputLimitExceededError."""
         done = self._checked(file, await self._run(["sh", "-c", _READ, "sh", file]))
         if len(done.stdout) > SandboxEnvironmentLimits.MAX_READ_FILE_SIZE or done.truncated or done.expired:
             raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR, None)
@@ -124,5 +127,7 @@ class JailSandbox(SandboxEnvironment):
         if done.status == _ABSENT:
             raise FileNotFoundError(f"{file}: no such file")
         if done.status:
-            raise PermissionError(f"{file}: {done.stderr.decode(errors='replace').strip() or 'permission denied'}")
+            raise PermissionError(
+                f"{file}: {done.stderr.decode(errors='replace').strip() or 'permission denied'}"
+            )
         return done

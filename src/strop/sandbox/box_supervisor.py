@@ -92,7 +92,9 @@ def _move_in(
                 os._exit(0)
     kernel.die_with_parent(0, signal.SIGKILL)
     paths = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read)
-    namespaces.enclose(paths, work=work, work_options=_options(Limits(), settings.uid), processes=True, roots=roots)
+    namespaces.enclose(
+        paths, work=work, work_options=_options(Limits(), settings.uid), processes=True, roots=roots
+    )
 
 
 def _options(limits: Limits, uid: int) -> str:

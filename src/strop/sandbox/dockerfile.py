@@ -19,10 +19,21 @@ from strop.core.errors import NotStarted, UserError
 from strop.sandbox.machine import Machine
 
 _SYSTEMS = {"debian", "ubuntu", "buildpack-deps", "scratch"}
-_LANGUAGES = {"python": "python3", "node": "node", "gcc": "gcc", "rust": "cargo", "golang": "go", "bash": "bash", "perl": "perl"}
+_LANGUAGES = {
+    "python": "python3", "node": "node", "gcc": "gcc", "rust": "cargo", "golang": "go", "bash": "bash", "perl": "perl",
+}  # fmt: skip
+"""Images by the program that they are for."""
 _IGNORED = {"USER", "CMD", "LABEL", "EXPOSE", "STOPSIGNAL", "VOLUME", "MAINTAINER"}
-_TIDY = re.compile(r"(apt|apt-get)\s+(-\S+\s+)*(update|clean|autoremove|upgrade)\b|rm -rf /var/lib/apt/lists/|rm -rf /root/\.cache|true$|set -|export DEBIAN")
-_FETCH = {"curl", "wget", "git", "npm", "yarn", "pnpm", "cargo", "go", "gem", "conda", "apk", "yum", "dnf", "uv", "pipx", "add-apt-repository", "dpkg", "useradd", "adduser", "groupadd", "service", "systemctl"}  # fmt: skip
+_TIDY = re.compile(
+    r"(apt|apt-get)\s+(-\S+\s+)*(update|clean|autoremove|upgrade)\b|rm -rf /var/lib/apt/lists/|rm -rf /root/\.cache"
+    r"|true$|set -|export DEBIAN"
+)
+"""Commands that change nothing that a task sees."""
+_FETCH = {
+    "curl", "wget", "git", "npm", "yarn", "pnpm", "cargo", "go", "gem", "conda", "apk", "yum", "dnf", "uv", "pipx",
+    "add-apt-repository", "dpkg", "useradd", "adduser", "groupadd", "service", "systemctl",
+}  # fmt: skip
+"""Programs that need a network, or the rights of root."""
 _PACKAGES = Path("/var/lib/dpkg/info")
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
@@ -46,10 +57,13 @@ def image_plan(text: str, image: str = "") -> ImagePlan:
     plan = ImagePlan()
     workdir, environment = "", dict[str, str]()
     if not text.strip():
+        if not image:
+            raise UserError("it names no image and has no environment/Dockerfile")
         _base(image)
         return plan
     for name, value in _instructions(text):
-        value = _VARIABLE.sub(lambda found: environment.get(found[1], found[0]), value) if name != "RUN" else value
+        if name != "RUN":
+            value = _filled(value, environment)
         match name:
             case "FROM":
                 if plan.steps or workdir:
@@ -69,7 +83,9 @@ def image_plan(text: str, image: str = "") -> ImagePlan:
     return ImagePlan(workdir, environment, plan.steps)
 
 
-def furnish(machine: Machine, plan: ImagePlan, context: Mapping[str, bytes], programs: Collection[str] = ()) -> None:
+def furnish(
+    machine: Machine, plan: ImagePlan, context: Mapping[str, bytes], programs: Collection[str] = ()
+) -> None:
     """Takes the plan's steps; `context`: the files beside the Dockerfile, `programs` those of them that can be run.
 
     Raises UserError for a step that fails.
@@ -82,7 +98,9 @@ def furnish(machine: Machine, plan: ImagePlan, context: Mapping[str, bytes], pro
                 raise UserError(f"RUN {what:.60}: {error}") from None
             if done.status:
                 said = (done.stderr + done.stdout).decode(errors="replace").strip().splitlines()[-1:]
-                raise UserError(f"RUN {what:.60}: exit status {done.status} in the jail: {' '.join(said):.200}")
+                raise UserError(
+                    f"RUN {what:.60}: exit status {done.status} in the jail: {' '.join(said):.200}"
+                )
             continue
         found = _matching(what, context)
         if not found:
@@ -131,7 +149,11 @@ def _variables(value: str) -> dict[str, str]:
     if "=" not in value.split(" ")[0]:
         name, _, rest = value.partition(" ")
         return {name: rest}
-    return dict(word.split("=", 1) for word in _words(f"ENV {value}") [1:] if "=" in word)
+    return dict(word.split("=", 1) for word in _words(f"ENV {value}")[1:] if "=" in word)
+
+
+def _filled(text: str, environment: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: environment.get(found[1], found[0]), text)
 
 
 def _words(line: str) -> list[str]:
@@ -146,7 +168,9 @@ def _copies(name: str, value: str, workdir: str) -> list[tuple[str, str, str]]:
     if words[:1] and words[0].startswith("["):
         words = [word.strip("[],") for word in words]
     if any(word.startswith("--") or "://" in word for word in words) or len(words) < 2:
-        raise UserError(f"{name} {value:.60}: only files beside the Dockerfile can be copied without a container")
+        raise UserError(
+            f"{name} {value:.60}: only files beside the Dockerfile can be copied without a container"
+        )
     *sources, target = words
     place = str(PurePosixPath("/", workdir, target)) + (
         "/" if target == "." or target.endswith(("/", "/.")) or len(sources) > 1 else ""
@@ -187,7 +211,9 @@ def _command(value: str) -> str:
         elif words[:2] in (["pip", "install"], ["pip3", "install"]) or words[1:4] == ["-m", "pip", "install"]:
             asked = [w for w in words[words.index("install") + 1 :] if not w.startswith("-")]
             if others := [w for w in asked if re.split(r"[\[=<>~!]", w)[0] not in ("strop", "pip")]:
-                raise UserError(f"RUN {part:.80}: {others[0]} would have to be installed; it needs a container")
+                raise UserError(
+                    f"RUN {part:.80}: {others[0]} would have to be installed; it needs a container"
+                )
         elif words and PurePosixPath(words[0]).name in _FETCH and words[:2] != ["git", "init"]:
             raise UserError(f"RUN {part:.80}: this needs a container")
         else:
@@ -199,5 +225,6 @@ def _installed(packages: list[str]) -> None:
     """Raises UserError for the first that is not on this computer."""
     for package in packages:
         name = package.partition("=")[0]
-        if not shutil.which(name) and not any(_PACKAGES.glob(f"{name}.list")) and not any(_PACKAGES.glob(f"{name}:*.list")):
-            raise UserError(f"RUN apt-get install {name}: it is not installed on this machine (apt-get install {name})")
+        lists = (f"{name}.list", f"{name}:*.list")
+        if not shutil.which(name) and not any(any(_PACKAGES.glob(pattern)) for pattern in lists):
+            raise UserError(f"RUN apt-get install {name}: it is not installed on this machine")

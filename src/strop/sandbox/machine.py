@@ -4,9 +4,9 @@
         machine.put("/app/hello.sh", b"echo $NAME")
         machine.shell("sh hello.sh", environment={"NAME": "you"}).stdout
 
-Its programs, libraries and Python are this computer's, read only; there is no network, one user, and no process outlives
-the command that started it. Only what is below its roots can be written: /app /logs /solution /tests /tmp, the work
-directory's and HOME's.
+Its programs, libraries and Python are this computer's, read only; there is no network, one user, and no process
+outlives the command that started it. Only what is below its roots can be written: /app /logs /solution /tests /tmp and
+the work directory's, without those under which Strop itself lies, and HOME.
 """
 
 import os
@@ -62,7 +62,9 @@ class Machine:
             raise ValueError("the work directory / cannot be written in the jail; name one such as /app")
         system = {PurePosixPath(path).parts[1] for path in (*SYSTEM_READ, *PROGRAMS_READ)}
         if top[0] in (*system, "box", "proc"):
-            raise ValueError(f"the work directory {self.workdir} lies in /{top[0]}, which is read only in the jail")
+            raise ValueError(
+                f"the work directory {self.workdir} lies in /{top[0]}, which is read only in the jail"
+            )
         python = dict.fromkeys((sys.prefix, sys.base_prefix, source_folder()))
         taken = {Path(path).resolve().parts[1] for path in (*python, *helper_reads())} | {
             Path(path).parts[1] for path in python

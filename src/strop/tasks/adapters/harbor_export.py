@@ -3,7 +3,7 @@
 The answer is one file below /app. The tests run in a box of their own (`environment_mode = "separate"`), into which
 that file alone is carried, without a network; there `tests/judge.py` asks the verifier, whose jail works inside a
 container and inside Strop's jail alike. Where the grader fails it writes no reward, which Harbor reports as an error,
-never as a zero. `tests/task.json` is the task itself, so that reading the folder gives it back whole.
+never as a zero. `tests/strop-task.json` is the task itself, so that reading the folder gives it back whole.
 """
 
 import json
@@ -14,7 +14,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.prompts import render, solution
 
-TASK = "tests/task.json"
+TASK = "tests/strop-task.json"
 _ENDINGS = {
     "python": "py", "rust": "rs", "javascript": "js", "typescript": "ts", "bash": "sh", "ruby": "rb", "csharp": "cs",
     "kotlin": "kt", "perl": "pl", "haskell": "hs", "julia": "jl",
@@ -42,7 +42,7 @@ answer = Path({answer!r})
 text = ""
 if answer.is_file() and answer.stat().st_size <= MOST:
     text = answer.read_bytes().decode(errors="surrogateescape")
-task = strop.Task.model_validate_json(Path(__file__).with_name("task.json").read_text())
+task = strop.Task.model_validate_json(Path(__file__).with_name("strop-task.json").read_text())
 with strop.open_verifier(workers=1) as verifier:
     verdict = verifier.submit(task, answer_in(text, task)).result()
 print(verdict.outcome.value, verdict.detail)
@@ -61,7 +61,9 @@ def task_folder(task: Task) -> dict[str, Any]:
     """The row of a folder (`strop.tasks.adapters.harbor_folder`). Raises UserError for a task that no file answers."""
     check = task.check.effective()
     if check.rewards_alone or "patch" in (task.check.answer, check.answer) or not check.toolchains:
-        raise UserError(f"task {task.id!r}: an answer to a check of kind {check.kind} is no single file: left out")
+        raise UserError(
+            f"task {task.id!r}: an answer to a check of kind {check.kind} is no single file: left out"
+        )
     prompt = render(task, "chat")
     asked = "\n\n".join(message.content for message in prompt.messages) or prompt.text
     text = task.check.answer in ("edit", "label", "places")
@@ -70,7 +72,8 @@ def task_folder(task: Task) -> dict[str, Any]:
     bare = "" if text else ", with or without the fence"
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", task.id).strip("-._") or "task"
     files = {
-        "instruction.md": f"{asked.rstrip()}\n\nWrite your answer to the file `{place}`{bare}. Nothing else is looked at.\n",
+        "instruction.md": f"{asked.rstrip()}\n\nWrite your answer to the file `{place}`{bare}."
+        " Nothing else is looked at.\n",
         "task.toml": _settings(task, name, place),
         "environment/Dockerfile": _dockerfile(task.language),
         "tests/test.sh": _TEST,
@@ -121,7 +124,9 @@ storage_mb = 1024
 
 def _dockerfile(language: str) -> str:
     packages = _PACKAGES.get(language, "" if language == "python" else "python3 python3-pip")
-    install = f"RUN apt-get update && apt-get install -y --no-install-recommends {packages}\n" if packages else ""
+    install = (
+        f"RUN apt-get update && apt-get install -y --no-install-recommends {packages}\n" if packages else ""
+    )
     flags = "--no-cache-dir" + (" --break-system-packages" if packages else "")
     return (
         f"FROM {_IMAGES.get(language, 'debian:bookworm-slim')}\n{install}"
