@@ -30,14 +30,23 @@ _ROOM = 1 << 20
 """Bytes of a program's output that wait to be read; the most that an ordinary user may ask for."""
 
 
-def open_box(*, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[str] = ()) -> "Box":
+def open_box(
+    *, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[str] = (), roots: Sequence[str] = ()
+) -> "Box":
     """A box in the jail of that name (strop.sandbox.jails). Close it or use it as a context manager.
 
-    read  paths that its programs may read, if they are known already; `Work.run` takes more
-    Raises SandboxError where the host cannot hold hostile code or does not offer that jail.
+    read   paths that its programs may read, if they are known already; `Work.run` takes more
+    roots  folders of the work directory that its programs also see under an absolute name: "app" as /app
+    Raises SandboxError where the host cannot hold hostile code or does not offer that jail, or the jail no `roots`.
     """
     require_jail(allow_unsafe)
-    return Box(choose(jail), allow_unsafe=allow_unsafe, read=read)
+    chosen = choose(jail)
+    if roots and not chosen.namespaces:
+        raise SandboxError(
+            f"jail {chosen.name} has no root of its own, which /{roots[0]} needs; `strop doctor` says why "
+            "namespaces do not work here"
+        )
+    return Box(chosen, allow_unsafe=allow_unsafe, read=read, roots=roots)
 
 
 def run_command(
@@ -64,10 +73,12 @@ def run_command(
 class Box:
     """One worker process. When it is broken, every method raises SandboxError; close it and open another."""
 
-    def __init__(self, jail: Jail, *, allow_unsafe: bool, read: Sequence[str]) -> None:
+    def __init__(
+        self, jail: Jail, *, allow_unsafe: bool, read: Sequence[str], roots: Sequence[str] = ()
+    ) -> None:
         self.jail = jail
         self._allow_unsafe = allow_unsafe
-        self._read = set(read)
+        self._read, self._roots = set(read), sorted(roots)
         self._folder = WorkFolder(jail, "strop-")
         self.path = self._folder.path
         """The work directory as programs see it; also their current directory, HOME and TMPDIR."""
@@ -145,7 +156,7 @@ class Box:
                     "strop.sandbox.box_supervisor",
                     self.jail,
                     allow_unsafe=self._allow_unsafe,
-                    arguments=[json.dumps(sorted(self._read))],
+                    arguments=[json.dumps(sorted(self._read)), json.dumps(self._roots)],
                     read=sorted(self._read),
                     folder=self._folder,
                     programs=True,

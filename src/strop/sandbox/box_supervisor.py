@@ -48,7 +48,7 @@ _ASKED = frozenset(
 
 
 def main() -> NoReturn:
-    """argv: -, control descriptor, parent's pid, settings (confine.WorkerSettings), work directory, paths to read."""
+    """argv: -, control descriptor, parent's pid, settings (confine.WorkerSettings), work directory, paths, roots."""
     control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
     settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
@@ -61,7 +61,7 @@ def main() -> NoReturn:
         if not control.recv(_PACKET_BYTES):  # by now the parent has put this process into its cgroup
             os._exit(0)
         if settings.namespaces:
-            _move_in(control_fd, work, read, settings)
+            _move_in(control_fd, work, read, json.loads(sys.argv[7]), settings)
         supervisor = BoxSupervisor(control, settings, work, read)
         supervisor.serve()
     except EOFError:
@@ -79,7 +79,9 @@ def main() -> NoReturn:
             os._exit(0)
 
 
-def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.WorkerSettings) -> None:
+def _move_in(
+    control: int, work: str, read: tuple[str, ...], roots: list[str], settings: confine.WorkerSettings
+) -> None:
     """Continues as pid 1 of new namespaces; the process that was started waits outside."""
     namespaces.unshare(processes=True)
     inner = os.fork()
@@ -92,7 +94,9 @@ def _move_in(control: int, work: str, read: tuple[str, ...], settings: confine.W
                 os._exit(0)
     kernel.die_with_parent(0, signal.SIGKILL)
     paths = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read)
-    namespaces.enclose(paths, work=work, work_options=_options(Limits(), settings.uid), processes=True)
+    namespaces.enclose(
+        paths, work=work, work_options=_options(Limits(), settings.uid), processes=True, roots=roots
+    )
 
 
 def _options(limits: Limits, uid: int) -> str:

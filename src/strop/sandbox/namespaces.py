@@ -48,11 +48,14 @@ def raise_loopback() -> None:
         fcntl.ioctl(any_socket, _SET_FLAGS, request)
 
 
-def enclose(read: Iterable[str], *, work: str, work_options: str, processes: bool = False) -> None:
+def enclose(
+    read: Iterable[str], *, work: str, work_options: str, processes: bool = False, roots: Iterable[str] = ()
+) -> None:
     """Moves into a new root that holds `read` (not to be written; absent paths are left out) and the devices above.
 
     work       an absolute path for a writable tmpfs with `work_options`; empty = nothing can be written
     processes  this is pid 1 of a process namespace, and /proc shows that; see `_show_processes`
+    roots      names of folders in `work` that are also found at the root
     """
     kernel.mount("none", "/", "", _REC_PRIVATE, "")
     sources = [(path, fd) for path in _outermost(read) if (fd := _open(path)) >= 0]
@@ -66,6 +69,10 @@ def enclose(read: Iterable[str], *, work: str, work_options: str, processes: boo
     if work:
         os.makedirs(new + work)
         mount_work(new + work, work_options)
+    for name in roots:
+        if os.path.lexists(f"{new}/{name}"):
+            raise OSError(f"/{name} cannot be written: something that programs read lies there")
+        os.symlink(f"{work}/{name}", f"{new}/{name}")
     _show_processes(new + "/proc", own=processes)
     for name, descriptor in STREAMS.items():
         os.symlink(f"/proc/self/fd{descriptor}", f"{new}/dev/{name}")

@@ -5,7 +5,7 @@ from functools import partial
 from importlib import import_module
 
 from strop.code.trees import parse
-from strop.core.checks import CommandCheck, PytestCheck, StdioCheck
+from strop.core.checks import CommandCheck, PytestCheck, StdioCheck, TerminalCheck
 from strop.core.errors import UserError, VerificationError
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
@@ -35,6 +35,10 @@ def build(name: str, settings: Settings) -> Toolchain:
         from strop.verification.label import LabelToolchain
 
         return LabelToolchain()
+    if name == "terminal":
+        from strop.verification.terminal import TerminalToolchain
+
+        return TerminalToolchain(settings)
     if name == "retrieval":
         from strop.verification.retrieval import RetrievalToolchain
 
@@ -52,6 +56,8 @@ def missing_programs(tasks: Iterable[Task]) -> list[str]:
     for task in tasks:
         check = task.check.effective()
         programs = [step.argv[0] for step in check.steps] if isinstance(check, CommandCheck) else []
+        if isinstance(check, TerminalCheck):
+            programs = [task.id]
         languages.setdefault((check.kind, task.language, *programs), task)
     found: dict[str, None] = {}
     for task in languages.values():
@@ -74,6 +80,10 @@ def _look(task: Task) -> None:
         from strop.verification.python.suite.check import packages
 
         packages()
+    elif isinstance(check, TerminalCheck):
+        from strop.verification.terminal import plan_of
+
+        plan_of(check)
     elif isinstance(check, CommandCheck | StdioCheck) and name == "command":
         from strop.verification.command.languages import require_for
 

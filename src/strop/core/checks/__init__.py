@@ -15,11 +15,12 @@ from strop.core.checks.retrieval import RetrievalCheck
 from strop.core.checks.rust import RustCheck
 from strop.core.checks.stdio import StdioCase, StdioCheck
 from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
+from strop.core.checks.terminal import TerminalCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
     "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RetrievalCheck", "RustCheck", "StdioCase",
-    "StdioCheck", "WorkspaceCheck",
+    "StdioCheck", "TerminalCheck", "WorkspaceCheck",
 ]  # fmt: skip
 
 Check = Annotated[
@@ -34,6 +35,7 @@ Check = Annotated[
     | ProjectCheck
     | EditCheck
     | RetrievalCheck
+    | TerminalCheck
     | NoneCheck,
     Field(discriminator="kind"),
 ]

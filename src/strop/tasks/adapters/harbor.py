@@ -7,24 +7,30 @@ Layout (harborframework.com/docs/tasks): `task.toml`, `instruction.md`, `environ
 
 1. Every file comes along, binary ones as base64, so that writing gives the folder back byte for byte with its
    executable bits and empty folders. Other bits, owners and times are not kept.
-2. `reference` is `solution/solve.sh`, `check.files` what is below `tests/`, `check.image` the `docker_image` of
-   task.toml, else the text of the Dockerfile. Tasks are carried, not played: their verdict is *error*.
+2. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`. What cannot be played
+   in a jail is carried all the same: its verdict is *error*, with the reason.
+3. A task that Strop exported (`strop.tasks.adapters.harbor_export`) comes back as what it was.
 """
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.checks import WorkspaceCheck
+from pydantic import ValidationError
+
+from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter, harbor_folder
 from strop.tasks.adapters.fields import has, mapping, refuse_unreadable, text
+from strop.tasks.adapters.harbor_export import TASK, task_folder
 from strop.tasks.adapters.harbor_folder import INSTRUCTION, SETTINGS
 from strop.tasks.bounded import check_value, parse_toml
 from strop.tasks.rows import Row
 
-_SOLUTION, _TEST, _DOCKER = "solution/solve.sh", "tests/test.sh", "environment/Dockerfile"
+_SOLUTION, _TEST = "solution/solve.sh", "tests/test.sh"
+_ARTIFACTS = "/logs/artifacts"
+_CONTENT = ("text", "base64")
 _VERSION = 'version = "1.0"\n'
 _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 
@@ -32,41 +38,109 @@ _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 def _read(row: Row, where: str) -> Iterator[Task]:
     refuse_unreadable(row, where)
     name, files = text(row, "name", where), harbor_folder.files_of(row, where)
+    if TASK in files:
+        yield _exported(_text(files, TASK), f"{where}: {TASK}")
+        return
     settings = parse_toml(_text(files, SETTINGS), f"{where}: {SETTINGS}")
     statement = _statement(files)
     if not statement:
         raise UserError(
             f"{where}: no {INSTRUCTION}: a task folder of Harbor has one, or one in each of its steps"
         )
-    tests = {path: _text(files, path) for path in sorted(files) if _is_test(path) and "text" in files[path]}
-    about, place = settings.get("metadata", {}), settings.get("environment", {})
-    image = place.get("docker_image") if isinstance(place, dict) else None
-    level = about.get("difficulty") if isinstance(about, dict) else None
-    category = about.get("category") if isinstance(about, dict) else None
+    about = _table(settings, "metadata")
+    level, category = about.get("difficulty"), about.get("category")
+    check = _check(files, settings)
     yield Task(
         id=name,
         family="terminal",
         language="bash",
         statement=statement,
         reference=_text(files, _SOLUTION),
-        check=WorkspaceCheck(
-            image=image if isinstance(image, str) else _text(files, _DOCKER),
-            files=tests,
-            argv=["bash", f"/{_TEST}"],
-        ),
+        check=check,
         topic=category if isinstance(category, str) else "",
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,
         source=name,
-        metadata={"original": _kept(row, files, {*tests, _SOLUTION})},
+        metadata={"original": _kept(row, files, {*check.files, *check.binary, _SOLUTION})},
     )
 
 
+def _exported(line: str, where: str) -> Task:
+    try:
+        return Task.model_validate_json(line)
+    except ValidationError as error:
+        raise UserError(f"{where}: no task of Strop: {error.errors()[0]['msg']}") from None
+
+
+def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> TerminalCheck:
+    place, verifier, agent = (_table(settings, name) for name in ("environment", "verifier", "agent"))
+    held = {path: file for path, file in files.items() if path.startswith(("tests/", "environment/"))}
+    separate = verifier.get("environment_mode") == "separate" or "environment" in verifier
+    listed = settings.get("artifacts") if isinstance(settings.get("artifacts"), list) else []
+    carried = [one.get("source", "") if isinstance(one, dict) else one for one in listed or ()]
+    image, workdir = place.get("docker_image"), place.get("workdir")
+    return TerminalCheck(
+        image=image if isinstance(image, str) else "",
+        workdir=workdir if isinstance(workdir, str) else "",
+        environment=_variables(place),
+        test_environment=_variables(verifier),
+        files={path: str(file["text"]) for path, file in held.items() if "text" in file},
+        binary={path: str(file["base64"]) for path, file in held.items() if "text" not in file},
+        programs=[path for path, file in held.items() if file.get("executable")],
+        artifacts=[*filter(_is_text, carried), _ARTIFACTS] if separate else [],
+        seconds=_seconds(agent, 900.0),
+        test_seconds=_seconds(verifier, 600.0),
+        unplayable=_unplayable(files, settings),
+    )
+
+
+def _unplayable(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> str:
+    """Why no jail can play it, or empty."""
+    place, verifier = _table(settings, "environment"), _table(settings, "verifier")
+    if settings.get("steps") or any(path.startswith("steps/") for path in files):
+        return "a task of several steps"
+    if any(path.endswith("docker-compose.yaml") for path in files):
+        return "docker-compose.yaml"
+    if place.get("gpus") or place.get("tpu"):
+        return "a GPU or TPU"
+    if place.get("mcp_servers") or place.get("healthcheck"):
+        return "services beside the task"
+    if place.get("os", "linux") != "linux":
+        return f"the system {place['os']}"
+    if place.get("network_mode") == "allowlist":
+        return "a network"
+    if "tests/Dockerfile" in files or _table(verifier, "environment").get("docker_image"):
+        return "an image of its own for the tests"
+    if verifier.get("collect"):
+        return "commands that collect artifacts"
+    if any("${" in value for table in (place, verifier) for value in _variables(table).values()):
+        return "a variable of the host"
+    return "" if _TEST in files else f"no {_TEST}"
+
+
+def _table(settings: dict[str, Any], name: str) -> dict[str, Any]:
+    found = settings.get(name, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _variables(table: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in _table(table, "env").items()}
+
+
+def _seconds(table: dict[str, Any], usual: float) -> float:
+    given = table.get("timeout_sec")
+    return float(given) if isinstance(given, int | float) and given > 0 else usual
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
 def _kept(row: Row, files: dict[str, dict[str, Any]], held: set[str]) -> dict[str, Any]:
-    """The row with the texts left out that the task holds itself."""
+    """The row with the contents left out that the task holds itself."""
     if list(filter(_is_instruction, files)) == [INSTRUCTION]:
         held = {*held, INSTRUCTION}
     slim = {
-        path: {key: value for key, value in file.items() if key != "text" or path not in held}
+        path: {key: value for key, value in file.items() if key not in _CONTENT or path not in held}
         for path, file in files.items()
     }
     return {**{key: value for key, value in row.items() if key != "name"}, "files": slim}
@@ -82,42 +156,35 @@ def _is_instruction(path: str) -> bool:
     return path == INSTRUCTION or (path.startswith("steps/") and path.endswith(f"/{INSTRUCTION}"))
 
 
-def _is_test(path: str) -> bool:
-    return path.startswith("tests/") or (path.startswith("steps/") and path.split("/")[2:3] == ["tests"])
-
-
 def _text(files: dict[str, dict[str, Any]], path: str) -> str:
     return str(files.get(path, {}).get("text", ""))
 
 
 def _write(task: Task) -> dict[str, Any]:
-    check = task.check.maybe(WorkspaceCheck)
-    kept: Any = task.metadata.get("original", {})
+    check, kept = task.check.maybe(TerminalCheck), task.metadata.get("original", {})
     if task.family != "terminal" or check is None or not isinstance(kept, dict):
-        raise UserError(f"task {task.id!r} is no task folder: the format harbor cannot hold it")
-    texts = {_SOLUTION: task.reference, **check.files}
+        return task_folder(task)
+    contents = {path: {"text": text} for path, text in check.files.items()}
+    contents |= {path: {"base64": data} for path, data in check.binary.items()}
     files = {path: dict(file) for path, file in mapping(kept, "files", task.id, {}).items()}
+    if task.reference or _SOLUTION in files:
+        contents[_SOLUTION] = {"text": task.reference}
     if INSTRUCTION in files or not files:
-        texts[INSTRUCTION] = task.statement
-    for path, content in texts.items():
-        known = files.get(path)
-        if known is None and content:
-            files[path] = {"text": content, **({"executable": True} if path.endswith(".sh") else {})}
-        elif known is not None and "base64" not in known:
-            known["text"] = content
+        contents[INSTRUCTION] = {"text": task.statement}
+    for path, content in contents.items():
+        run = path in check.programs or (path not in files and path.endswith(".sh"))
+        files[path] = {**files.get(path, {}), **content, **({"executable": True} if run else {})}
     if not kept:
-        files |= _new_files(check.image)
+        files[SETTINGS] = {"text": _new_settings(check)}
     row = {**kept, "name": task.id, "files": files}
     check_value(row, f"task {task.id!r}")
     return row
 
 
-def _new_files(image: str) -> dict[str, dict[str, Any]]:
-    """Settings, and an environment, of a task that was no task folder before."""
-    if "\n" in image:
-        return {SETTINGS: {"text": _VERSION}, _DOCKER: {"text": image}}
-    place = f"\n[environment]\ndocker_image = {json.dumps(image)}\n" if image else ""
-    return {SETTINGS: {"text": _VERSION + place}}
+def _new_settings(check: TerminalCheck) -> str:
+    """Of a task that was no task folder before."""
+    place = f"\n[environment]\ndocker_image = {json.dumps(check.image)}\n" if check.image else ""
+    return _VERSION + place
 
 
 HARBOR = Adapter(
