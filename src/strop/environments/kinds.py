@@ -47,6 +47,7 @@ ENVIRONMENTS: Registry[Kind] = Registry(
         "feedback": Feedback,
         "workspace": Workspace,
         "search": Search,
+        "openenv": "strop.neighbours.openenv:RemoteEnvironment",
         "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
     },
 )
