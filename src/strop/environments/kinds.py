@@ -49,6 +49,7 @@ ENVIRONMENTS: Registry[Kind] = Registry(
         "workspace": Workspace,
         "search": Search,
         "harness": Harness,
+        "openenv": "strop.neighbours.openenv:RemoteEnvironment",
         "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
     },
 )

@@ -102,7 +102,12 @@ BUILTIN: dict[str, Reward] = (
 """Every built-in reward by the name that a recipe uses."""
 
 REWARDS: Registry[Reward | BatchReward] = Registry(
-    "rewards", {**BUILTIN, "verifiers": "strop.neighbours.verifiers_tasks:score"}
+    "rewards",
+    {
+        **BUILTIN,
+        "openenv": "strop.neighbours.openenv:score",
+        "verifiers": "strop.neighbours.verifiers_tasks:score",
+    },
 )
 """These, what belongs to a neighbour's tasks, and what other packages add."""
 
