@@ -10,6 +10,7 @@ from strop.core.checks.cases import Case, CasesCheck
 from strop.core.checks.command import CommandCheck, CommandStep
 from strop.core.checks.edit import EditCheck
 from strop.core.checks.label import LabelCheck
+from strop.core.checks.next_edit import NextEditCheck, PastEdit
 from strop.core.checks.none import NoneCheck
 from strop.core.checks.retrieval import RetrievalCheck
 from strop.core.checks.rust import RustCheck
@@ -18,8 +19,8 @@ from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
-    "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RetrievalCheck", "RustCheck", "StdioCase",
-    "StdioCheck", "WorkspaceCheck",
+    "LabelCheck", "NextEditCheck", "NoneCheck", "PastEdit", "ProjectCheck", "PytestCheck", "RetrievalCheck",
+    "RustCheck", "StdioCase", "StdioCheck", "WorkspaceCheck",
 ]  # fmt: skip
 
 Check = Annotated[
@@ -34,6 +35,7 @@ Check = Annotated[
     | ProjectCheck
     | EditCheck
     | RetrievalCheck
+    | NextEditCheck
     | NoneCheck,
     Field(discriminator="kind"),
 ]
